@@ -1,0 +1,62 @@
+# Two commands do everything: `make demo` and `make test`. Each makes the environment it needs,
+# keyed by its lock file and the Python version, and finds it ready the next time.
+
+PYTHON ?= python3
+ONCE ?=
+key = $(shell { cat $(1); $(PYTHON) -V; } | sha256sum | cut -c1-16)
+RUN := .venv/run-$(call key,requirements.lock)
+DEV := .venv/dev-$(call key,requirements-dev.lock)
+STAGE := PATH="$(CURDIR)/$(DEV)/bin:$$PATH" .ci/stage
+EXAMPLE := examples/chapters
+
+.PHONY: demo test prove lint types layers tests docs lock clean
+
+demo: $(RUN)/.installed  ## score the example corpus, print the table, write a report (ONCE=1: never serve)
+	@mkdir -p out
+	@$(RUN)/bin/earwitness score $(EXAMPLE)/outputs.jsonl $(EXAMPLE)/references.jsonl --worst 3
+	@$(RUN)/bin/earwitness score $(EXAMPLE)/outputs.jsonl $(EXAMPLE)/references.jsonl --worst 10 \
+	  --to md --output out/report.md --samples out/samples.csv
+	@echo "every sample: out/samples.csv"
+
+test: lint types layers tests  ## everything, with small counts
+
+lint: $(DEV)/.installed
+	@$(STAGE) lint ruff check .
+	@$(STAGE) format ruff format --check .
+
+types: $(DEV)/.installed
+	@$(STAGE) types mypy
+
+layers: $(DEV)/.installed
+	@$(STAGE) layers lint-imports
+
+tests: $(DEV)/.installed
+	@$(STAGE) tests pytest -q -n 2
+
+prove: $(DEV)/.installed  ## full counts and benchmarks; dated output in docs/proof.md
+	@$(STAGE) prove python benchmarks/prove.py
+
+docs: $(DEV)/.installed  ## write the generated pages again
+	@$(DEV)/bin/python docs/generate.py
+
+lock:  ## solve the dependencies again; needs uv
+	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header \
+	  --no-annotate --upgrade --quiet --all-extras --group build --output-file requirements.lock
+	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header \
+	  --no-annotate --upgrade --quiet --all-extras --group dev --constraint requirements.lock \
+	  --output-file requirements-dev.lock
+
+clean:
+	rm -rf .venv out .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+.venv/run-%/.locked: requirements.lock
+	@.ci/environment $(PYTHON) $(@D) $<
+
+.venv/dev-%/.locked: requirements-dev.lock
+	@.ci/environment $(PYTHON) $(@D) $<
+
+%/.installed: %/.locked pyproject.toml
+	@$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.SECONDARY:

@@ -1,0 +1,160 @@
+"""Chapters: chunkseg 0.4.0 and ours on the same samples, in memory, one process, one core.
+
+Prints ratios of CPU time over chunkseg's own keys and f1 with its 100 draws, how close reading a
+file comes to merely parsing it, and how memory grows up to a million samples. `--quick` uses few
+samples: the figures then only show that the program runs.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import argparse
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import chunkseg
+import msgspec
+import numpy as np
+import orjson
+
+import earwitness
+import earwitness.chunkseg as ours
+from earwitness.formats.chapters.layouts import Sample
+
+BARS = {  # seconds of audio: fewest and most boundaries, samples, ratio that must be reached
+    600: (10, 20, 1000, 30),
+    3600: (10, 60, 300, 80),
+    36000: (15, 60, 100, 3000),  # with fewer boundaries chunkseg's windows of 256 chunks fail
+}
+
+
+def corpus(count: int, seconds: float, fewest: int, most: int) -> list[dict[str, Any]]:
+    """Outputs that find most boundaries, a little off, and invent some."""
+    rng = random.Random(0)
+    samples = []
+    for _ in range(count):
+        n = rng.randint(fewest, most)
+        reference = sorted(round(rng.uniform(1, seconds - 1), 2) for _ in range(n))
+        found = [t + rng.gauss(0, 5) for t in reference if rng.random() < 0.7]
+        found += [rng.uniform(1, seconds - 1) for _ in range(n - len(found))]
+        hypothesis = sorted(round(t, 2) for t in found)
+        samples.append({"hypothesis": hypothesis, "reference": reference, "duration": seconds})
+    return samples
+
+
+def cpu(function: Callable[[], Any], times: int = 1) -> list[float]:
+    """CPU seconds of calls."""
+    spent = []
+    for _ in range(times):
+        start = time.process_time()
+        function()
+        spent.append(time.process_time() - start)
+    return spent
+
+
+def against_chunkseg(quick: bool) -> bool:
+    """Ratios of CPU time; false if a bar was missed."""
+    reached = True
+    for seconds, (fewest, most, count, bar) in BARS.items():
+        samples = corpus(count // 20 if quick else count, float(seconds), fewest, most)
+        before = cpu(lambda: ours.evaluate_batch(samples), 9)  # noqa: B023 — called at once
+        theirs = cpu(lambda: chunkseg.evaluate_batch(samples))[0]  # noqa: B023
+        mine = median(before + cpu(lambda: ours.evaluate_batch(samples), 9))  # noqa: B023
+        ratio = theirs / mine
+        reached &= quick or ratio >= bar
+        print(
+            f"{seconds:>6} s audio, {fewest}–{most} boundaries, {len(samples)} samples:"
+            f" chunkseg {theirs / len(samples) * 1e6:,.0f} µs, ours"
+            f" {mine / len(samples) * 1e6:.1f} µs a sample: {ratio:,.0f} × (bar {bar:,} ×)"
+        )
+    return reached
+
+
+def against_parsing(folder: Path, quick: bool) -> None:
+    """From a file to a result, compared with only parsing its lines."""
+    lines = [json.dumps(s).encode() for s in corpus(500 if quick else 20_000, 3600.0, 10, 60)]
+    path = folder / "hours.jsonl"
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    typed = msgspec.json.Decoder(Sample).decode
+    whole = median(cpu(lambda: earwitness.score(path), 3)) / len(lines)
+    parsers: dict[str, Callable[[bytes], Any]] = {
+        "msgspec, typed": typed,
+        "orjson": orjson.loads,
+        "json": json.loads,
+    }
+    print(f"JSONL to result, 1,000 draws: {whole * 1e6:.1f} µs a sample of 1 h")
+    for name, parse in parsers.items():
+        alone = median(cpu(lambda: [parse(line) for line in lines], 5)) / len(lines)  # noqa: B023
+        print(f"  merely parsing with {name}: {alone * 1e6:.1f} µs; ours is {whole / alone:.1f} ×")
+
+
+def lines_of(count: int) -> Iterator[bytes]:
+    """Lines of ten-minute samples with ids, the same bodies over and over."""
+    bodies = [json.dumps(s)[1:] for s in corpus(1000, 600.0, 10, 20)]
+    for index in range(count):
+        yield f'{{"id": "sample {index}", {bodies[index % 1000]}\n'.encode()
+
+
+def memory(folder: Path, quick: bool) -> None:
+    """Peak memory of scoring few and many samples, each in a process of its own."""
+    sizes = (20_000, 40_000) if quick else (200_000, 1_000_000)
+    peaks, spent = [], []
+    for size in sizes:
+        path = folder / f"{size}.jsonl"
+        with path.open("wb") as file:
+            file.writelines(lines_of(size))
+        command = [sys.executable, __file__, "--score", str(path)]
+        peak, seconds = subprocess.run(
+            command, check=True, capture_output=True, text=True
+        ).stdout.split()
+        peaks.append(int(peak) * 1024)
+        spent.append(float(seconds))
+        path.unlink()
+    slope = (peaks[1] - peaks[0]) / (sizes[1] - sizes[0])
+    for size, peak_bytes, seconds_ in zip(sizes, peaks, spent, strict=True):
+        print(
+            f"{size:,} samples: peak {peak_bytes / 2**20:.0f} MiB,"
+            f" {seconds_:.1f} s CPU ({seconds_ / size * 1e6:.1f} µs a sample)"
+        )
+    print(f"memory: {slope:.1f} bytes a sample beyond {sizes[0]:,}")
+
+
+def score_and_report(path: str) -> None:
+    """In a process of its own: score a file, print peak KiB and CPU seconds."""
+    earwitness.score(path)
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    print(usage.ru_maxrss, usage.ru_utime + usage.ru_stime)
+
+
+def main() -> None:
+    """All comparisons; exit 1 if a bar was missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--score", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.score:
+        score_and_report(arguments.score)
+        return
+    print(f"chunkseg {chunkseg.__version__}, numpy {np.__version__}, CPU time, one core")
+    reached = against_chunkseg(arguments.quick)
+    with tempfile.TemporaryDirectory() as folder:
+        against_parsing(Path(folder), arguments.quick)
+        memory(Path(folder), arguments.quick)
+    if not reached:
+        sys.exit("a bar was missed")
+
+
+if __name__ == "__main__":
+    main()

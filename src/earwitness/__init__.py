@@ -1,0 +1,23 @@
+"""Earwitness: an evaluation workbench for systems that work on audio.
+
+``earwitness.score`` is the main entrance; ``earwitness --help`` shows the same from a shell.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from earwitness.api import score as score
+
+__version__ = "0.1.0"
+__all__ = ["__version__", "score"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is heavy only when it is asked for."""
+    if name == "score":
+        from earwitness.api import score
+
+        return score
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,84 @@
+"""Cases come in portions, estimates go out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.api.family import Families, Floats
+from earwitness.data import Estimate, Key, Sample
+from earwitness.errors import UsageError, nearest
+from earwitness.stats import Bootstrap, percentile_interval
+
+Hashes = NDArray[np.uint64]
+
+
+@dataclass
+class SystemScores:
+    """All that is kept of one system's cases."""
+
+    families: Families
+    bootstrap: Bootstrap
+    undefined: NDArray[np.int64]
+    cuts: list[int] = field(default_factory=list)
+
+    def add(self, hashes: Hashes, statistics: Sequence[Floats], values: Floats) -> None:
+        """Cases with their statistics and their own values."""
+        self.cuts = np.cumsum([table.shape[1] for table in statistics])[:-1].tolist()
+        self.bootstrap.add(hashes, np.concatenate(statistics, axis=1))
+        self.undefined += np.isnan(values).sum(axis=0)
+
+    def estimates(self, level: float) -> tuple[dict[str, Estimate], str]:
+        """An estimate for every value, and how the intervals were made."""
+        resampled = self.bootstrap.finish()
+        total = self.families.score(np.split(resampled.total, self.cuts))
+        draws = self.families.score(np.split(resampled.draws, self.cuts, axis=1))
+        lows, highs = percentile_interval(draws, level)
+        counts = self.bootstrap.count - self.undefined
+        few = counts < 2  # one case says nothing about the spread
+        lows[few] = highs[few] = np.nan
+        rows = zip(self.families.values, total, lows, highs, counts, self.undefined, strict=True)
+        return {
+            value.name: Estimate(
+                float(point), float(low), float(high), level, int(n), int(no), resampled.method
+            )
+            for value, point, low, high, n, no in rows
+        }, resampled.method
+
+
+class Worst:
+    """The cases with the worst values so far."""
+
+    def __init__(self, families: Families, count: int, by: str) -> None:
+        values = {value.name: (column, value) for column, value in enumerate(families.values)}
+        if by not in values:
+            raise UsageError(f'there is no value "{by}" — {nearest(by, values)}')
+        self._column, value = values[by]
+        if value.best == "none":
+            raise UsageError(f'"{by}" is neither good nor bad when high — choose another value')
+        self._sign = 1 if value.best == "high" else -1
+        self._names, self._count, self.by = list(values), count, by
+        self._kept: list[tuple[float, Key, Floats]] = []
+
+    def add(self, items: Sequence[str], systems: Sequence[str], values: Floats) -> None:
+        """Keep those of the cases that are among the worst."""
+        if not self._count:
+            return
+        badness = self._sign * values[:, self._column]
+        order = np.argsort(badness, kind="stable")[: self._count]
+        self._kept += [
+            (float(badness[i]), Key(items[i], systems[i]), values[i])
+            for i in order
+            if not np.isnan(badness[i])
+        ]
+        self._kept = sorted(self._kept, key=lambda kept: kept[0])[: self._count]
+
+    def samples(self) -> tuple[Sample, ...]:
+        """The worst first."""
+        return tuple(
+            Sample(key, dict(zip(self._names, row.tolist(), strict=True)))
+            for _, key, row in self._kept
+        )

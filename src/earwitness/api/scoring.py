@@ -1,0 +1,81 @@
+"""Score outputs against references."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, get_args
+
+from earwitness.api.collect import Worst
+from earwitness.api.family import Families
+from earwitness.api.run import Run
+from earwitness.data import Map, Progress, Scores, no_progress
+from earwitness.engines import in_process
+from earwitness.errors import UsageError
+from earwitness.formats.records import OnError
+from earwitness.formats.samples import SampleTable
+from earwitness.formats.source import Records, Source
+from earwitness.metrics import Metric
+
+Place = str | PathLike[str] | Records
+
+
+def score(
+    outputs: Place,
+    references: Place | None = None,
+    *,
+    metrics: Sequence[str | Metric] | None = None,
+    system: str | None = None,
+    draws: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+    on_error: OnError = "fail",
+    samples: str | PathLike[str] | None = None,
+    worst: int = 0,
+    worst_by: str | None = None,
+    map: Map = in_process,
+    progress: Progress = no_progress,
+    **parameters: Any,
+) -> Scores:
+    """Estimates for every system in ``outputs``, with intervals and provenance.
+
+    ``outputs`` alone holds chunkseg's records (output and reference together); with ``references``
+    the two are joined by item. Either is a path, ``-`` for standard input, or records in memory.
+    Nothing is returned or written unless all of the input is good, or ``on_error`` says what to do.
+    ``worst`` keeps that many of the worst samples, by the first metric's headline value or by
+    ``worst_by``. ``parameters`` are those of the metrics, such as ``chunk_size=6.0``.
+
+    >>> scores = score([{"hypothesis": [61, 120], "reference": [60], "duration": 180}])
+    >>> scores.systems["outputs"]["collar_f1"].value
+    0.6666666666666666
+    """
+    _check(draws, level, seed, on_error, worst)
+    families = Families.of(metrics, parameters)
+    headline = families.metrics[0].headline
+    run = Run(families, draws, seed, on_error, Worst(families, worst, worst_by or headline))
+    source = Source(outputs)
+    other = None if references is None else Source(references, _name(references, "references"))
+    if samples is None:
+        run.read(source, other, system, map, progress)
+        return run.result(level)
+    with SampleTable(Path(samples), [value.name for value in families.values]) as run.table:
+        run.read(source, other, system, map, progress)
+        return run.result(level)
+
+
+def _name(place: Place, otherwise: str) -> str:
+    return str(place) if isinstance(place, str | PathLike) else otherwise
+
+
+def _check(draws: int, level: float, seed: int, on_error: str, worst: int) -> None:
+    if draws < 1:
+        raise UsageError(f"draws must be 1 or more, got {draws}")
+    if not 0 < level < 1:
+        raise UsageError(f"level must lie between 0 and 1, such as 0.95, got {level}")
+    if not 0 <= seed < 2**64:
+        raise UsageError(f"seed must be a whole number from 0 to 2^64 - 1, got {seed}")
+    if on_error not in get_args(OnError):
+        raise UsageError(f"on_error must be one of fail, skip, empty, got {on_error!r}")
+    if worst < 0:
+        raise UsageError(f"worst must be 0 or more, got {worst}")

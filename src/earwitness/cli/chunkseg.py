@@ -1,0 +1,64 @@
+"""``earwitness chunkseg``: the flags and output of the chunkseg command."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from earwitness.chunkseg import evaluate_batch, print_results
+from earwitness.errors import EarwitnessWarning, InputError, Problem
+from earwitness.formats.source import Source
+from earwitness.formats.whole import WholeFile
+
+
+@click.command("chunkseg")
+@click.argument("input")
+@click.option("--chunk-size", default=6.0, show_default=True, help="Chunk size in seconds.")
+@click.option("--collar", default=3.0, show_default=True, help="Collar in seconds.")
+@click.option("--format", help="Preset of transcripts (not read yet).")
+@click.option("--custom-pattern", help="Pattern for custom presets (not read yet).")
+@click.option("--timestamp-format", help="Time format for custom presets (not read yet).")
+@click.option("--src-lang", default="eng", show_default=True, help="Language of the audio.")
+@click.option("--tgt-lang", default="en", show_default=True, help="Language of the titles.")
+@click.option("--fa-backend", default="mms_fa", show_default=True, help="Aligner (not used yet).")
+@click.option("--force-alignment", is_flag=True, help="Times from the audio (not used yet).")
+@click.option("--wer", is_flag=True, help="Word error rate (not computed yet).")
+@click.option("--titles", is_flag=True, help="Title metrics (not computed yet).")
+@click.option("--tolerance", default=5.0, show_default=True, help="For title metrics.")
+@click.option("--output", type=click.Path(path_type=Path), help="Write JSON to this file.")
+@click.option("--num-bootstrap", default=100, show_default=True, help="Bootstrap draws.")
+def command(input: str, output: Path | None, **options: Any) -> None:
+    """Score INPUT.jsonl as the chunkseg package does.
+
+    Same flags, keys, arithmetic and text; see `earwitness score` for better intervals and ids.
+    """
+    samples = list(_samples(Source(input)))
+    if not samples:
+        raise InputError([Problem(input, 0, "", "no samples found")])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", EarwitnessWarning)
+        results = evaluate_batch(samples, **options)
+    for warning in caught:
+        click.echo(f"Warning: {warning.message}", err=True)
+    if output is None:
+        print_results(results)
+        return
+    with WholeFile(output) as file:
+        json.dump(results, file, indent=2)
+    click.echo(f"Results written to {output}")
+
+
+def _samples(source: Source) -> Iterator[dict[str, Any]]:
+    for block in source.blocks():
+        for line, text in enumerate(block.lines, block.line):
+            if not text.strip():
+                continue
+            try:
+                yield json.loads(text)
+            except ValueError as error:
+                click.echo(f"Warning: skipping invalid JSON on line {line}: {error}", err=True)

@@ -1,0 +1,106 @@
+"""``earwitness score``."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from earwitness.api import score
+from earwitness.cli.progress import bar
+from earwitness.engines import in_process, processes
+from earwitness.formats.records import OnError
+from earwitness.formats.whole import WholeFile
+from earwitness.metrics import METRICS
+from earwitness.report import MEDIA, text
+
+
+def metric_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An option for every parameter of every metric."""
+    parameters = {name: kind for kind in METRICS.values() for name in kind.parameters()}
+    for name, kind in reversed(parameters.items()):
+        default = kind.parameters()[name]
+        function = click.option(
+            f"--{name.replace('_', '-')}",
+            name,
+            type=type(default),
+            help=f"{kind.name}: {kind.help(name)}  [default: {default}]",
+        )(function)
+    return function
+
+
+@click.command("score")
+@click.argument("outputs")
+@click.argument("references", required=False)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    type=click.Choice(list(METRICS)),
+    help="Which metrics; may be given several times.  [default: all]",
+)
+@metric_options
+@click.option("--system", help="Name of the system, where one file holds both sides.")
+@click.option("--draws", default=1000, show_default=True, help="Bootstrap draws.")
+@click.option("--level", default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap.")
+@click.option(
+    "--on-error",
+    type=click.Choice(get_args(OnError)),
+    default="fail",
+    show_default=True,
+    help="What to do with a bad sample: refuse the file, leave it out, or score an empty output.",
+)
+@click.option("--to", type=click.Choice(list(MEDIA)), default="text", show_default=True)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write here, not to stdout.")
+@click.option(
+    "--samples",
+    type=click.Path(path_type=Path),
+    help="Also write every sample's values to this .csv or .jsonl file.",
+)
+@click.option("--worst", default=0, metavar="N", help="Also show the N worst samples.")
+@click.option("--worst-by", help="Worst by which value.  [default: f1_sample, or collar_f1]")
+@click.option("--jobs", default=1, show_default=True, help="Processes that share the work.")
+@click.option("--quiet", is_flag=True, help="No progress bar.")
+def command(
+    outputs: str,
+    references: str | None,
+    metrics: tuple[str, ...],
+    to: str,
+    output: Path | None,
+    jobs: int,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Score OUTPUTS against REFERENCES.
+
+    OUTPUTS alone is a file of chunkseg's: JSON lines with hypothesis, reference and duration. With
+    REFERENCES both are JSON lines joined by item, and OUTPUTS may hold several systems. Either may
+    be - for standard input, and may end in .gz or .zst.
+
+    \b
+    earwitness score samples.jsonl
+    earwitness score outputs.jsonl references.jsonl --collar 5 --worst 3
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    with bar(quiet=quiet) as progress:
+        scores = score(
+            outputs,
+            references,
+            metrics=metrics or None,
+            map=in_process if jobs == 1 else processes(jobs),
+            progress=progress,
+            **given,
+        )
+    width = shutil.get_terminal_size((100, 24)).columns
+    shown = text(scores, width) if to == "text" else MEDIA[to](scores)
+    if output is None:
+        sys.stdout.write(shown)
+        return
+    with WholeFile(output) as file:
+        file.write(shown)
+    click.echo(f"wrote {output}", err=True)

@@ -1,0 +1,40 @@
+"""What is scored: an output of a system for an item, beside its references."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Key:
+    """The spine: every score and every rating is about one output of one system for one item."""
+
+    item: str
+    system: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What belongs to neither side: facts about the thing that was given to every system."""
+
+    duration: float
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Chapters:
+    """Where chapters begin, in seconds; the first chapter begins at 0 and needs no boundary."""
+
+    boundaries: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One output with all that is needed to judge it."""
+
+    key: Key
+    item: Item
+    output: Chapters
+    references: tuple[Chapters, ...]

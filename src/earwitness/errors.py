@@ -1,0 +1,97 @@
+"""Everything Earwitness raises on purpose.
+
+::
+
+    EarwitnessError
+    ├── UsageError        an argument makes no sense; says which and what would
+    ├── InputError        a file or a record is wrong; carries every problem found
+    ├── MissingExtra      an optional library is not installed; names the extra
+    └── NotYet            a promised feature that a later version brings
+
+    EarwitnessWarning     numbers are right, but something was left out
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+SHOWN_PROBLEMS = 1000
+
+
+class EarwitnessError(Exception):
+    """Base of all errors that are the set-up's fault, not a bug: shown without a traceback."""
+
+
+class UsageError(EarwitnessError, ValueError):
+    """An argument makes no sense."""
+
+
+class NotYet(EarwitnessError, NotImplementedError):
+    """A promised feature that a later version brings."""
+
+
+class MissingExtra(EarwitnessError, ImportError):
+    """An optional library is not installed."""
+
+    def __init__(self, library: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs {library}, which is not installed"
+            f" — run: pip install 'earwitness[{extra}]'"
+        )
+
+
+class EarwitnessWarning(UserWarning):
+    """The numbers are right, but something was left out of them."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One thing wrong with an input: where, what, and what to do about it.
+
+    >>> print(Problem("a.jsonl", 17, "reference[2]", "must be a number", "write seconds"))
+    a.jsonl:17: reference[2]: must be a number — write seconds
+    """
+
+    source: str
+    line: int
+    field: str
+    message: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.source}:{self.line}" if self.line else self.source
+        field = f"{self.field}: " if self.field else ""
+        remedy = f" — {self.remedy}" if self.remedy else ""
+        return f"{where}: {field}{self.message}{remedy}"
+
+
+class InputError(EarwitnessError, ValueError):
+    """Bad input: the first thousand problems, and how many there are in all."""
+
+    def __init__(self, problems: Sequence[Problem], count: int | None = None) -> None:
+        self.problems = tuple(sorted(problems)[:SHOWN_PROBLEMS])
+        self.count = len(problems) if count is None else count
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        lines = [str(problem) for problem in self.problems]
+        if self.count > len(lines):
+            lines.append(f"… and {self.count - len(lines):,} more problems")
+        if self.count > 1:
+            lines.append(f"{self.count:,} problems; nothing was scored")
+        return "\n".join(lines)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A remedy that names the nearest known name.
+
+    >>> nearest("refrence", ["reference", "duration"])
+    'did you mean "reference"?'
+    >>> nearest("zzz", ["reference", "duration"])
+    'known: duration, reference'
+    """
+    known = sorted(known)
+    close = get_close_matches(name, known, n=1)
+    return f'did you mean "{close[0]}"?' if close else f"known: {', '.join(known)}"

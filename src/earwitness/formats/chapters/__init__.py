@@ -1,0 +1,19 @@
+"""Chapters in files: chunkseg's lines, or outputs and references apart."""
+
+from earwitness.formats.chapters.joined import (
+    References,
+    empty_outputs,
+    parse_outputs,
+    read_references,
+)
+from earwitness.formats.chapters.parsed import Parsed
+from earwitness.formats.chapters.samples import parse_samples
+
+__all__ = [
+    "Parsed",
+    "References",
+    "empty_outputs",
+    "parse_outputs",
+    "parse_samples",
+    "read_references",
+]

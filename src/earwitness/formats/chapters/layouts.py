@@ -1,0 +1,101 @@
+"""What a line of each file holds; entered in docs/formats.md."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from earwitness.formats.check import (
+    Field,
+    anything,
+    length,
+    listed,
+    mapping,
+    name,
+    number,
+    record,
+)
+from earwitness.formats.records import Layout
+
+Name = Annotated[str, Meta(min_length=1)] | int
+Length = Annotated[float, Meta(ge=0)]
+TIMES = Field(listed(number), required=True)
+LATER = ("titles", "transcript")  # known parts of chapters that are not scored yet
+SAMPLE_LATER = ("reference_transcript", "reference_titles", "hyp_titles")
+
+
+class Sample(Struct, forbid_unknown_fields=True):
+    """A line of chunkseg's: one output and its reference."""
+
+    hypothesis: list[float]
+    reference: list[float]
+    duration: Length
+    id: Name | UnsetType = UNSET
+    meta: dict[str, Any] | UnsetType = UNSET
+    audio: msgspec.Raw | UnsetType = UNSET
+    format: msgspec.Raw | UnsetType = UNSET
+    reference_transcript: msgspec.Raw | UnsetType = UNSET
+    reference_titles: msgspec.Raw | UnsetType = UNSET
+    hyp_titles: msgspec.Raw | UnsetType = UNSET
+
+
+class Content(Struct, forbid_unknown_fields=True):
+    """Chapters as a system or a person gave them."""
+
+    boundaries: list[float]
+    annotator: Name | UnsetType = UNSET
+    titles: msgspec.Raw | UnsetType = UNSET
+    transcript: msgspec.Raw | UnsetType = UNSET
+
+
+class Output(Struct, forbid_unknown_fields=True):
+    """A line of an outputs file."""
+
+    item: Name
+    system: Name
+    output: Content
+    meta: dict[str, Any] | UnsetType = UNSET
+
+
+class Reference(Struct, forbid_unknown_fields=True):
+    """A line of a references file."""
+
+    item: Name
+    duration: Length
+    references: Annotated[list[Content], Meta(min_length=1)]
+    transcript: msgspec.Raw | UnsetType = UNSET
+    meta: dict[str, Any] | UnsetType = UNSET
+
+
+CONTENT = {"boundaries": TIMES, "annotator": Field(name)} | dict.fromkeys(LATER, Field(anything))
+ITEM = {"item": Field(name, required=True), "meta": Field(mapping)}
+SAMPLES = Layout(
+    Sample,
+    {
+        "hypothesis": TIMES,
+        "reference": TIMES,
+        "duration": Field(length, required=True),
+        "id": Field(name),
+        "meta": Field(mapping),
+        "audio": Field(anything),
+        "format": Field(anything),
+        **dict.fromkeys(SAMPLE_LATER, Field(anything)),
+    },
+    output="hypothesis",
+)
+OUTPUTS = Layout(
+    Output,
+    ITEM | {"system": Field(name, required=True), "output": Field(record(CONTENT), required=True)},
+    output="output",
+)
+REFERENCES = Layout(
+    Reference,
+    ITEM
+    | {
+        "duration": Field(length, required=True),
+        "references": Field(listed(record(CONTENT), least=1), required=True),
+        "transcript": Field(anything),
+    },
+)

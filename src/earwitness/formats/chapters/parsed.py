@@ -1,0 +1,46 @@
+"""Good cases of a block as columns, and how bad records are named."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from msgspec import UNSET, Struct, UnsetType
+from numpy.typing import NDArray
+
+from earwitness.formats.check import name
+from earwitness.formats.records import Findings
+from earwitness.timeline import ChapterCases
+
+Ints = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+
+
+@dataclass
+class Parsed:
+    """The good cases of a block, the hashes of their items, and what was found wrong."""
+
+    cases: ChapterCases
+    lines: Ints
+    hashes: Hashes
+    findings: Findings
+    later: Counter[str] = field(default_factory=Counter)
+
+
+def item_name(named: Any, line: int) -> str:
+    """An item's own name, or its line where it has none that is good."""
+    return str(named) if is_name(named) else f"line {line}"
+
+
+def is_name(value: str | int | UnsetType | Any) -> bool:
+    """Whether a value can name something."""
+    return value is not UNSET and not list(name(value, ""))
+
+
+def count_later(records: Sequence[Struct], fields: Sequence[str]) -> Counter[str]:
+    """How many records have each of the fields that are not scored yet."""
+    counts = {f: sum(getattr(r, f) is not UNSET for r in records) for f in fields}
+    return Counter({f: count for f, count in counts.items() if count})

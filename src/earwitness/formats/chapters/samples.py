@@ -1,0 +1,51 @@
+"""chunkseg's lines: an output and its reference together."""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec import UNSET
+
+from earwitness.data import Key
+from earwitness.formats.chapters.layouts import SAMPLE_LATER, SAMPLES, Sample
+from earwitness.formats.chapters.parsed import Parsed, count_later, item_name
+from earwitness.formats.check import Fault
+from earwitness.formats.records import Findings, OnError
+from earwitness.formats.seen import hash_names
+from earwitness.formats.source import Block
+from earwitness.timeline import ChapterCases, Ragged
+
+
+def parse_samples(block: Block, system: str, on_error: OnError) -> Parsed:
+    """Cases of chunkseg's lines, all of one system."""
+    findings = Findings(on_error)
+    taken: list[Sample] = []
+    lines: list[int] = []
+    for line, found in SAMPLES.read(block):
+        sample: Sample | bytes | None = found
+        if isinstance(sample, bytes):
+            sample = _mend(block, line, sample, system, findings)
+        if sample is not None:
+            taken.append(sample)
+            lines.append(line)
+    named = zip(taken, lines, strict=True)
+    items = [str(s.id) if s.id is not UNSET else f"line {line}" for s, line in named]
+    cases = ChapterCases(
+        items,
+        [system] * len(items),
+        np.array([sample.duration for sample in taken], np.float64),
+        Ragged.of([sample.hypothesis for sample in taken]),
+        Ragged.of([sample.reference for sample in taken]),
+    )
+    later = count_later(taken, SAMPLE_LATER)
+    return Parsed(cases, np.array(lines, np.int64), hash_names(items), findings, later)
+
+
+def _mend(block: Block, line: int, text: bytes, system: str, findings: Findings) -> Sample | None:
+    value, faults = SAMPLES.faults(text)
+    if isinstance(value.get("hypothesis"), str):
+        faults = [fault for fault in faults if fault.field != "hypothesis"]
+        faults.append(Fault("hypothesis", "transcripts are not read yet", "give boundary times"))
+    key = Key(item_name(value.get("id"), line), system)
+    mended = SAMPLES.without_output(value, faults, []) if findings.on_error == "empty" else None
+    findings.bad(block.source, line, key, faults, skip=mended is None)
+    return mended

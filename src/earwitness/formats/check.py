@@ -1,0 +1,132 @@
+"""Slow, thorough checks of one record, run only on lines that the fast decoder refused.
+
+Each check yields every fault it finds, with the path of the value inside the record.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from earwitness.errors import nearest
+
+
+class Fault(NamedTuple):
+    """What is wrong with a value of a record."""
+
+    field: str
+    message: str
+    remedy: str = ""
+
+
+Check = Callable[[Any, str], Iterator[Fault]]
+
+
+class Field(NamedTuple):
+    """How a field of a record is checked."""
+
+    check: Check
+    required: bool = False
+
+
+def load(line: bytes) -> Any:
+    """Parse a line, telling a broken one by its column."""
+    try:
+        return json.loads(line.decode())
+    except UnicodeDecodeError as error:
+        raise BadLine(Fault("", f"not UTF-8 at byte {error.start + 1}", "save as UTF-8")) from None
+    except json.JSONDecodeError as error:
+        where = f"at column {error.colno}: {error.msg}"
+        raise BadLine(Fault("", f"not JSON {where}", "write one JSON object a line")) from None
+    except RecursionError:
+        raise BadLine(Fault("", "not a record: nested too deeply")) from None
+
+
+class BadLine(Exception):
+    """The line is no record at all."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+def record(fields: Mapping[str, Field]) -> Check:
+    """An object with these fields and no others."""
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        if not isinstance(value, dict):
+            yield Fault(path, f"must be an object, got {show(value)}")
+            return
+        for name, field in fields.items():
+            if name not in value:
+                if field.required:
+                    yield Fault(_join(path, name), "missing")
+            else:
+                yield from field.check(value[name], _join(path, name))
+        for name in value.keys() - fields.keys():
+            remedy = f"{nearest(name, fields)} — what is your own goes under meta"
+            yield Fault(_join(path, name), "unknown field", remedy)
+
+    return check
+
+
+def listed(inner: Check, *, least: int = 0) -> Check:
+    """A list whose every element passes a check."""
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        if not isinstance(value, list):
+            yield Fault(path, f"must be a list, got {show(value)}")
+            return
+        if len(value) < least:
+            yield Fault(path, "must not be empty")
+        for index, element in enumerate(value):
+            yield from inner(element, f"{path}[{index}]")
+
+    return check
+
+
+def number(value: Any, path: str) -> Iterator[Fault]:
+    """A finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        remedy = "write seconds" if isinstance(value, str) else ""
+        yield Fault(path, f"must be a number, got {show(value)}", remedy)
+    elif abs(value) > 1.7e308 or not math.isfinite(value):
+        yield Fault(path, f"must be finite, got {show(value)}")
+
+
+def length(value: Any, path: str) -> Iterator[Fault]:
+    """A number of seconds that is not negative."""
+    found = list(number(value, path))
+    yield from found
+    if not found and value < 0:
+        yield Fault(path, f"must not be negative, got {show(value)}")
+
+
+def name(value: Any, path: str) -> Iterator[Fault]:
+    """A name: text that is not empty, or a whole number."""
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        yield Fault(path, f"must be text that is not empty, got {show(value)}")
+
+
+def mapping(value: Any, path: str) -> Iterator[Fault]:
+    """Any object."""
+    if not isinstance(value, dict):
+        yield Fault(path, f"must be an object, got {show(value)}")
+
+
+def anything(value: Any, path: str) -> Iterator[Fault]:
+    """No check."""
+    del value, path
+    return iter(())
+
+
+def show(value: Any) -> str:
+    """A value as JSON, cut to a readable length."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name

@@ -1,0 +1,104 @@
+"""Lines to records: a fast decoder for good lines, a thorough check for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+
+import msgspec
+
+from earwitness.data import Key, Left
+from earwitness.errors import SHOWN_PROBLEMS, Problem
+from earwitness.formats.check import BadLine, Check, Fault, Field, load, record
+from earwitness.formats.source import Block
+
+OnError = Literal["fail", "skip", "empty"]
+Record = TypeVar("Record")
+
+
+@dataclass
+class Findings:
+    """What was wrong in some part of the input, and what became of it."""
+
+    on_error: OnError = "fail"
+    problems: list[Problem] = field(default_factory=list)
+    count: int = 0
+    skipped: list[Left] = field(default_factory=list)
+    emptied: list[Left] = field(default_factory=list)
+    keys: list[Key] = field(default_factory=list)
+
+    def bad(
+        self, source: str, line: int, key: Key, faults: list[Fault], *, skip: bool = True
+    ) -> None:
+        """A record that cannot be taken as it is."""
+        self.keys.append(key)
+        if self.on_error == "fail":
+            for fault in faults:
+                self.add(Problem(source, line, *fault))
+            return
+        reason = "; ".join(str(Problem(source, line, *fault)) for fault in faults)
+        (self.skipped if skip else self.emptied).append(Left(key, line, reason))
+
+    def add(self, problem: Problem) -> None:
+        """A problem; the first thousand are kept, all are counted."""
+        self.count += 1
+        if len(self.problems) < SHOWN_PROBLEMS:
+            self.problems.append(problem)
+
+    def merge(self, other: Findings) -> None:
+        """Add what was found in the part that follows."""
+        self.count += other.count
+        self.problems += other.problems[: SHOWN_PROBLEMS - len(self.problems)]
+        self.skipped += other.skipped
+        self.emptied += other.emptied
+        self.keys += other.keys
+
+
+class Layout(Generic[Record]):
+    """A kind of record: its type for the fast decoder, its fields for the thorough check.
+
+    Both must accept the same lines; a test holds them to it.
+    """
+
+    def __init__(self, type_: type[Record], fields: Mapping[str, Field], output: str = "") -> None:
+        self._type = type_
+        self._decode = msgspec.json.Decoder(type_).decode
+        self._check: Check = record(fields)
+        self._output = output
+
+    def __reduce__(self) -> str:
+        raise TypeError("layouts are module constants and are not sent between processes")
+
+    def read(self, block: Block) -> Iterator[tuple[int, Record | bytes]]:
+        """Line numbers with records, or with the text of a line that is not good."""
+        for line, text in enumerate(block.lines, block.line):
+            try:
+                yield line, self._decode(text)
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                if text.strip():
+                    yield line, text
+
+    def faults(self, text: bytes) -> tuple[dict[str, Any], list[Fault]]:
+        """The record as far as it can be read, and all that is wrong with it."""
+        try:
+            value = load(text)
+        except BadLine as error:
+            return {}, [error.fault]
+        found = list(self._check(value, ""))
+        return value if isinstance(value, dict) else {}, found or self._refusal(text)
+
+    def without_output(
+        self, value: dict[str, Any], faults: list[Fault], empty: Any
+    ) -> Record | None:
+        """The record with an empty output, if its output is all that is wrong with it."""
+        if not all(fault.field.startswith(self._output) for fault in faults):
+            return None
+        return msgspec.convert({**value, self._output: empty}, self._type)
+
+    def _refusal(self, text: bytes) -> list[Fault]:
+        try:
+            self._decode(text)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            return [Fault("", str(error))]
+        return []

@@ -1,0 +1,58 @@
+"""A table of every case's values, written as cases come and shown only when all went well."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+import msgspec
+
+from earwitness.errors import UsageError
+from earwitness.formats.whole import WholeFile
+
+ENDINGS = (".csv", ".jsonl")
+
+
+class SampleTable:
+    """Rows ``item, system, value …`` in a .csv or .jsonl file; undefined is empty or null."""
+
+    def __init__(self, path: str | Path, names: Sequence[str]) -> None:
+        self._path, self._names = Path(path), tuple(names)
+        if self._path.suffix not in ENDINGS:
+            raise UsageError(f"{self._path}: a sample table ends in .csv or .jsonl")
+        self._file = WholeFile(self._path)
+
+    def __enter__(self) -> SampleTable:
+        self._stream: IO[str] = self._file.__enter__()
+        self._csv = csv.writer(self._stream, lineterminator="\n")
+        if self._path.suffix == ".csv":
+            self._csv.writerow(["item", "system", *self._names])
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.__exit__(kind, error, trace)
+
+    def write(
+        self, items: Sequence[str], systems: Sequence[str], values: Sequence[Sequence[float]]
+    ) -> None:
+        """Cases with their values in the order of the names."""
+        rows = zip(items, systems, values, strict=True)
+        if self._path.suffix == ".csv":
+            self._csv.writerows(
+                [item, system, *("" if math.isnan(x) else repr(x) for x in row)]
+                for item, system, row in rows
+            )
+            return
+        for item, system, row in rows:  # msgspec writes NaN as null
+            named = dict(zip(self._names, row, strict=True))
+            record = {"item": item, "system": system, "values": named}
+            self._stream.write(msgspec.json.encode(record).decode() + "\n")

@@ -1,0 +1,190 @@
+"""Bytes in: files, standard input, compressed or not, in blocks of whole lines."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import sys
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import msgspec
+
+from earwitness.data import Input
+from earwitness.errors import InputError, MissingExtra, Problem
+
+BLOCK = 1 << 19
+BOM = b"\xef\xbb\xbf"
+Records = Iterable[Mapping[str, Any]]
+
+
+class Block(NamedTuple):
+    """Whole lines of a source, without their ends, and the number of the first."""
+
+    source: str
+    line: int
+    lines: list[bytes]
+    done: int
+
+
+@dataclass
+class Source:
+    """Where records come from: a path, ``-`` for standard input, or records in memory."""
+
+    place: str | PathLike[str] | Records
+    name: str = ""
+    problems: list[Problem] = field(default_factory=list)
+    _hash: Any = field(default_factory=hashlib.sha256)
+    _done: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            self.name = str(self.place) if isinstance(self.place, str | PathLike) else "outputs"
+        if self.name == "-":
+            self.name = "stdin"
+
+    @property
+    def stem(self) -> str:
+        """The name without folders and endings."""
+        return Path(self.name).name.split(".")[0] or self.name
+
+    @property
+    def total(self) -> int | None:
+        """How many bytes there are to read, if that can be known."""
+        if isinstance(self.place, str | PathLike) and Path(self.place).is_file():
+            return Path(self.place).stat().st_size
+        return None
+
+    def read(self) -> Input:
+        """What was read, once all blocks were taken."""
+        return Input(self.name, self._hash.hexdigest(), self._done)
+
+    def blocks(self) -> Iterator[Block]:
+        """All lines in order; marks that do not belong at the start or end of lines are noted."""
+        line, ends = 1, 0
+        for data in _whole_lines(self._chunks()):
+            if line == 1 and data.startswith(BOM):
+                data = data[len(BOM) :]
+                self._note(1, "starts with a byte-order mark", "save the file as plain UTF-8")
+            lines = data.split(b"\n")
+            if not lines[-1]:
+                lines.pop()
+            if b"\r\n" in data or data.endswith(b"\r"):
+                crlf = [number for number, text in enumerate(lines, line) if text.endswith(b"\r")]
+                lines = [text.removesuffix(b"\r") for text in lines]
+                if not ends:
+                    first = crlf[0]
+                ends += len(crlf)
+            yield Block(self.name, line, lines, self._done)
+            line += len(lines)
+        if ends:
+            self._note(first, f"{ends:,} lines end in CRLF", "save with LF line ends")
+
+    def _note(self, line: int, message: str, remedy: str) -> None:
+        self.problems.append(Problem(self.name, line, "", message, remedy))
+
+    def _chunks(self) -> Iterator[bytes]:
+        if not isinstance(self.place, str | PathLike):
+            for record in self.place:
+                yield self._count(msgspec.json.encode(record, enc_hook=_plain) + b"\n")
+            return
+        try:
+            with self._open(str(self.place)) as raw, _decompressed(raw, self.name) as stream:
+                while data := stream.read(BLOCK):
+                    yield data
+                while raw.read(BLOCK):
+                    pass  # what a compressor may have left behind its last frame
+        except (OSError, EOFError, zlib.error) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InputError([Problem(self.name, 0, "", f"cannot be read: {reason}")]) from error
+
+    def _open(self, place: str) -> BinaryIO:
+        file = sys.stdin.buffer if place == "-" else Path(place).open("rb")  # noqa: SIM115
+        return io.BufferedReader(_Counted(file, self._count, close=place != "-"), BLOCK)
+
+    def _count(self, data: bytes) -> bytes:
+        self._hash.update(data)
+        self._done += len(data)
+        return data
+
+
+class _Counted(io.RawIOBase):
+    """A stream whose bytes are counted and hashed on their way."""
+
+    def __init__(self, file: BinaryIO, count: Any, *, close: bool) -> None:
+        self._file, self._count, self._close = file, count, close
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._count(self._file.read(len(buffer)))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        if self._close:
+            self._file.close()
+        super().close()
+
+
+def _decompressed(raw: BinaryIO, name: str) -> BinaryIO:
+    if name.endswith(".gz"):
+        return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
+    if name.endswith(".zst"):
+        return _zstandard(raw)
+    return raw
+
+
+def _zstandard(raw: BinaryIO) -> BinaryIO:
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingExtra("zstandard", "zstd", "reading .zst files") from None
+    reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
+    return io.BufferedReader(_Checked(reader, zstandard.ZstdError))
+
+
+class _Checked(io.RawIOBase):
+    """A decompressor whose own errors become those of a file."""
+
+    def __init__(self, reader: Any, error: type[Exception]) -> None:
+        self._reader, self._error = reader, error
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return int(self._reader.readinto(buffer))
+        except self._error as error:
+            raise OSError(str(error)) from error
+
+
+def _whole_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes, cut only behind line ends; lines may be longer than a chunk."""
+    rest: list[bytes] = []
+    held = 0
+    for chunk in chunks:
+        cut = chunk.rfind(b"\n") + 1
+        if not cut or held + cut < BLOCK // 2:
+            rest.append(chunk)
+            held += len(chunk)
+            continue
+        yield b"".join([*rest, chunk[:cut]])
+        rest = [chunk[cut:]]
+        held = len(rest[0])
+    if last := b"".join(rest):
+        yield last
+
+
+def _plain(value: Any) -> Any:
+    """Arrays in records given from Python."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"cannot be written as JSON: {type(value).__name__}")

@@ -1,0 +1,11 @@
+"""Metrics by name; the contract tests hold every entry of the table to the same promises."""
+
+from earwitness.metrics.base import Metric, find
+from earwitness.metrics.chapters import Chunks, Collar
+
+METRICS: dict[str, type[Metric]] = {
+    "chunks": Chunks,
+    "collar": Collar,
+}
+
+__all__ = ["METRICS", "Metric", "find"]

@@ -1,0 +1,88 @@
+"""The metric seam: cases in, statistics that add up, values out.
+
+A metric is a family with one set of parameters and several named values. ``measure`` turns a case
+into a row of statistics; rows of many cases are summed, never averaged; ``score`` turns a sum (of
+one case or of a million, weighted or not) into values. Intervals and tests come free that way.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.data import Case, Value
+from earwitness.errors import UsageError, nearest
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Metric(ABC):
+    """A family of values; the fields of a subclass are its parameters."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    values: ClassVar[tuple[Value, ...]]
+    headline: ClassVar[str]
+    empty_cells: ClassVar[dict[str, str]]
+    references: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def measure_many(self, cases: Sequence[Case]) -> Floats:
+        """Statistics of every case, one row a case; all finite."""
+
+    @abstractmethod
+    def score(self, statistics: Floats) -> Floats:
+        """Values from summed statistics, over the last axis; NaN where a value is undefined."""
+
+    def measure(self, case: Case) -> Floats:
+        """Statistics of one case."""
+        return np.asarray(self.measure_many((case,))[0])
+
+    @property
+    def signature(self) -> str:
+        """The family and all its parameters, defaults too."""
+        inside = ",".join(f"{field.name}={getattr(self, field.name)!r}" for field in fields(self))
+        return f"{self.name}({inside})"
+
+    @classmethod
+    def parameters(cls) -> dict[str, Any]:
+        """Name and default of every parameter."""
+        return {field.name: field.default for field in fields(cls)}
+
+    @classmethod
+    def help(cls, parameter: str) -> str:
+        """What a parameter means."""
+        return str(next(f for f in fields(cls) if f.name == parameter).metadata["help"])
+
+
+def ratio(top: NDArray[Any], bottom: NDArray[Any], empty: float) -> Floats:
+    """``top / bottom``, and ``empty`` where the bottom is 0."""
+    top, bottom = np.broadcast_arrays(top, bottom)
+    result: Floats = np.divide(top, bottom, out=np.full(top.shape, empty), where=bottom != 0)
+    return result
+
+
+def harmonic(precision: Floats, recall: Floats) -> Floats:
+    """F1 of precision and recall, 0 where both are 0; undefined stays undefined."""
+    total = precision + recall
+    return ratio(2 * precision * recall, np.where(total == 0, 1.0, total), 0.0)
+
+
+def check_positive(name: str, value: float, *, zero: bool = False) -> None:
+    """Refuse a parameter that is not a finite number above 0 (or from 0 on)."""
+    if not np.isfinite(value) or value < 0 or (value == 0 and not zero):
+        least = "0 or more" if zero else "above 0"
+        raise UsageError(f"{name} must be a finite number {least}, got {value!r}")
+
+
+def find(name: str, table: dict[str, type[Metric]]) -> type[Metric]:
+    """The family of that name."""
+    if name not in table:
+        raise UsageError(f'there is no metric "{name}" — {nearest(name, table)}')
+    return table[name]

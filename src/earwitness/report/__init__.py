@@ -1,0 +1,19 @@
+"""A result as something to read: ``MEDIA`` lists the ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from earwitness.data import Scores
+from earwitness.report.markdown import markdown
+from earwitness.report.records import to_csv, to_json
+from earwitness.report.text import text
+
+MEDIA: dict[str, Callable[[Scores], str]] = {
+    "text": text,
+    "json": to_json,
+    "csv": to_csv,
+    "md": markdown,
+}
+
+__all__ = ["MEDIA", "text"]

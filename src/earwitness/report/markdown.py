@@ -1,0 +1,46 @@
+"""A result as Markdown, to paste into a paper's notebook or a merge request."""
+
+from __future__ import annotations
+
+from earwitness.data import Left, Scores
+from earwitness.report.tables import Table, footer, score_tables, worst_table
+
+
+def markdown(scores: Scores) -> str:
+    """Tables with their provenance."""
+    parts = ["# Scores", *(_table(table) for table in score_tables(scores))]
+    if scores.worst:
+        parts.append(_table(worst_table(scores)))
+    for what, left in (("Skipped", scores.skipped), ("Scored as empty", scores.emptied)):
+        if left:
+            parts.append(_left(what, left))
+    parts.append(
+        "\n".join(["## Provenance", "", *(f"- {escape(line)}" for line in footer(scores))])
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def escape(text: str) -> str:
+    """Text that Markdown leaves alone.
+
+    >>> print(escape("a|b_c"))
+    a\\|b\\_c
+    """
+    for char in "\\`*_<>|[]#":
+        text = text.replace(char, "\\" + char)
+    return " ".join(text.split())
+
+
+def _table(table: Table) -> str:
+    lines = [f"## {escape(table.title)}", "", _line(table.header)]
+    lines.append(_line([":--", *["--:"] * (len(table.header) - 1)], raw=True))
+    return "\n".join([*lines, *(_line(row) for row in table.rows)])
+
+
+def _line(cells: tuple[str, ...] | list[str], *, raw: bool = False) -> str:
+    return f"| {' | '.join(cell if raw else escape(cell) for cell in cells)} |"
+
+
+def _left(what: str, left: tuple[Left, ...]) -> str:
+    rows = [f"- {escape(f'{one.key.item} ({one.key.system}): {one.reason}')}" for one in left]
+    return "\n".join([f"## {what}", "", *rows])

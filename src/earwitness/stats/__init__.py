@@ -1,0 +1,5 @@
+"""Statistics over plain arrays."""
+
+from earwitness.stats.bootstrap import Bootstrap, Resampled, percentile_interval
+
+__all__ = ["Bootstrap", "Resampled", "percentile_interval"]

@@ -1,0 +1,88 @@
+"""One-to-one matching of boundaries in continuous time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from earwitness.timeline.ragged import (
+    Bools,
+    Floats,
+    Ints,
+    Ragged,
+    bounds,
+    count_true,
+    row_sums,
+)
+
+MOST_PAIRS = 4_000_000
+
+
+def greedy_matches(output: Ragged, reference: Ragged, collar: float) -> Ints:
+    """How many pairs each case gets when the closest are matched first.
+
+    A pair may match if it is at most ``collar`` apart. Equal distances go to the lower reference
+    index, then to the lower output index.
+    """
+    order, out = _sorted_rows(output)
+    low, high = _reach(out, reference, collar)
+    pairs_before = np.concatenate([[0], np.cumsum(high - low)])[reference.offsets]
+    counts, start = np.zeros(len(output), np.int64), 0
+    while start < len(output):  # whole cases, as many as fit into memory
+        stop = int(np.searchsorted(pairs_before, pairs_before[start] + MOST_PAIRS, "right")) - 1
+        stop = max(stop, start + 1)
+        span = slice(reference.offsets[start], reference.offsets[stop])
+        matched = _match(out, order, reference, low, high, span)
+        cut = reference.offsets[start : stop + 1] - reference.offsets[start]
+        counts[start:stop] = row_sums(matched, cut)
+        start = stop
+    return counts
+
+
+def _sorted_rows(boundaries: Ragged) -> tuple[Ints, Ragged]:
+    """The same with every row in order, and which value came from where."""
+    steps, rows = np.diff(boundaries.values), boundaries.rows
+    if not ((steps < 0) & (rows[1:] == rows[:-1])).any():
+        return np.arange(len(rows)), boundaries
+    order = np.lexsort((boundaries.values, rows))
+    return order, Ragged(boundaries.values[order], boundaries.offsets)
+
+
+def _reach(out: Ragged, reference: Ragged, collar: float) -> tuple[Ints, Ints]:
+    """For every reference boundary the range of output boundaries within the collar."""
+    rows = reference.rows
+    start, stop = out.offsets[rows], out.offsets[rows + 1]
+    time = reference.values
+    with np.errstate(invalid="ignore"):  # infinity less infinity is never within a collar
+        low = start + count_true(start, stop, lambda i: ~(time - out.values[i] <= collar))
+        high = low + count_true(low, stop, lambda i: out.values[i] - time <= collar)
+    return low, high
+
+
+def _match(
+    out: Ragged, order: Ints, reference: Ragged, low: Ints, high: Ints, span: slice
+) -> Bools:
+    """Which reference boundaries of the span find a partner."""
+    reach = high[span] - low[span]
+    offsets = bounds(reach)
+    ref = np.repeat(np.arange(len(reach)), reach)
+    hyp = np.arange(offsets[-1]) + np.repeat(low[span] - offsets[:-1], reach)
+    rivals = np.bincount(hyp)[hyp]
+    matched = np.zeros(len(reach), np.bool_)
+    contested = (reach[ref] > 1) | (rivals > 1)
+    matched[ref[~contested]] = True
+    ref, hyp = ref[contested], hyp[contested]
+    distance = np.abs(reference.values[span][ref] - out.values[hyp])
+    _take_closest(matched, ref, order[hyp], distance)
+    return matched
+
+
+def _take_closest(matched: Bools, ref: Ints, hyp: Ints, distance: Floats) -> None:
+    """Match the contested pairs one by one, the closest first."""
+    ranked = np.lexsort((hyp, ref, distance))
+    taken: set[int] = set()
+    used: set[int] = set()
+    for r, h in zip(ref[ranked].tolist(), hyp[ranked].tolist(), strict=True):
+        if r not in taken and h not in used:
+            taken.add(r)
+            used.add(h)
+    matched[list(taken)] = True

@@ -1,0 +1,104 @@
+"""Many short lists in two arrays, and sums over each list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.errors import UsageError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Places = NDArray[Any]  # 32 or 64 bits wide, whatever the grid needs
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Ragged:
+    """Row ``i`` is ``values[offsets[i]:offsets[i + 1]]``.
+
+    >>> Ragged.of([[1, 2], [], [3]]).lengths.tolist()
+    [2, 0, 1]
+    """
+
+    values: Floats
+    offsets: Ints
+
+    @classmethod
+    def of(cls, rows: Iterable[Iterable[float]]) -> Ragged:
+        """From lists of numbers; anything else in them is refused."""
+        lists = [row if isinstance(row, list) else list(row) for row in rows]
+        offsets = bounds(np.fromiter(map(len, lists), np.int64, len(lists)))
+        values = np.array(list(chain.from_iterable(lists)))
+        if len(values) and (values.dtype.kind not in "fiu" or values.ndim != 1):
+            raise UsageError("boundaries must be numbers — write seconds")
+        return cls(values.astype(np.float64, copy=False), offsets)
+
+    @property
+    def lengths(self) -> Ints:
+        """How long each row is."""
+        return np.diff(self.offsets)
+
+    @property
+    def rows(self) -> Ints:
+        """For every value the row that it is in."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def row(self, index: int) -> Floats:
+        """One row."""
+        return self.values[self.offsets[index] : self.offsets[index + 1]]
+
+    def where(self, keep: Bools) -> Ragged:
+        """Only the values for which ``keep`` is true; every row stays, perhaps empty."""
+        if keep.all():
+            return self
+        before = np.concatenate([[0], np.cumsum(keep)])
+        return Ragged(self.values[keep], before[self.offsets])
+
+    def take(self, index: Ints) -> Ragged:
+        """The rows of ``index``, in its order."""
+        lengths = self.lengths[index]
+        offsets = bounds(lengths)
+        start = np.repeat(self.offsets[index] - offsets[:-1], lengths)
+        return Ragged(self.values[start + np.arange(offsets[-1])], offsets)
+
+
+def bounds(lengths: Ints) -> Ints:
+    """Offsets of rows of these lengths."""
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def row_sums(values: NDArray[np.integer] | Bools, offsets: Ints) -> Ints:
+    """The sum of every row of integers, 0 for an empty row."""
+    before = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(values, out=before[1:])
+    return np.diff(before[offsets])
+
+
+def count_true(start: Ints, stop: Ints, test: Callable[[Ints], Bools]) -> Ints:
+    """For many ranges at once, how many indices pass a test that, once false, stays false.
+
+    ``test`` takes an index per range.
+
+    >>> squares = np.arange(10) ** 2
+    >>> count_true(np.array([0, 0]), np.array([10, 3]), lambda i: squares[i] < 20).tolist()
+    [5, 3]
+    """
+    passed = start.copy()
+    longest = int((stop - start).max(initial=0))
+    for bit in reversed(range(longest.bit_length())):
+        probe = passed + (1 << bit)
+        inside = probe <= stop
+        inside &= test(np.where(inside, probe, 1) - 1)
+        np.copyto(passed, probe, where=inside)
+    return passed - start

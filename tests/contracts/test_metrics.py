@@ -1,0 +1,107 @@
+"""What every entry of METRICS promises."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import FrozenInstanceError, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from earwitness.data import Case
+from earwitness.errors import UsageError
+from earwitness.metrics import METRICS, Metric, find
+from support import columns, nasty
+
+every = pytest.mark.parametrize("kind", METRICS.values(), ids=METRICS)
+
+
+def cases() -> list[Case]:
+    rng = random.Random(4)
+    return list(columns([nasty(rng, 6.0, rng.choice([1, 2, 30])) for _ in range(40)]))
+
+
+@every
+def test_the_table_is_keyed_by_name(kind: type[Metric]) -> None:
+    assert METRICS[kind.name] is kind
+    assert find(kind.name, METRICS) is kind
+
+
+@every
+def test_a_batch_measures_each_case_as_if_alone(kind: type[Metric]) -> None:
+    metric, some = kind(), cases()
+    alone = np.stack([metric.measure(case) for case in some])
+    assert np.array_equal(metric.measure_many(some), alone)
+    assert np.array_equal(metric.measure_many(columns([]))[:0], alone[:0])
+
+
+@every
+def test_statistics_are_finite_even_where_values_are_undefined(kind: type[Metric]) -> None:
+    metric = kind()
+    odd = columns([{"hypothesis": [1e300], "reference": [5], "duration": d} for d in (0, 1, 60)])
+    assert np.isfinite(metric.measure_many(odd)).all()
+    assert np.isfinite(metric.measure_many(cases())).all()
+
+
+@every
+def test_score_works_over_the_last_axis_and_undefined_is_nan(kind: type[Metric]) -> None:
+    metric = kind()
+    rows = metric.measure_many(cases())
+    table = np.stack([rows, rows])
+    assert metric.score(table).shape == (2, len(rows), len(metric.values))
+    assert np.array_equal(metric.score(table)[1], metric.score(rows), equal_nan=True)
+    assert np.isnan(metric.score(np.zeros(rows.shape[1]))).all()
+
+
+@every
+def test_a_corpus_value_lies_within_bounds(kind: type[Metric]) -> None:
+    metric = kind()
+    corpus = metric.score(metric.measure_many(cases()).sum(axis=0))
+    for value, number in zip(metric.values, corpus, strict=True):
+        assert value.low <= number <= value.high, value.name
+
+
+@every
+def test_parameters_are_frozen_documented_and_in_the_signature(kind: type[Metric]) -> None:
+    metric: Any = kind()
+    for field in fields(kind):
+        assert kind.help(field.name)
+        assert f"{field.name}={field.default!r}" in metric.signature
+        with pytest.raises(FrozenInstanceError):
+            setattr(metric, field.name, 1.0)
+
+
+@every
+@pytest.mark.parametrize("bad", [-1.0, float("nan"), float("inf")])
+def test_bad_parameters_are_refused_by_name(kind: type[Metric], bad: float) -> None:
+    for name in kind.parameters():
+        with pytest.raises(UsageError, match=f"{name} must be a finite number"):
+            kind(**{name: bad})
+
+
+@every
+def test_the_family_says_what_its_empty_cells_are(kind: type[Metric]) -> None:
+    assert {"both empty", "output empty", "reference empty"} <= kind.empty_cells.keys()
+    assert kind.references
+    assert kind.headline in [value.name for value in kind.values if value.best != "none"]
+    assert kind.__doc__
+
+
+def test_value_names_are_unique_among_all_metrics() -> None:
+    names = [value.name for kind in METRICS.values() for value in kind.values]
+    assert len(names) == len(set(names))
+
+
+def test_an_unknown_metric_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(UsageError, match='no metric "chunk" — did you mean "chunks"'):
+        find("chunk", METRICS)
+
+
+def test_every_metric_and_value_is_documented(root: Path) -> None:
+    page = (root / "docs" / "metrics.md").read_text()
+    for kind in METRICS.values():
+        assert f"## {kind.name}" in page
+        for value in kind.values:
+            assert f"`{value.name}`" in page

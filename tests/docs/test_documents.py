@@ -1,0 +1,98 @@
+"""Documents that run, and pages that are up to date."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import earwitness
+from earwitness.cli.group import COMMANDS
+from generate import PAGES
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [path for path in ROOT.rglob("*.md") if not {".venv", "out"} & {*path.parts}]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
+SET_UP = {"make demo", "make test"}  # .ci/run calls the first and is called from the second
+same = doctest.OutputChecker().check_output
+
+
+def blocks(language: str) -> list[tuple[str, str]]:
+    """Blocks of a language in all documents."""
+    found = [(p.name, m[1], m[2]) for p in DOCUMENTS for m in BLOCK.finditer(p.read_text())]
+    return [(name, text) for name, kind, text in found if kind == language]
+
+
+@pytest.mark.parametrize(("name", "block"), blocks("console"))
+def test_commands_print_what_the_documents_say(name: str, block: str) -> None:
+    programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+        command, _, want = part.partition("\n")
+        got = subprocess.run(
+            ["bash", "-c", command],
+            cwd=ROOT,
+            env={**os.environ, "PATH": programs, "COLUMNS": "100"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        ).stdout
+        ended = got if not got or got.endswith("\n") else got + "\n"
+        assert same(want, ended, doctest.ELLIPSIS), f"{name}: {command}\n{got}"
+
+
+@pytest.mark.parametrize(("name", "block"), blocks("python"))
+def test_python_in_documents_runs(name: str, block: str) -> None:
+    test = doctest.DocTestParser().get_doctest(block, {}, name, name, 0)
+    assert test.examples
+    report: list[str] = []
+    assert doctest.DocTestRunner().run(test, out=report.append).failed == 0, "".join(report)
+
+
+def test_set_up_is_two_commands_that_ci_runs() -> None:
+    lines = {line for _, block in blocks("sh") for line in block.splitlines()}
+    assert lines == SET_UP
+    run = (ROOT / ".ci" / "run").read_text()
+    assert all(line.replace("make", "make --no-print-directory") in run for line in SET_UP)
+
+
+def test_no_block_is_of_a_kind_that_nobody_runs() -> None:
+    kinds = {m[1] for path in DOCUMENTS for m in BLOCK.finditer(path.read_text())}
+    assert kinds <= {"console", "python", "sh", "json", "text"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_generated_pages_are_up_to_date(page: str) -> None:
+    assert (ROOT / "docs" / page).read_text() == PAGES[page](), "run make docs"
+
+
+def test_every_verb_is_in_the_formats_page() -> None:
+    page = (ROOT / "docs" / "formats.md").read_text()
+    for name in COMMANDS:
+        assert re.search(rf"^\| `{name}[ `]", page, re.M), name
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_between_documents_lead_somewhere(path: Path) -> None:
+    for link in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
+        assert link.startswith("https://") or (path.parent / link).exists(), link
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    assert f"version: {earwitness.__version__}" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {earwitness.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_example_corpus_is_what_its_script_writes(tmp_path: Path) -> None:
+    script = ROOT / "examples" / "chapters" / "make.py"
+    copy = tmp_path / "make.py"
+    copy.write_text(script.read_text())
+    subprocess.run([sys.executable, str(copy)], check=True)
+    for name in ("outputs", "references", "samples"):
+        made = (tmp_path / f"{name}.jsonl").read_bytes()
+        assert made == (script.parent / f"{name}.jsonl").read_bytes()
