@@ -94,11 +94,8 @@ class Source:
                 yield self._count(msgspec.json.encode(record, enc_hook=_plain) + b"\n")
             return
         try:
-            with self._open(str(self.place)) as raw, _decompressed(raw, self.name) as stream:
-                while data := stream.read(BLOCK):
-                    yield data
-                while raw.read(BLOCK):
-                    pass  # what a compressor may have left behind its last frame
+            with self._open(str(self.place)) as raw:
+                yield from _decompressed(raw, self.name)
         except (OSError, EOFError, zlib.error) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise InputError([Problem(self.name, 0, "", f"cannot be read: {reason}")]) from error
@@ -133,37 +130,39 @@ class _Counted(io.RawIOBase):
         super().close()
 
 
-def _decompressed(raw: BinaryIO, name: str) -> BinaryIO:
+def _decompressed(raw: BinaryIO, name: str) -> Iterator[bytes]:
     if name.endswith(".gz"):
-        return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
-    if name.endswith(".zst"):
-        return _zstandard(raw)
-    return raw
+        yield from _read(gzip.GzipFile(fileobj=raw), BLOCK)
+    elif name.endswith(".zst"):
+        yield from _frames(raw)
+    else:
+        yield from _read(raw, BLOCK)
 
 
-def _zstandard(raw: BinaryIO) -> BinaryIO:
+def _read(file: Any, size: int) -> Iterator[bytes]:
+    while data := file.read(size):
+        yield data
+
+
+def _frames(raw: BinaryIO) -> Iterator[bytes]:
+    """All frames of a zstd file; small bites, since a few bytes may unfold into very many."""
     try:
         import zstandard
     except ImportError:
         raise MissingExtra("zstandard", "zstd", "reading .zst files") from None
-    reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-    return io.BufferedReader(_Checked(reader, zstandard.ZstdError))
-
-
-class _Checked(io.RawIOBase):
-    """A decompressor whose own errors become those of a file."""
-
-    def __init__(self, reader: Any, error: type[Exception]) -> None:
-        self._reader, self._error = reader, error
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        try:
-            return int(self._reader.readinto(buffer))
-        except self._error as error:
-            raise OSError(str(error)) from error
+    frame, begun = zstandard.ZstdDecompressor().decompressobj(), False
+    try:
+        for data in _read(raw, 8192):
+            rest, begun = data, True
+            while rest:
+                yield frame.decompress(rest)
+                rest = frame.unused_data
+                if frame.eof:
+                    frame, begun = zstandard.ZstdDecompressor().decompressobj(), bool(rest)
+    except zstandard.ZstdError as error:
+        raise OSError(str(error)) from error
+    if begun:
+        raise EOFError("the file ends in the middle of a frame")
 
 
 def _whole_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:

@@ -1,0 +1,334 @@
+"""api.score: joins, splits, orders, limits."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+import math
+import random
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from earwitness import __version__
+from earwitness.api import run as run_module
+from earwitness.api import score
+from earwitness.data import Scores
+from earwitness.engines import processes
+from earwitness.errors import InputError, UsageError
+from earwitness.formats import source as source_module
+from earwitness.metrics.chapters import Chunks, Collar
+from earwitness.stats import Bootstrap
+from support import Sample, corpus, write_lines
+
+
+def named(samples: list[Sample]) -> list[Sample]:
+    return [{"id": f"item {i}", **sample} for i, sample in enumerate(samples)]
+
+
+def joined(samples: list[Sample], systems: Iterable[str]) -> tuple[list[Any], list[Any]]:
+    """The same as two lists; the second system finds every other boundary."""
+    references = [
+        {
+            "item": f"item {i}",
+            "duration": s["duration"],
+            "references": [{"boundaries": s["reference"]}],
+        }
+        for i, s in enumerate(samples)
+    ]
+    outputs = [
+        {
+            "item": f"item {i}",
+            "system": system,
+            "output": {"boundaries": s["hypothesis"][:: step + 1]},
+        }
+        for i, s in enumerate(samples)
+        for step, system in enumerate(systems)
+    ]
+    return outputs, references
+
+
+SAMPLES = corpus(40, 600.0, 2, 12)
+
+
+def test_two_files_joined_by_item_give_what_one_file_gives() -> None:
+    outputs, references = joined(SAMPLES, ["a", "b"])
+    rng = random.Random(0)
+    rng.shuffle(outputs)
+    rng.shuffle(references)
+    scores = score(outputs, references)
+    assert list(scores.systems) == ["a", "b"]
+    assert scores.systems["a"] == score(named(SAMPLES)).systems["outputs"]
+    assert [i.name for i in scores.provenance.inputs] == ["references", "outputs"]
+
+
+def test_the_order_of_lines_does_not_change_a_bit() -> None:
+    samples = named(SAMPLES)
+    mixed = random.Random(1).sample(samples, len(samples))
+    assert score(mixed).systems == score(samples).systems
+
+
+@pytest.mark.parametrize("limit", [10, 100_000], ids=["poisson", "multinomial"])
+def test_any_split_of_the_work_gives_the_same_bits(
+    limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_lines(tmp_path / "in.jsonl", named(corpus(300, 600.0, 2, 12)))
+    monkeypatch.setattr(run_module, "Bootstrap", lambda draws, seed: Bootstrap(draws, seed, limit))
+    whole = score(path)
+    method = whole.systems["in"]["pk"].method
+    assert method == ("bootstrap-poisson" if limit == 10 else "bootstrap-multinomial")
+    for size in (1000, 20_000):
+        monkeypatch.setattr(source_module, "BLOCK", size)
+        assert score(path) == whole
+    assert score(path, map=processes(2)) == whole
+
+
+def test_results_of_workers_come_in_order_and_errors_reach_the_caller(tmp_path: Path) -> None:
+    samples = named(SAMPLES)
+    samples[17]["duration"] = -1
+    path = write_lines(tmp_path / "in.jsonl", samples)
+    with pytest.raises(InputError, match=":18: duration: must not be negative"):
+        score(path, map=processes(2))
+    with pytest.raises(UsageError, match="jobs must be 1 or more, got 0"):
+        processes(0)
+
+
+def test_the_seed_changes_intervals_and_nothing_else() -> None:
+    one, two = (score(named(SAMPLES), seed=seed).systems["outputs"]["f1"] for seed in (0, 1))
+    assert one.value == two.value
+    assert (one.low, one.high) != (two.low, two.high)
+
+
+def test_poisson_and_multinomial_intervals_are_about_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    samples = named(corpus(400, 600.0, 2, 12))
+    plain = score(samples).systems["outputs"]
+    monkeypatch.setattr(run_module, "Bootstrap", lambda draws, seed: Bootstrap(draws, seed, 10))
+    flat = score(samples).systems["outputs"]
+    for name, estimate in plain.items():
+        other = flat[name]
+        assert other.value == pytest.approx(estimate.value, abs=1e-12)
+        width = estimate.high - estimate.low
+        assert other.low == pytest.approx(estimate.low, abs=0.25 * width)
+        assert other.high == pytest.approx(estimate.high, abs=0.25 * width)
+
+
+def test_estimates_are_means_and_ratios_of_the_samples() -> None:
+    found = score(SAMPLES).systems["outputs"]
+    alone = [score([sample]).systems["outputs"] for sample in SAMPLES]
+
+    def mean(name: str) -> float:
+        return float(np.mean([one[name].value for one in alone]))
+
+    for name in ("precision", "pk", "ghd", "collar_f1", "f1_sample", "num_segments"):
+        assert found[name].value == pytest.approx(mean(name), abs=1e-12)
+    p, r = mean("precision"), mean("recall")
+    assert found["f1"].value == pytest.approx(2 * p * r / (p + r), abs=1e-12)
+    # f1_micro: twice the hits over all boundary chunks of both sides
+    tp = sum(one["precision"].value * one["num_segments"].value for one in alone)
+    chunks = sum(o["num_segments"].value + o["reference/num_segments"].value for o in alone)
+    assert found["f1_micro"].value == pytest.approx(2 * tp / chunks, abs=1e-12)
+
+
+def test_undefined_cases_are_counted_per_family() -> None:
+    short: Sample = {"hypothesis": [], "reference": [], "duration": 3}
+    found = score([*SAMPLES[:5], short, {**short, "duration": 0}]).systems["outputs"]
+    assert (found["pk"].n, found["pk"].undefined) == (5, 2)
+    assert (found["collar_f1"].n, found["collar_f1"].undefined) == (7, 0)
+    assert found["pk"] == dataclasses.replace(
+        score(SAMPLES[:5]).systems["outputs"]["pk"],
+        undefined=2,
+        low=found["pk"].low,
+        high=found["pk"].high,
+    )
+
+
+def test_where_every_case_is_undefined_so_is_the_estimate() -> None:
+    found = score([{"hypothesis": [], "reference": [], "duration": 3}] * 3).systems["outputs"]
+    assert found["pk"].n == 0
+    assert all(math.isnan(x) for x in (found["pk"].value, found["pk"].low, found["pk"].high))
+
+
+def test_one_case_has_no_interval() -> None:
+    found = score(SAMPLES[:1]).systems["outputs"]["accuracy"]
+    assert found.n == 1
+    assert not math.isnan(found.value)
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+
+
+def test_signature_and_provenance_say_how_to_make_it_again() -> None:
+    scores = score(SAMPLES, chunk_size=3.0, seed=5, draws=50, level=0.9)
+    assert scores.signature == (
+        f"earwitness={__version__}|chunks(chunk_size=3.0)|collar(collar=3.0)"
+        "|bootstrap-multinomial(draws=50,level=0.9,seed=5)|on_error=fail"
+    )
+    assert (scores.provenance.seed, scores.provenance.cases) == (5, 40)
+    ready = score(SAMPLES, metrics=[Chunks(3.0), Collar()], seed=5, draws=50, level=0.9)
+    assert ready == scores
+
+
+def outputs_with(*changes: Callable[[list[Any], list[Any]], None]) -> tuple[list[Any], list[Any]]:
+    outputs, references = joined(SAMPLES[:4], ["a", "b"])
+    for change in changes:
+        change(outputs, references)
+    return outputs, references
+
+
+def test_problems_of_a_join_are_all_named() -> None:
+    def spoil(outputs: list[Any], references: list[Any]) -> None:
+        outputs.append({"item": "nobody", "system": "a", "output": {"boundaries": []}})
+        outputs.append(outputs[0])
+        del outputs[3]  # item 1 of b
+        references[3]["references"] *= 2
+        references.append(references[0])
+
+    with pytest.raises(InputError) as caught:
+        score(*outputs_with(spoil))
+    assert [str(problem) for problem in caught.value.problems] == [
+        'outputs: no output of system "b" for item "item 1"'
+        " — write an empty list if it found no chapters",
+        "outputs:6: item: its reference is bad: 2 references; one per item is scored for now",
+        "outputs:7: item: its reference is bad: 2 references; one per item is scored for now",
+        'outputs:8: item: no reference for "nobody" — add one, or leave the item out',
+        'outputs:9: item: "item 0" is also on line 1 — keep one',
+        "references:4: references: 2 references; one per item is scored for now — keep one",
+        'references:5: item: "item 0" is also on line 1 — keep one',
+    ]
+
+
+def test_a_missing_output_is_skipped_or_scored_as_empty() -> None:
+    def spoil(outputs: list[Any], references: list[Any]) -> None:
+        del references
+        del outputs[3]
+        outputs[0]["output"] = {"boundaries": ["x"]}
+
+    outputs, references = outputs_with(spoil)
+    skipped = score(outputs, references, on_error="skip")
+    assert [(x.key.item, x.key.system) for x in skipped.skipped] == [
+        ("item 0", "a"),
+        ("item 1", "b"),
+    ]
+    assert {s: e["pk"].n for s, e in skipped.systems.items()} == {"a": 3, "b": 3}
+    emptied = score(outputs, references, on_error="empty")
+    assert [(x.key.item, x.key.system) for x in emptied.emptied] == [
+        ("item 0", "a"),
+        ("item 1", "b"),
+    ]
+    assert {s: e["pk"].n for s, e in emptied.systems.items()} == {"a": 4, "b": 4}
+    outputs[0]["output"] = {"boundaries": []}
+    outputs.append({"item": "item 1", "system": "b", "output": {"boundaries": []}})
+    assert score(outputs, references).systems == emptied.systems
+
+
+def test_a_system_with_nothing_good_is_listed_and_the_rest_is_scored() -> None:
+    outputs, references = joined(SAMPLES[:2], ["a", "b"])
+    for output in outputs:
+        if output["system"] == "b":
+            output["output"] = {}
+    scores = score(outputs, references, on_error="skip")
+    assert list(scores.systems) == ["a"]
+    assert [left.key.system for left in scores.skipped] == ["b", "b"]
+
+
+def test_the_worst_samples_come_worst_first() -> None:
+    samples = named(SAMPLES)
+    scores = score(samples, worst=3)
+    every = sorted(samples, key=lambda s: value(s, "f1_sample"))
+    assert scores.worst_by == "f1_sample"
+    assert [one.key.item for one in scores.worst] == [s["id"] for s in every[:3]]
+    by_ghd = score(samples, worst=1, worst_by="ghd").worst[0]
+    assert by_ghd.values["ghd"] == max(value(s, "ghd") for s in samples)
+
+
+def value(sample: Sample, name: str) -> float:
+    return score([sample]).systems["outputs"][name].value
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl"])
+def test_the_table_of_samples_has_a_row_a_case(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"samples{ending}"
+    short: Sample = {"id": "short", "hypothesis": [], "reference": [], "duration": 3}
+    scores = score([*named(SAMPLES), short], samples=path)
+    if ending == ".csv":
+        rows: list[Any] = list(csv.DictReader(io.StringIO(path.read_text())))
+        pk = {row["item"]: float(row["pk"] or "nan") for row in rows}
+    else:
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        values = {row["item"]: row["values"]["pk"] for row in rows}
+        pk = {item: float("nan") if x is None else x for item, x in values.items()}
+    assert len(rows) == 41
+    assert math.isnan(pk.pop("short"))
+    assert np.nanmean(list(pk.values())) == pytest.approx(scores.systems["outputs"]["pk"].value)
+
+
+def test_nothing_is_written_unless_all_of_the_input_is_good(tmp_path: Path) -> None:
+    path = tmp_path / "samples.csv"
+    path.write_text("what was there before")
+    with pytest.raises(InputError):
+        score([*SAMPLES, {}], samples=path)
+    assert path.read_text() == "what was there before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"draws": 0}, "draws must be 1 or more, got 0"),
+        ({"level": 95}, "level must lie between 0 and 1"),
+        ({"seed": -1}, "seed must be a whole number"),
+        ({"on_error": "ignore"}, "on_error must be one of fail, skip, empty"),
+        ({"worst": -1}, "worst must be 0 or more"),
+        ({"worst_by": "pkk"}, 'no value "pkk" — did you mean "pk"'),
+        ({"worst_by": "num_segments"}, "neither good nor bad"),
+        ({"metrics": []}, "name at least one metric"),
+        ({"metrics": ["chunks", "chunks"]}, "named twice"),
+        ({"metrics": ["chonks"]}, 'no metric "chonks" — did you mean "chunks"'),
+        ({"chunksize": 3}, 'no chosen metric has a parameter "chunksize" — did you mean "chunk_s'),
+        ({"chunk_size": 0}, "chunk_size must be a finite number above 0, got 0"),
+        ({"chunk_size": 1e-12}, "too many chunks"),
+        ({"samples": "table.txt"}, "ends in .csv or .jsonl"),
+        ({"samples": "no/folder/table.csv"}, "there is no folder"),
+    ],
+)
+def test_bad_arguments_are_refused_with_a_remedy(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        score(SAMPLES, **arguments)
+
+
+def test_a_system_is_named_only_with_one_file() -> None:
+    assert list(score(SAMPLES, system="mine").systems) == ["mine"]
+    outputs, references = joined(SAMPLES, ["a"])
+    with pytest.raises(UsageError, match="a system is named only where"):
+        score(outputs, references, system="mine")
+
+
+def test_progress_tells_bytes_and_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_lines(tmp_path / "in.jsonl", SAMPLES)
+    monkeypatch.setattr(source_module, "BLOCK", 1000)
+    told: list[tuple[int, int | None, int]] = []
+    score(path, progress=lambda *now: told.append(now))
+    size = path.stat().st_size
+    assert len(told) > 3
+    assert told[-1] == (size, size, 40)
+    assert [cases for _, _, cases in told] == sorted(cases for _, _, cases in told)
+
+
+def test_input_may_be_any_iterable() -> None:
+    def stream() -> Iterator[Sample]:
+        yield from SAMPLES
+
+    assert score(stream()) == score(SAMPLES)
+
+
+def test_the_result_is_frozen() -> None:
+    scores = score(SAMPLES)
+    assert isinstance(scores, Scores)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        scores.signature = ""  # type: ignore[misc]
