@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         click.echo(f"earwitness: {error}" if "\n" not in str(error) else str(error), err=True)
         sys.exit(2)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("\nearwitness: interrupted; nothing was written", err=True)
+        click.echo("earwitness: interrupted; nothing was written", err=True)
         sys.exit(130)
     except BrokenPipeError:  # the reader, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
