@@ -208,8 +208,9 @@ def test_a_bar_with_rate_and_time_left_is_shown_on_a_terminal_only(tmp_path: Pat
     assert b"cases" in shown
 
 
+@pytest.mark.parametrize("pause", [0.0, 0.1, 0.3, 1.0])
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_ctrl_c_ends_at_once_and_leaves_nothing(jobs: str, tmp_path: Path) -> None:
+def test_ctrl_c_ends_at_once_and_leaves_nothing(jobs: str, pause: float, tmp_path: Path) -> None:
     out = tmp_path / "samples.csv"
     command = [sys.executable, "-m", "earwitness", "score", "-", "--samples", str(out)]
     process = subprocess.Popen(
@@ -224,8 +225,8 @@ def test_ctrl_c_ends_at_once_and_leaves_nothing(jobs: str, tmp_path: Path) -> No
     process.stdin.write((line * 5000).encode())
     process.stdin.flush()  # the input never ends
     while not list(tmp_path.iterdir()):
-        time.sleep(0.05)
-    time.sleep(0.5)
+        time.sleep(0.01)
+    time.sleep(pause)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: all processes of the group
     output, message = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness import __version__
 from earwitness.data import Case, Value
 from earwitness.errors import UsageError, nearest
 from earwitness.metrics import METRICS, Metric, find
@@ -45,8 +46,10 @@ class Families:
 
     @property
     def signature(self) -> str:
-        """The metrics with all their parameters."""
-        return "|".join(metric.signature for metric in self.metrics)
+        """The version, and the metrics with all their parameters."""
+        return "|".join(
+            [f"earwitness={__version__}", *(metric.signature for metric in self.metrics)]
+        )
 
     def measure(self, cases: Sequence[Case]) -> list[Floats]:
         """Statistics of every case, a table a metric."""

@@ -11,68 +11,17 @@ from numpy.typing import NDArray
 
 from earwitness import __version__
 from earwitness.api.collect import Hashes, SystemScores, Worst
-from earwitness.api.family import Families, Floats
+from earwitness.api.family import Families
+from earwitness.api.measure import MeasureBlock, Measured
 from earwitness.data import Key, Map, Progress, Provenance, Scores
 from earwitness.errors import InputError, Problem, UsageError
-from earwitness.formats.chapters import (
-    Parsed,
-    References,
-    empty_outputs,
-    parse_outputs,
-    parse_samples,
-    read_references,
-)
+from earwitness.formats.chapters import References, empty_outputs, read_references
 from earwitness.formats.check import Fault
 from earwitness.formats.records import Findings, OnError
 from earwitness.formats.samples import SampleTable
 from earwitness.formats.seen import Seen, hash_keys, hash_names
-from earwitness.formats.source import Block, Source
+from earwitness.formats.source import Source
 from earwitness.stats import Bootstrap
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What becomes of a block: its good cases measured, and what was found wrong."""
-
-    items: list[str]
-    systems: list[str]
-    lines: NDArray[np.int64]
-    hashes: Hashes
-    statistics: list[Floats]
-    findings: Findings
-    later: Counter[str]
-    done: int
-
-    @classmethod
-    def of(cls, families: Families, parsed: Parsed, done: int = 0) -> Measured:
-        """Measure cases that were parsed."""
-        return cls(
-            list(parsed.cases.items),
-            list(parsed.cases.systems),
-            parsed.lines,
-            parsed.hashes,
-            families.measure(parsed.cases),
-            parsed.findings,
-            parsed.later,
-            done,
-        )
-
-
-@dataclass(frozen=True)
-class MeasureBlock:
-    """Parse, check, join and measure a block; sent to the workers once."""
-
-    families: Families
-    on_error: OnError
-    system: str
-    references: References | None
-
-    def __call__(self, block: Block) -> Measured:
-        if self.references is None:
-            parsed = parse_samples(block, self.system, self.on_error)
-        else:
-            parsed = parse_outputs(block, self.references, self.on_error)
-        return Measured.of(self.families, parsed, block.done)
 
 
 @dataclass
@@ -130,7 +79,7 @@ class Run:
             methods.add(method)
         resampling = "+".join(sorted(methods))
         return Scores(
-            signature=f"earwitness={__version__}|{self.families.signature}|{resampling}"
+            signature=f"{self.families.signature}|{resampling}"
             f"(draws={self.draws},level={level},seed={self.seed})|on_error={self.on_error}",
             provenance=self._provenance(),
             families={metric.signature: metric.values for metric in self.families.metrics},

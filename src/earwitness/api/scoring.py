@@ -59,7 +59,8 @@ def score(
     if samples is None:
         run.read(source, other, system, map, progress)
         return run.result(level)
-    with SampleTable(Path(samples), [value.name for value in families.values]) as run.table:
+    names = [value.name for value in families.values]
+    with SampleTable(Path(samples), names, families.signature) as run.table:
         run.read(source, other, system, map, progress)
         return run.result(level)
 

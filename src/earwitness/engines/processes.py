@@ -7,6 +7,7 @@ import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from earwitness.data import Map
@@ -38,11 +39,25 @@ def processes(jobs: int) -> Map:
 def _in_order(pool: ProcessPoolExecutor, items: Iterable[Any], most: int) -> Iterator[Any]:
     waiting: deque[Future[Any]] = deque()
     for item in items:
-        waiting.append(pool.submit(_work, item))
+        with _interrupts_held():
+            waiting.append(pool.submit(_work, item))
         if len(waiting) >= most:
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Keep Ctrl-C back for a moment: a worker that starts now never hears it, the parent does."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin(function: Callable[[Any], Any]) -> None:

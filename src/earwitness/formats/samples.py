@@ -18,10 +18,10 @@ ENDINGS = (".csv", ".jsonl")
 
 
 class SampleTable:
-    """Rows ``item, system, value …`` in a .csv or .jsonl file; undefined is empty or null."""
+    """Rows ``item, system, value …, signature`` as .csv or .jsonl; undefined is empty or null."""
 
-    def __init__(self, path: str | Path, names: Sequence[str]) -> None:
-        self._path, self._names = Path(path), tuple(names)
+    def __init__(self, path: str | Path, names: Sequence[str], signature: str) -> None:
+        self._path, self._names, self._signature = Path(path), tuple(names), signature
         if self._path.suffix not in ENDINGS:
             raise UsageError(f"{self._path}: a sample table ends in .csv or .jsonl")
         self._file = WholeFile(self._path)
@@ -30,7 +30,7 @@ class SampleTable:
         self._stream: IO[str] = self._file.__enter__()
         self._csv = csv.writer(self._stream, lineterminator="\n")
         if self._path.suffix == ".csv":
-            self._csv.writerow(["item", "system", *self._names])
+            self._csv.writerow(["item", "system", *self._names, "signature"])
         return self
 
     def __exit__(
@@ -48,11 +48,15 @@ class SampleTable:
         rows = zip(items, systems, values, strict=True)
         if self._path.suffix == ".csv":
             self._csv.writerows(
-                [item, system, *("" if math.isnan(x) else repr(x) for x in row)]
+                [item, system, *("" if math.isnan(x) else repr(x) for x in row), self._signature]
                 for item, system, row in rows
             )
             return
         for item, system, row in rows:  # msgspec writes NaN as null
-            named = dict(zip(self._names, row, strict=True))
-            record = {"item": item, "system": system, "values": named}
+            record = {
+                "item": item,
+                "system": system,
+                "values": dict(zip(self._names, row, strict=True)),
+                "signature": self._signature,
+            }
             self._stream.write(msgspec.json.encode(record).decode() + "\n")
