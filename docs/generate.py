@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -64,7 +65,7 @@ def _row(value: Value) -> str:
 def cli_page() -> str:
     """The help of every verb."""
     parts = ["# Command line", NOTE, _help(group, "earwitness", None)]
-    context = click.Context(group, info_name="earwitness")
+    context = click.Context(group, info_name="earwitness", **group.context_settings)
     for name in COMMANDS:
         command = group.get_command(context, name)
         assert command is not None
@@ -73,9 +74,9 @@ def cli_page() -> str:
 
 
 def _help(command: click.Command, name: str, parent: click.Context | None) -> str:
-    context = click.Context(
-        command, info_name=name, parent=parent, terminal_width=100, max_content_width=100
-    )
+    settings: dict[str, Any] = {"terminal_width": 100, "max_content_width": 100}
+    settings |= command.context_settings
+    context = click.Context(command, info_name=name, parent=parent, **settings)
     return f"```text\n{command.get_help(context)}\n```"
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from earwitness import chunkseg
 from earwitness.errors import EarwitnessWarning, InputError, NotYet, UsageError
+from support import corpus
 
 SAMPLE = {"hypothesis": [10.0], "reference": [12.0], "duration": 60.0}
 
@@ -44,8 +45,39 @@ def test_nan_is_no_boundary_and_infinity_matches_nothing() -> None:
 
 
 def test_text_among_the_numbers_is_refused() -> None:
-    with pytest.raises(UsageError, match="boundaries must be numbers — write seconds"):
+    with pytest.raises(InputError, match=r"hypothesis\[0\]: must be a number, got '12:30'"):
         chunkseg.evaluate(["12:30"], [12], 60)  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    ("sample", "message"),
+    [
+        ({**SAMPLE, "duration": "60"}, "sample 1: duration: must be a number, got '60'"),
+        ({**SAMPLE, "duration": None}, "sample 1: duration: must be a number, got None"),
+        ({**SAMPLE, "duration": float("nan")}, "sample 1: duration: must be a number, got nan"),
+        ({**SAMPLE, "reference": None}, "sample 1: reference: must be a list of numbers, got None"),
+        ({**SAMPLE, "reference": [[1], 2]}, r"sample 1: reference\[0\]: must be a number"),
+        (None, "sample 1: must be an object, got NoneType"),
+    ],
+)
+def test_bad_samples_are_named(sample: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        chunkseg.evaluate_batch([SAMPLE, sample])
+
+
+def test_no_draws_are_refused() -> None:
+    with pytest.raises(UsageError, match="num_bootstrap must be 1 or more, got 0"):
+        chunkseg.evaluate_batch([SAMPLE], num_bootstrap=0)
+
+
+def test_draws_in_portions_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    samples = corpus(30, 600.0, 2, 9)
+    results = []
+    for held in (10**6, 70):
+        monkeypatch.setattr(chunkseg, "DRAWN", held)
+        np.random.seed(4)  # noqa: NPY002 — what it draws from
+        results.append(chunkseg.evaluate_batch(iter(samples)))
+    assert results[0] == results[1]
 
 
 def test_missing_fields_are_all_named() -> None:

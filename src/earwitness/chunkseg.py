@@ -14,14 +14,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.data import Case
-from earwitness.errors import EarwitnessWarning, InputError, NotYet, Problem
+from earwitness.errors import EarwitnessWarning, InputError, NotYet, Problem, UsageError
 from earwitness.metrics import METRICS
 from earwitness.timeline import ChapterCases, Ragged
 
@@ -34,6 +34,7 @@ OURS = ("f1", "f1_micro", "f1_sample")
 REQUIRED = ("hypothesis", "reference", "duration")
 KNOWN = {*REQUIRED, "id", "audio", "format"}
 KNOWN |= {"reference_transcript", "reference_titles", "hyp_titles"}
+DRAWN = 1_000_000  # picks in memory at a time
 AT_ONCE = 500  # samples per kernel call: what fits into a core's cache
 
 
@@ -70,7 +71,7 @@ def evaluate(
 
 
 def evaluate_batch(
-    samples: Sequence[Mapping[str, Any]],
+    samples: Iterable[Mapping[str, Any]],
     chunk_size: float = 6.0,
     *,
     format: str | None = None,
@@ -93,6 +94,9 @@ def evaluate_batch(
         raise NotYet("WER is not computed yet — leave out wer, or use chunkseg for it")
     if titles:
         raise _titles_later()
+    if num_bootstrap < 1:
+        raise UsageError(f"num_bootstrap must be 1 or more, got {num_bootstrap}")
+    samples = list(samples)
     table = _table(samples, chunk_size, collar)
     _report_unknown(samples)
     return _aggregate(table, num_bootstrap)
@@ -138,30 +142,51 @@ def _table(
 
 
 def _cases(samples: Sequence[Mapping[str, Any]]) -> Sequence[Case]:
-    _check(samples)
+    try:
+        duration = np.array([sample["duration"] for sample in samples])
+        output = Ragged.of([sample["hypothesis"] for sample in samples])
+        reference = Ragged.of([sample["reference"] for sample in samples])
+    except (TypeError, KeyError, ValueError) as error:
+        raise _trouble(samples, error) from error
+    if len(duration) and (duration.dtype.kind not in "fiub" or np.isnan(duration).any()):
+        raise _trouble(samples, ValueError("durations must be numbers"))
     blank = [""] * len(samples)
-    return ChapterCases(
-        blank,
-        blank,
-        np.array([sample["duration"] for sample in samples], np.float64),
-        Ragged.of([sample["hypothesis"] for sample in samples]),
-        Ragged.of([sample["reference"] for sample in samples]),
-    )
+    return ChapterCases(blank, blank, duration.astype(np.float64), output, reference)
 
 
-def _check(samples: Sequence[Mapping[str, Any]]) -> None:
+def _trouble(samples: Sequence[Any], error: Exception) -> Exception:
+    """Every sample's faults in words; transcripts are a matter of their own."""
+    good = [sample for sample in samples if isinstance(sample, Mapping)]
+    if any(isinstance(sample.get("hypothesis"), str) for sample in good):
+        return NotYet("transcripts are not read yet — give the hypothesis as boundary times")
     problems = [
-        Problem(f"sample {index}", 0, field, "missing", "every sample needs it")
+        Problem(f"sample {index}", 0, field, message)
         for index, sample in enumerate(samples)
-        for field in REQUIRED
-        if field not in sample
+        for field, message in _faults(sample)
     ]
-    if problems:
-        raise InputError(problems)
-    if any(isinstance(sample["hypothesis"], str) for sample in samples):
-        raise NotYet(
-            "transcripts are not read yet — give the hypothesis as boundary times in seconds"
-        )
+    return InputError(problems) if problems else error
+
+
+def _faults(sample: Any) -> Iterator[tuple[str, str]]:
+    if not isinstance(sample, Mapping):
+        yield "", f"must be an object, got {type(sample).__name__}"
+        return
+    for field in REQUIRED:
+        if field not in sample:
+            yield field, "missing"
+        elif field == "duration":
+            if not _is_number(sample[field]) or math.isnan(sample[field]):
+                yield field, f"must be a number, got {sample[field]!r}"
+        elif not isinstance(sample[field], Iterable):
+            yield field, f"must be a list of numbers, got {sample[field]!r}"
+        else:
+            for place, time in enumerate(sample[field]):
+                if not _is_number(time):
+                    yield f"{field}[{place}]", f"must be a number, got {time!r}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number | np.bool_)
 
 
 def _report_unknown(samples: Sequence[Mapping[str, Any]]) -> None:
@@ -196,8 +221,11 @@ def _aggregate(table: dict[str, Floats], draws: int) -> dict[str, dict[str, floa
 
 def _draw(values: Floats, draws: int) -> Floats:
     """Means of draws with replacement, from the generator that chunkseg draws from."""
-    picks = np.random.randint(0, len(values), (draws, len(values)))  # noqa: NPY002
-    return np.asarray(values[picks].mean(axis=1))
+    n = len(values)
+    rows = max(1, DRAWN // n)
+    blocks = [min(rows, draws - done) for done in range(0, draws, rows)]
+    picked = (np.random.randint(0, n, (block, n)) for block in blocks)  # noqa: NPY002
+    return np.concatenate([values[picks].mean(axis=1) for picks in picked])
 
 
 def _band(mean: float, std: float) -> dict[str, float]:

@@ -5,6 +5,7 @@
     EarwitnessError
     ├── UsageError        an argument makes no sense; says which and what would
     ├── InputError        a file or a record is wrong; carries every problem found
+    ├── WorkerDied        a process that shared the work is gone
     ├── MissingExtra      an optional library is not installed; names the extra
     └── NotYet            a promised feature that a later version brings
 
@@ -26,6 +27,10 @@ class EarwitnessError(Exception):
 
 class UsageError(EarwitnessError, ValueError):
     """An argument makes no sense."""
+
+
+class WorkerDied(EarwitnessError, RuntimeError):
+    """A process that shared the work is gone."""
 
 
 class NotYet(EarwitnessError, NotImplementedError):
@@ -82,6 +87,15 @@ class InputError(EarwitnessError, ValueError):
         if self.count > 1:
             lines.append(f"{self.count:,} problems; nothing was scored")
         return "\n".join(lines)
+
+
+def whole_characters(text: str) -> str:
+    """Text that can be written as UTF-8: what is no character is spelt out.
+
+    >>> whole_characters("caf\\udce9")
+    'caf\\\\udce9'
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -82,7 +82,7 @@ def test_bad_input_ends_with_2_and_a_message_without_traceback(samples: Path) ->
         (["score", "-", "--collar", "wide"], "'wide' is not a valid float"),
         (["score", "nowhere.jsonl"], "nowhere.jsonl: cannot be read: No such file"),
         (["score", "-", "--jobs", "0"], "jobs must be 1 or more"),
-        (["score", "-", "--chunk-size", "0"], "chunk_size must be a finite number above 0"),
+        (["score", "-", "--chunk-size", "0"], "chunk_size must be a finite number from 0.001 on"),
         (["chunkseg", "-", "--wer"], "WER is not computed yet"),
         (["chunkseg", "-", "--titles"], "titles are not scored yet"),
     ],
@@ -183,7 +183,7 @@ def test_a_reader_that_goes_away_is_no_error(samples: Path) -> None:
 
 
 def test_a_bar_with_rate_and_time_left_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
-    path = write_lines(tmp_path / "big.jsonl", corpus(2500, 3600.0, 10, 60))
+    path = write_lines(tmp_path / "big.jsonl", corpus(2000, 3600.0, 10, 60) * 15)
     main_end, program_end = pty.openpty()
     termios.tcsetwinsize(program_end, (24, 100))
     done = subprocess.Popen(

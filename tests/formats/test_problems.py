@@ -43,15 +43,24 @@ def problems(*lines: str | bytes | dict[str, Any], folder: Path) -> list[str]:
         (GOOD | {"reference": [1, "0:10"]}, ':1: reference[1]: must be a number, got "0:10"'),
         (GOOD | {"reference": [[1]]}, ":1: reference[0]: must be a number, got [1]"),
         (GOOD | {"hypothesis": "[CSTART]"}, ":1: hypothesis: transcripts are not read yet"),
-        (GOOD | {"id": ""}, ':1: id: must be text that is not empty, got ""'),
-        (GOOD | {"id": 1.5}, ":1: id: must be text that is not empty, got 1.5"),
-        (GOOD | {"id": None}, ":1: id: must be text that is not empty, got null"),
+        (GOOD | {"id": ""}, ':1: id: must be printable text or a whole number, got ""'),
+        (GOOD | {"id": 1.5}, ":1: id: must be printable text or a whole number, got 1.5"),
+        (GOOD | {"id": None}, ":1: id: must be printable text or a whole number, got null"),
         (GOOD | {"meta": []}, ":1: meta: must be an object, got []"),
         (json.dumps(GOOD).replace("10", "NaN"), ":1: hypothesis[0]: must be finite, got NaN"),
         (json.dumps(GOOD).replace("10", "1e999"), ":1: hypothesis[0]: must be finite, got Inf"),
         (json.dumps(GOOD).replace("60", "Infinity"), ":1: duration: must be finite, got Infinity"),
         (json.dumps(GOOD).replace("60", "-Infinity"), ":1: duration: must be finite, got -Inf"),
         (json.dumps(GOOD).replace("60", "9" * 400), ":1: duration: must be finite, got 9999"),
+        (
+            GOOD | {"duration": 1e15},
+            ":1: duration: must be at most 1e+09 s, got 1000000000000000.0",
+        ),
+        (GOOD | {"id": "a\tb"}, ':1: id: must be printable text or a whole number, got "a\\tb"'),
+        (GOOD | {"id": "\ud800"}, ":1: half a character (a lone surrogate)"),
+        (GOOD | {"meta": {"x": float("nan")}}, ":1: not strict JSON: "),
+        (json.dumps(GOOD).replace("60", "9" * 5000), ":1: a number has too many digits"),
+        (GOOD | {"x" * 50: 1}, ":1: " + "x" * 39 + "…: unknown field"),
         ('{"id": ' + "[" * 100_000 + "]" * 100_000 + "}", ":1: not a record: nested too deeply"),
     ],
 )
@@ -160,6 +169,34 @@ def test_emptying_scores_bad_outputs_as_empty_and_skips_bad_references() -> None
     assert [left.key.item for left in scores.skipped] == ["bad reference"]
     recall = scores.systems["outputs"]["collar_recall"]
     assert (recall.value, recall.n) == (0.5, 2)  # 1 of the good one, 0 of the emptied one
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        BAD_OUTPUT | {"audio": "x.wav", "format": "cstart", "hyp_titles": [["a", 1]]},
+        GOOD | {"id": "bad output", "hypothesis": "[CSTART] a", "format": "cstart"},
+    ],
+)
+def test_other_fields_do_not_keep_a_bad_output_from_being_emptied(sample: dict[str, Any]) -> None:
+    scores = lines(GOOD, sample, on_error="empty")
+    assert [left.key.item for left in scores.emptied] == ["bad output"]
+    assert scores.provenance.cases == 2
+
+
+def test_a_field_that_only_begins_like_the_output_is_not_the_output() -> None:
+    scores = lines(GOOD, GOOD | {"hypothesisx": 1}, on_error="empty")
+    assert (len(scores.emptied), len(scores.skipped)) == (0, 1)
+
+
+def test_a_repeated_bad_output_is_skipped_and_not_emptied() -> None:
+    scores = lines(GOOD | {"id": "bad output"}, BAD_OUTPUT, on_error="empty")
+    assert (len(scores.emptied), len(scores.skipped)) == (0, 1)
+
+
+def test_a_record_with_very_many_faults_has_a_reason_of_readable_length() -> None:
+    scores = lines(GOOD, GOOD | {"reference": ["x"] * 5000}, on_error="skip")
+    assert scores.skipped[0].reason.endswith("; … and 4,980 more")
 
 
 @pytest.mark.parametrize("on_error", ["skip", "empty"])

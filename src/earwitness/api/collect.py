@@ -63,18 +63,15 @@ class Worst:
         self._names, self._count, self.by = list(values), count, by
         self._kept: list[tuple[float, Key, Floats]] = []
 
-    def add(self, items: Sequence[str], systems: Sequence[str], values: Floats) -> None:
-        """Keep those of the cases that are among the worst."""
-        if not self._count:
+    def add(self, keys: Sequence[Key], values: Floats) -> None:
+        """Keep those of the cases that are among the worst; among equals the first by name."""
+        goodness = self._sign * values[:, self._column]
+        if not self._count or np.isnan(goodness).all():
             return
-        badness = self._sign * values[:, self._column]
-        order = np.argsort(badness, kind="stable")[: self._count]
-        self._kept += [
-            (float(badness[i]), Key(items[i], systems[i]), values[i])
-            for i in order
-            if not np.isnan(badness[i])
-        ]
-        self._kept = sorted(self._kept, key=lambda kept: kept[0])[: self._count]
+        last = np.sort(goodness)[: self._count]  # NaN comes behind all numbers
+        chosen = np.flatnonzero(goodness <= np.nanmax(last)).tolist()
+        self._kept += [(float(goodness[i]), keys[i], values[i]) for i in chosen]
+        self._kept = sorted(self._kept, key=lambda kept: kept[:2])[: self._count]
 
     def samples(self) -> tuple[Sample, ...]:
         """The worst first."""

@@ -15,6 +15,7 @@ from earwitness.errors import UsageError, nearest
 from earwitness.metrics import METRICS, Metric, find
 
 Floats = NDArray[np.float64]
+Chosen = Sequence[str | Metric] | str
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,12 @@ class Families:
     metrics: tuple[Metric, ...]
 
     @classmethod
-    def of(cls, metrics: Sequence[str | Metric] | None, parameters: dict[str, Any]) -> Families:
+    def of(
+        cls, metrics: Sequence[str | Metric] | str | None, parameters: dict[str, Any]
+    ) -> Families:
         """Metrics by name or ready made; a parameter goes to every named family that has it."""
+        if isinstance(metrics, str):
+            metrics = [metrics]
         chosen = tuple(METRICS) if metrics is None else tuple(metrics)
         if not chosen:
             raise UsageError(f"name at least one metric — known: {', '.join(METRICS)}")

@@ -26,6 +26,7 @@ class Measured:
     statistics: list[Floats]
     findings: Findings
     later: Counter[str]
+    answered: list[tuple[str, int]]
     done: int
 
     @classmethod
@@ -39,6 +40,7 @@ class Measured:
             families.measure(parsed.cases),
             parsed.findings,
             parsed.later,
+            parsed.answered,
             done,
         )
 

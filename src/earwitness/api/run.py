@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from array import array
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -10,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness import __version__
-from earwitness.api.collect import Hashes, SystemScores, Worst
+from earwitness.api.collect import SystemScores, Worst
 from earwitness.api.family import Families
 from earwitness.api.measure import MeasureBlock, Measured
 from earwitness.data import Key, Map, Progress, Provenance, Scores
-from earwitness.errors import InputError, Problem, UsageError
+from earwitness.errors import InputError, Problem, UsageError, whole_characters
 from earwitness.formats.chapters import References, empty_outputs, read_references
-from earwitness.formats.check import Fault
+from earwitness.formats.check import Fault, is_name
 from earwitness.formats.records import Findings, OnError
 from earwitness.formats.samples import SampleTable
 from earwitness.formats.seen import Seen, hash_keys, hash_names
@@ -38,7 +39,7 @@ class Run:
     findings: Findings = field(init=False)
     later: Counter[str] = field(default_factory=Counter)
     seen: Seen = field(default_factory=Seen)
-    answered: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
+    answered: dict[str, array[int]] = field(default_factory=lambda: defaultdict(_rows))
     sources: list[Source] = field(default_factory=list)
     id_field: str = "id"
     cases: int = 0
@@ -57,14 +58,18 @@ class Run:
         """Take all of the input in; raise if it is not good."""
         if references is not None and system is not None:
             raise UsageError("a system is named only where outputs and references are one file")
+        if system is not None and not is_name(system):
+            raise UsageError(f"system must be printable text, got {system!r}")
         joined = None
         if references is not None:
             joined, found = read_references(references, self.on_error)
             self._found(references, found)
+            self.later.update(joined.later)
         self.id_field = "id" if joined is None else "item"
-        work = MeasureBlock(self.families, self.on_error, system or outputs.stem, joined)
+        name = outputs.stem if system is None else whole_characters(system)
+        work = MeasureBlock(self.families, self.on_error, name, joined)
         for measured in map_(work, outputs.blocks()):
-            self._take(measured, outputs.name, joined)
+            self._take(measured, outputs.name)
             progress(measured.done, outputs.total, self.cases)
         self._found(outputs, Findings())
         if joined is not None:
@@ -91,66 +96,68 @@ class Run:
             notes=tuple(self._notes()),
         )
 
-    def _take(self, measured: Measured, source: str, joined: References | None) -> None:
-        self.findings.merge(measured.findings)
+    def _take(self, measured: Measured, source: str) -> None:
+        """Cases that are new, in the order of their lines."""
         self.later.update(measured.later)
+        for system, row in measured.answered:
+            self.answered[system].append(row)
         names = sorted(set(measured.systems))
         code = {name: index for index, name in enumerate(names)}
         codes = np.array([code[name] for name in measured.systems], np.int64)
-        fresh = self._fresh(measured, hash_names(names)[codes], source)
-        if joined is not None:
-            self._mark(measured, joined)
-        for index, name in enumerate(names):
-            chosen = np.flatnonzero(fresh & (codes == index))
-            if len(chosen):
-                self._add(name, chosen, measured)
+        earlier = self.seen.add(
+            hash_keys(measured.hashes, hash_names(names)[codes]), measured.lines
+        )
+        self._repeated(measured, earlier, source)
+        self.findings.merge(measured.findings)
+        self._add(measured, names, np.where(earlier == 0, codes, -1))
 
-    def _fresh(self, measured: Measured, systems: Hashes, source: str) -> NDArray[np.bool_]:
-        earlier = self.seen.add(hash_keys(measured.hashes, systems), measured.lines)
+    def _repeated(self, measured: Measured, earlier: NDArray[np.int64], source: str) -> None:
+        lines = measured.lines[earlier > 0].tolist()
+        if not lines:
+            return
+        found = measured.findings  # a line that is not scored was not scored as empty either
+        found.emptied = [left for left in found.emptied if left.line not in {*lines}]
         for index in np.flatnonzero(earlier):
             key = Key(measured.items[index], measured.systems[index])
             message = f'"{key.item}" is also on line {earlier[index]}'
             fault = Fault(self.id_field, message, "keep one")
-            self.findings.bad(source, int(measured.lines[index]), key, [fault])
-        fresh: NDArray[np.bool_] = earlier == 0
-        return fresh
+            found.bad(source, int(measured.lines[index]), key, [fault])
 
-    def _mark(self, measured: Measured, joined: References) -> None:
-        keys = [*zip(measured.items, measured.systems, strict=True)]
-        keys += [(key.item, key.system) for key in measured.findings.keys if key.system]
-        for item, system in keys:
-            answered = self.answered.setdefault(system, np.zeros(len(joined.hashes), np.bool_))
-            if item in joined.rows:
-                answered[joined.rows[item]] = True
-
-    def _add(self, name: str, index: NDArray[np.int64], measured: Measured) -> None:
-        statistics = [table[index] for table in measured.statistics]
-        items = [measured.items[i] for i in index]
-        values = self.families.score(statistics)
-        system = self.systems.get(name)
-        if system is None:
-            empty = np.zeros(values.shape[1], np.int64)
-            system = SystemScores(self.families, Bootstrap(self.draws, self.seed), empty)
-            self.systems[name] = system
-        system.add(measured.hashes[index], statistics, values)
-        self.worst.add(items, [name] * len(items), values)
+    def _add(self, measured: Measured, names: list[str], codes: NDArray[np.int64]) -> None:
+        """Cases whose code is the index of their system's name; -1 is left out."""
+        values = self.families.score(measured.statistics)
+        for code, name in enumerate(names):
+            index = np.flatnonzero(codes == code)
+            if not len(index):
+                continue
+            if name not in self.systems:
+                empty = np.zeros(values.shape[1], np.int64)
+                bootstrap = Bootstrap(self.draws, self.seed)
+                self.systems[name] = SystemScores(self.families, bootstrap, empty)
+            statistics = [table[index] for table in measured.statistics]
+            self.systems[name].add(measured.hashes[index], statistics, values[index])
+        index = np.flatnonzero(codes >= 0)
+        keys = [Key(measured.items[i], measured.systems[i]) for i in index]
+        self.worst.add(keys, values[index])
         if self.table is not None:
-            self.table.write(items, [name] * len(items), values.tolist())
-        self.cases += len(items)
+            self.table.write(keys, values[index].tolist())
+        self.cases += len(index)
 
     def _missing(self, joined: References, source: str) -> None:
         """Items that a system gave nothing for."""
-        items, rows = list(joined.rows), np.array(list(joined.rows.values()), np.int64)
+        items = list(joined.rows)
         remedy = "write an empty list if it found no chapters"
         for name in sorted(self.answered):
-            gone = [items[i] for i in np.flatnonzero(~self.answered[name][rows])]
+            silent = np.ones(len(items), np.bool_)
+            silent[self.answered[name]] = False
+            gone = [items[row] for row in np.flatnonzero(silent)]
             for item in gone:
                 fault = Fault("", f'no output of system "{name}" for item "{item}"', remedy)
                 skip = self.on_error != "empty"
                 self.findings.bad(source, 0, Key(item, name), [fault], skip=skip)
             if self.on_error == "empty" and gone:
                 measured = Measured.of(self.families, empty_outputs(joined, gone, name))
-                self._add(name, np.arange(len(gone)), measured)
+                self._add(measured, [name], np.zeros(len(gone), np.int64))
 
     def _found(self, source: Source, findings: Findings) -> None:
         self.sources.append(source)
@@ -163,9 +170,8 @@ class Run:
         if self.findings.count:
             raise InputError(self.findings.problems, self.findings.count)
         if not self.cases:
-            left = f"; all {len(self.findings.skipped):,} were skipped" * bool(
-                self.findings.skipped
-            )
+            skipped = len(self.findings.skipped)
+            left = f"; all {skipped:,} were skipped" if skipped else ""
             raise InputError([Problem(source, 0, "", f"no sample to score{left}")])
 
     def _provenance(self) -> Provenance:
@@ -180,9 +186,16 @@ class Run:
         )
 
     def _notes(self) -> Iterator[str]:
+        lost = {left.key.system for left in self.findings.skipped} - {"", *self.systems}
+        for name in sorted(lost):
+            yield f'system "{name}" is not in the tables: all of its cases were skipped'
         for name, count in sorted(self.later.items()):
             yield f"{name}: given for {count:,} cases, not scored yet"
         if self.on_error != "fail":
             for source in self.sources:
                 for problem in source.problems:
                     yield f"{problem} (read all the same)"
+
+
+def _rows() -> array[int]:
+    return array("q")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, get_args
 
 from earwitness.api.collect import Worst
-from earwitness.api.family import Families
+from earwitness.api.family import Chosen, Families
 from earwitness.api.run import Run
 from earwitness.data import Map, Progress, Scores, no_progress
 from earwitness.engines import in_process
@@ -16,7 +15,6 @@ from earwitness.errors import UsageError
 from earwitness.formats.records import OnError
 from earwitness.formats.samples import SampleTable
 from earwitness.formats.source import Records, Source
-from earwitness.metrics import Metric
 
 Place = str | PathLike[str] | Records
 
@@ -25,7 +23,7 @@ def score(
     outputs: Place,
     references: Place | None = None,
     *,
-    metrics: Sequence[str | Metric] | None = None,
+    metrics: Chosen | None = None,
     system: str | None = None,
     draws: int = 1000,
     level: float = 0.95,
@@ -51,6 +49,8 @@ def score(
     0.6666666666666666
     """
     _check(draws, level, seed, on_error, worst)
+    if outputs == references == "-":
+        raise UsageError("standard input can be the outputs or the references, not both")
     families = Families.of(metrics, parameters)
     headline = families.metrics[0].headline
     run = Run(families, draws, seed, on_error, Worst(families, worst, worst_by or headline))
@@ -70,6 +70,9 @@ def _name(place: Place, otherwise: str) -> str:
 
 
 def _check(draws: int, level: float, seed: int, on_error: str, worst: int) -> None:
+    for name, number in {"draws": draws, "seed": seed, "worst": worst}.items():
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise UsageError(f"{name} must be a whole number, got {number!r}")
     if draws < 1:
         raise UsageError(f"draws must be 1 or more, got {draws}")
     if not 0 < level < 1:

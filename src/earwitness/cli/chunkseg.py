@@ -25,7 +25,13 @@ from earwitness.formats.whole import WholeFile
 @click.option("--timestamp-format", help="Time format for custom presets (not read yet).")
 @click.option("--src-lang", default="eng", show_default=True, help="Language of the audio.")
 @click.option("--tgt-lang", default="en", show_default=True, help="Language of the titles.")
-@click.option("--fa-backend", default="mms_fa", show_default=True, help="Aligner (not used yet).")
+@click.option(
+    "--fa-backend",
+    type=click.Choice(["mms_fa", "alqalign"]),
+    default="mms_fa",
+    show_default=True,
+    help="Aligner (not used yet).",
+)
 @click.option("--force-alignment", is_flag=True, help="Times from the audio (not used yet).")
 @click.option("--wer", is_flag=True, help="Word error rate (not computed yet).")
 @click.option("--titles", is_flag=True, help="Title metrics (not computed yet).")
@@ -60,5 +66,5 @@ def _samples(source: Source) -> Iterator[dict[str, Any]]:
                 continue
             try:
                 yield json.loads(text)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 click.echo(f"Warning: skipping invalid JSON on line {line}: {error}", err=True)

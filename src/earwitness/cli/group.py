@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
+from pathlib import Path
+from types import FrameType
 
 import click
 
@@ -55,19 +60,54 @@ def group() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; errors that are the set-up's fault end without a traceback."""
+    _prepare()
     try:
-        group.main(arguments, prog_name="earwitness", standalone_mode=False)
+        run(list(sys.argv[1:] if arguments is None else arguments))
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
     except EarwitnessError as error:
-        click.echo(f"earwitness: {error}" if "\n" not in str(error) else str(error), err=True)
+        click.echo(str(error) if "\n" in str(error) else f"earwitness: {error}", err=True)
         sys.exit(2)
+    except Terminated:
+        click.echo("earwitness: terminated; nothing was written", err=True)
+        sys.exit(143)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("earwitness: interrupted; nothing was written", err=True)
+        click.echo("\nearwitness: interrupted; nothing was written", err=True)
         sys.exit(130)
     except BrokenPipeError:  # the reader, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        sys.stdout = None
+        click.echo(f"earwitness: cannot write: {error.strerror or error}", err=True)
+        sys.exit(1)
+
+
+def run(arguments: list[str]) -> None:
+    """Run a command and see to it that what it printed has left."""
+    with group.make_context("earwitness", arguments) as context:
+        group.invoke(context)
+        sys.stdout.flush()
+
+
+class Terminated(BaseException):
+    """The process was asked to end."""
+
+
+def _prepare() -> None:
+    """Standard output that takes any character, and an orderly end when asked for one."""
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminate)
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    raise Terminated

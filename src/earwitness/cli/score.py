@@ -13,6 +13,7 @@ import click
 from earwitness.api import score
 from earwitness.cli.progress import bar
 from earwitness.engines import in_process, processes
+from earwitness.errors import UsageError
 from earwitness.formats.records import OnError
 from earwitness.formats.whole import WholeFile
 from earwitness.metrics import METRICS
@@ -86,6 +87,8 @@ def command(
     earwitness score samples.jsonl
     earwitness score outputs.jsonl references.jsonl --collar 5 --worst 3
     """
+    target = None if output is None else WholeFile(output)
+    _check_results((outputs, references), (output, options["samples"]))
     given = {name: value for name, value in options.items() if value is not None}
     with bar(quiet=quiet) as progress:
         scores = score(
@@ -98,9 +101,18 @@ def command(
         )
     width = shutil.get_terminal_size((100, 24)).columns
     shown = text(scores, width) if to == "text" else MEDIA[to](scores)
-    if output is None:
+    if target is None:
         sys.stdout.write(shown)
         return
-    with WholeFile(output) as file:
+    with target as file:
         file.write(shown)
     click.echo(f"wrote {output}", err=True)
+
+
+def _check_results(inputs: tuple[str | None, ...], results: tuple[Path | None, ...]) -> None:
+    """No file may be both read and written, or written twice."""
+    taken = [Path(place).resolve() for place in inputs if place not in (None, "-")]
+    for path in filter(None, results):
+        if path.resolve() in taken and not path.is_char_device():
+            raise UsageError(f"{path} is named twice — results need files of their own")
+        taken.append(path.resolve())

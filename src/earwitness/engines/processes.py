@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from earwitness.data import Map
-from earwitness.errors import UsageError
+from earwitness.errors import UsageError, WorkerDied
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -30,6 +33,8 @@ def processes(jobs: int) -> Map:
         pool = ProcessPoolExecutor(jobs, context, _begin, (function,))
         try:
             yield from _in_order(pool, items, jobs * AHEAD)
+        except BrokenProcessPool as error:
+            raise WorkerDied("a worker process died; is there enough memory?") from error
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -39,7 +44,7 @@ def processes(jobs: int) -> Map:
 def _in_order(pool: ProcessPoolExecutor, items: Iterable[Any], most: int) -> Iterator[Any]:
     waiting: deque[Future[Any]] = deque()
     for item in items:
-        with _interrupts_held():
+        with _signals_held():
             waiting.append(pool.submit(_work, item))
         if len(waiting) >= most:
             yield waiting.popleft().result()
@@ -48,12 +53,15 @@ def _in_order(pool: ProcessPoolExecutor, items: Iterable[Any], most: int) -> Ite
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Keep Ctrl-C back for a moment: a worker that starts now never hears it, the parent does."""
+def _signals_held() -> Iterator[None]:
+    """Keep signals back for a moment, so that no worker is left half started.
+
+    A worker that starts meanwhile never hears Ctrl-C; the parent hears it a moment later.
+    """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
     finally:
@@ -61,10 +69,20 @@ def _interrupts_held() -> Iterator[None]:
 
 
 def _begin(function: Callable[[Any], Any]) -> None:
-    """In a worker: take the function once, and leave Ctrl-C to the parent."""
+    """In a worker: take the function once, leave Ctrl-C to the parent, and end when it ends."""
     global _function
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     _function = function
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _work(item: Any) -> Any:

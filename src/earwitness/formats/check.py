@@ -6,11 +6,16 @@ Each check yields every fault it finds, with the path of the value inside the re
 from __future__ import annotations
 
 import json
-import math
+import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from earwitness.errors import nearest
+
+LONGEST = 1e9  # seconds, more than thirty years
+LARGEST = 2**62  # of whole numbers that name something
+NAME = r"\A[^\x00-\x1f\x7f]+\Z"
 
 
 class Fault(NamedTuple):
@@ -34,14 +39,21 @@ class Field(NamedTuple):
 def load(line: bytes) -> Any:
     """Parse a line, telling a broken one by its column."""
     try:
-        return json.loads(line.decode())
+        value = json.loads(line.decode())
+        json.dumps(value, ensure_ascii=False).encode()
     except UnicodeDecodeError as error:
         raise BadLine(Fault("", f"not UTF-8 at byte {error.start + 1}", "save as UTF-8")) from None
     except json.JSONDecodeError as error:
         where = f"at column {error.colno}: {error.msg}"
         raise BadLine(Fault("", f"not JSON {where}", "write one JSON object a line")) from None
+    except UnicodeEncodeError:
+        halves = Fault("", "half a character (a lone surrogate)", "write whole characters")
+        raise BadLine(halves) from None
     except RecursionError:
         raise BadLine(Fault("", "not a record: nested too deeply")) from None
+    except ValueError:  # Python's limit on digits
+        raise BadLine(Fault("", "a number has too many digits")) from None
+    return value
 
 
 class BadLine(Exception):
@@ -65,9 +77,10 @@ def record(fields: Mapping[str, Field]) -> Check:
                     yield Fault(_join(path, name), "missing")
             else:
                 yield from field.check(value[name], _join(path, name))
-        for name in value.keys() - fields.keys():
-            remedy = f"{nearest(name, fields)} — what is your own goes under meta"
-            yield Fault(_join(path, name), "unknown field", remedy)
+        for name in value:
+            if name not in fields:
+                remedy = f"{nearest(name, fields)} — what is your own goes under meta"
+                yield Fault(_join(path, _cut(name)), "unknown field", remedy)
 
     return check
 
@@ -92,7 +105,7 @@ def number(value: Any, path: str) -> Iterator[Fault]:
     if isinstance(value, bool) or not isinstance(value, int | float):
         remedy = "write seconds" if isinstance(value, str) else ""
         yield Fault(path, f"must be a number, got {show(value)}", remedy)
-    elif abs(value) > 1.7e308 or not math.isfinite(value):
+    elif not abs(value) <= sys.float_info.max:
         yield Fault(path, f"must be finite, got {show(value)}")
 
 
@@ -102,12 +115,22 @@ def length(value: Any, path: str) -> Iterator[Fault]:
     yield from found
     if not found and value < 0:
         yield Fault(path, f"must not be negative, got {show(value)}")
+    if not found and value > LONGEST:
+        remedy = "are these samples or milliseconds?"
+        yield Fault(path, f"must be at most {LONGEST:g} s, got {show(value)}", remedy)
 
 
 def name(value: Any, path: str) -> Iterator[Fault]:
-    """A name: text that is not empty, or a whole number."""
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        yield Fault(path, f"must be text that is not empty, got {show(value)}")
+    """A name: printable text that is not empty, or a whole number."""
+    if not is_name(value):
+        yield Fault(path, f"must be printable text or a whole number, got {show(value)}")
+
+
+def is_name(value: Any) -> bool:
+    """Whether a value can name something."""
+    if isinstance(value, str):
+        return re.search(NAME, value) is not None
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST
 
 
 def mapping(value: Any, path: str) -> Iterator[Fault]:
@@ -124,7 +147,10 @@ def anything(value: Any, path: str) -> Iterator[Fault]:
 
 def show(value: Any) -> str:
     """A value as JSON, cut to a readable length."""
-    text = json.dumps(value, ensure_ascii=False)
+    return _cut(json.dumps(value, ensure_ascii=False))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 

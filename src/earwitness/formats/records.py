@@ -15,6 +15,8 @@ from earwitness.formats.source import Block
 
 OnError = Literal["fail", "skip", "empty"]
 Record = TypeVar("Record")
+REFUSALS = (msgspec.MsgspecError, UnicodeError, RecursionError)
+SHOWN_FAULTS = 20
 
 
 @dataclass
@@ -26,19 +28,20 @@ class Findings:
     count: int = 0
     skipped: list[Left] = field(default_factory=list)
     emptied: list[Left] = field(default_factory=list)
-    keys: list[Key] = field(default_factory=list)
 
     def bad(
         self, source: str, line: int, key: Key, faults: list[Fault], *, skip: bool = True
     ) -> None:
         """A record that cannot be taken as it is."""
-        self.keys.append(key)
+        problems = [Problem(source, line, *fault) for fault in faults]
         if self.on_error == "fail":
-            for fault in faults:
-                self.add(Problem(source, line, *fault))
+            for problem in problems:
+                self.add(problem)
             return
-        reason = "; ".join(str(Problem(source, line, *fault)) for fault in faults)
-        (self.skipped if skip else self.emptied).append(Left(key, line, reason))
+        reasons = [str(problem) for problem in problems[:SHOWN_FAULTS]]
+        if len(problems) > SHOWN_FAULTS:
+            reasons.append(f"… and {len(problems) - SHOWN_FAULTS:,} more")
+        (self.skipped if skip else self.emptied).append(Left(key, line, "; ".join(reasons)))
 
     def add(self, problem: Problem) -> None:
         """A problem; the first thousand are kept, all are counted."""
@@ -52,7 +55,6 @@ class Findings:
         self.problems += other.problems[: SHOWN_PROBLEMS - len(self.problems)]
         self.skipped += other.skipped
         self.emptied += other.emptied
-        self.keys += other.keys
 
 
 class Layout(Generic[Record]):
@@ -62,20 +64,16 @@ class Layout(Generic[Record]):
     """
 
     def __init__(self, type_: type[Record], fields: Mapping[str, Field], output: str = "") -> None:
-        self._type = type_
         self._decode = msgspec.json.Decoder(type_).decode
         self._check: Check = record(fields)
         self._output = output
-
-    def __reduce__(self) -> str:
-        raise TypeError("layouts are module constants and are not sent between processes")
 
     def read(self, block: Block) -> Iterator[tuple[int, Record | bytes]]:
         """Line numbers with records, or with the text of a line that is not good."""
         for line, text in enumerate(block.lines, block.line):
             try:
                 yield line, self._decode(text)
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            except REFUSALS:
                 if text.strip():
                     yield line, text
 
@@ -92,13 +90,17 @@ class Layout(Generic[Record]):
         self, value: dict[str, Any], faults: list[Fault], empty: Any
     ) -> Record | None:
         """The record with an empty output, if its output is all that is wrong with it."""
-        if not all(fault.field.startswith(self._output) for fault in faults):
+        inside = (f"{self._output}.", f"{self._output}[")
+        if not all(f.field == self._output or f.field.startswith(inside) for f in faults):
             return None
-        return msgspec.convert({**value, self._output: empty}, self._type)
+        try:
+            return self._decode(msgspec.json.encode({**value, self._output: empty}))
+        except REFUSALS:
+            return None
 
     def _refusal(self, text: bytes) -> list[Fault]:
         try:
             self._decode(text)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            return [Fault("", str(error))]
+        except REFUSALS as error:
+            return [Fault("", f"not strict JSON: {error}")]
         return []

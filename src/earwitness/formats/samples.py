@@ -11,6 +11,7 @@ from typing import IO
 
 import msgspec
 
+from earwitness.data import Key
 from earwitness.errors import UsageError
 from earwitness.formats.whole import WholeFile
 
@@ -41,21 +42,24 @@ class SampleTable:
     ) -> None:
         self._file.__exit__(kind, error, trace)
 
-    def write(
-        self, items: Sequence[str], systems: Sequence[str], values: Sequence[Sequence[float]]
-    ) -> None:
+    def write(self, keys: Sequence[Key], values: Sequence[Sequence[float]]) -> None:
         """Cases with their values in the order of the names."""
-        rows = zip(items, systems, values, strict=True)
+        rows = zip(keys, values, strict=True)
         if self._path.suffix == ".csv":
             self._csv.writerows(
-                [item, system, *("" if math.isnan(x) else repr(x) for x in row), self._signature]
-                for item, system, row in rows
+                [
+                    key.item,
+                    key.system,
+                    *("" if math.isnan(x) else repr(x) for x in row),
+                    self._signature,
+                ]
+                for key, row in rows
             )
             return
-        for item, system, row in rows:  # msgspec writes NaN as null
+        for key, row in rows:  # msgspec writes NaN as null
             record = {
-                "item": item,
-                "system": system,
+                "item": key.item,
+                "system": key.system,
                 "values": dict(zip(self._names, row, strict=True)),
                 "signature": self._signature,
             }

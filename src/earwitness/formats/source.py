@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import json
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 import msgspec
 
 from earwitness.data import Input
-from earwitness.errors import InputError, MissingExtra, Problem
+from earwitness.errors import InputError, MissingExtra, Problem, whole_characters
 
 BLOCK = 1 << 19
 BOM = b"\xef\xbb\xbf"
@@ -45,13 +46,17 @@ class Source:
     def __post_init__(self) -> None:
         if not self.name:
             self.name = str(self.place) if isinstance(self.place, str | PathLike) else "outputs"
-        if self.name == "-":
-            self.name = "stdin"
+        self.name = "stdin" if self.name == "-" else whole_characters(self.name)
 
     @property
     def stem(self) -> str:
-        """The name without folders and endings."""
-        return Path(self.name).name.split(".")[0] or self.name
+        """The name without folders and endings.
+
+        >>> Source("runs/gpt-4.1.jsonl.gz").stem
+        'gpt-4.1'
+        """
+        name = Path(self.name).name.removesuffix(".gz").removesuffix(".zst")
+        return Path(name).stem or self.name
 
     @property
     def total(self) -> int | None:
@@ -83,7 +88,8 @@ class Source:
             yield Block(self.name, line, lines, self._done)
             line += len(lines)
         if ends:
-            self._note(first, f"{ends:,} lines end in CRLF", "save with LF line ends")
+            what = "line ends" if ends == 1 else "lines end"
+            self._note(first, f"{ends:,} {what} in CRLF", "save with LF line ends")
 
     def _note(self, line: int, message: str, remedy: str) -> None:
         self.problems.append(Problem(self.name, line, "", message, remedy))
@@ -91,7 +97,7 @@ class Source:
     def _chunks(self) -> Iterator[bytes]:
         if not isinstance(self.place, str | PathLike):
             for record in self.place:
-                yield self._count(msgspec.json.encode(record, enc_hook=_plain) + b"\n")
+                yield self._count(_line(record))
             return
         try:
             with self._open(str(self.place)) as raw:
@@ -101,6 +107,8 @@ class Source:
             raise InputError([Problem(self.name, 0, "", f"cannot be read: {reason}")]) from error
 
     def _open(self, place: str) -> BinaryIO:
+        if place == "-" and sys.stdin is None:
+            raise OSError("standard input is closed")
         file = sys.stdin.buffer if place == "-" else Path(place).open("rb")  # noqa: SIM115
         return io.BufferedReader(_Counted(file, self._count, close=place != "-"), BLOCK)
 
@@ -113,14 +121,14 @@ class Source:
 class _Counted(io.RawIOBase):
     """A stream whose bytes are counted and hashed on their way."""
 
-    def __init__(self, file: BinaryIO, count: Any, *, close: bool) -> None:
+    def __init__(self, file: Any, count: Any, *, close: bool) -> None:
         self._file, self._count, self._close = file, count, close
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self._count(self._file.read(len(buffer)))
+        data = self._count(self._file.read1(len(buffer)))  # one system call: signals are heard
         buffer[: len(data)] = data
         return len(data)
 
@@ -180,6 +188,14 @@ def _whole_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
         held = len(rest[0])
     if last := b"".join(rest):
         yield last
+
+
+def _line(record: Any) -> bytes:
+    """A record as a line; what JSON has no words for is left to the check to refuse."""
+    line = msgspec.json.encode(record, enc_hook=_plain)
+    if b"null" in line:  # perhaps a NaN
+        line = json.dumps(record, default=_plain).encode()
+    return line + b"\n"
 
 
 def _plain(value: Any) -> Any:

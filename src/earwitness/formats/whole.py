@@ -12,28 +12,26 @@ from earwitness.errors import UsageError
 
 
 class WholeFile:
-    """Text written beside its place and moved there at the end; gone if anything went wrong."""
+    """Text written beside its place and moved there at the end; gone if anything went wrong.
+
+    A device or a pipe is written to as it is.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
-        if not self._path.parent.is_dir():
-            raise UsageError(f"{self._path}: there is no folder {self._path.parent}")
         if self._path.is_dir():
             raise UsageError(f"{self._path} is a folder — name a file")
+        if not self._path.parent.is_dir():
+            raise UsageError(f"{self._path}: there is no folder {self._path.parent}")
+        self._in_place = self._path.exists() and not self._path.is_file()
+        self._target = self._path if self._in_place else self._path.resolve()
 
     def __enter__(self) -> IO[str]:
         try:
-            self._file = NamedTemporaryFile(
-                "w",
-                encoding="utf-8",
-                newline="",
-                dir=self._path.parent,
-                prefix=f".{self._path.name}.",
-                delete=False,
-            )
+            self._file = self._open()
         except OSError as error:
-            raise UsageError(f"{self._path}: cannot be written: {error.strerror}") from error
-        return self._file.file
+            raise self._failure(error) from error
+        return self._file
 
     def __exit__(
         self,
@@ -41,12 +39,34 @@ class WholeFile:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._file.close()
-        written = Path(self._file.name)
-        if kind is not None:
-            written.unlink(missing_ok=True)
-            return
+        try:
+            self._file.close()
+            if kind is None and not self._in_place:
+                self._move()
+        except OSError as failure:
+            raise self._failure(failure) from failure
+        finally:
+            if not self._in_place:
+                Path(self._file.name).unlink(missing_ok=True)
+
+    def _open(self) -> IO[str]:
+        if self._in_place:
+            return self._target.open("w", encoding="utf-8", newline="")
+        return NamedTemporaryFile(
+            "w",
+            encoding="utf-8",
+            newline="",
+            dir=self._target.parent,
+            prefix=f".{self._target.name}.",
+            delete=False,
+        )
+
+    def _move(self) -> None:
         mask = os.umask(0)
         os.umask(mask)
+        written = Path(self._file.name)
         written.chmod(0o666 & ~mask)
-        written.replace(self._path)
+        written.replace(self._target)
+
+    def _failure(self, error: OSError) -> UsageError:
+        return UsageError(f"{self._path}: cannot be written: {error.strerror or error}")

@@ -74,11 +74,11 @@ def harmonic(precision: Floats, recall: Floats) -> Floats:
     return ratio(2 * precision * recall, np.where(total == 0, 1.0, total), 0.0)
 
 
-def check_positive(name: str, value: float, *, zero: bool = False) -> None:
-    """Refuse a parameter that is not a finite number above 0 (or from 0 on)."""
-    if not np.isfinite(value) or value < 0 or (value == 0 and not zero):
-        least = "0 or more" if zero else "above 0"
-        raise UsageError(f"{name} must be a finite number {least}, got {value!r}")
+def at_least(least: float, name: str, value: float) -> float:
+    """A parameter as a float; refused if it is not a finite number from ``least`` on."""
+    if isinstance(value, bool | str) or not np.isfinite(value) or value < least:
+        raise UsageError(f"{name} must be a finite number from {least:g} on, got {value!r}")
+    return float(value)
 
 
 def find(name: str, table: dict[str, type[Metric]]) -> type[Metric]:

@@ -24,11 +24,10 @@ def boundary_similarity(events: Events) -> Floats:
     position, side = events.position[single], events.in_output[single]
     swaps = _transpositions(position, side, bounds(row_sums(single, events.offsets)))
     alone = events.n_output + events.n_reference - 2 * events.both
-    additions = alone - 2 * swaps
-    edits = additions + swaps / 2
-    total = additions + swaps + events.both
-    share: Floats = np.divide(edits, total, out=np.zeros(len(total)), where=total > 0)
-    return 1 - share
+    total = alone - swaps + events.both  # every pair counts once, be it an edit or a match
+    good = events.both + swaps / 2
+    similarity: Floats = np.divide(good, total, out=np.ones(len(total)), where=total > 0)
+    return similarity
 
 
 def _transpositions(position: Ints, side: Bools, offsets: Ints) -> Ints:

@@ -35,7 +35,7 @@ class Ragged:
         lists = [row if isinstance(row, list) else list(row) for row in rows]
         offsets = bounds(np.fromiter(map(len, lists), np.int64, len(lists)))
         values = np.array(list(chain.from_iterable(lists)))
-        if len(values) and (values.dtype.kind not in "fiu" or values.ndim != 1):
+        if len(values) and (values.dtype.kind not in "fiub" or values.ndim != 1):
             raise UsageError("boundaries must be numbers — write seconds")
         return cls(values.astype(np.float64, copy=False), offsets)
 

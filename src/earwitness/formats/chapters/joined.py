@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,15 +11,8 @@ from numpy.typing import NDArray
 
 from earwitness.data import Key
 from earwitness.formats.chapters.layouts import LATER, OUTPUTS, REFERENCES, Output, Reference
-from earwitness.formats.chapters.parsed import (
-    Hashes,
-    Ints,
-    Parsed,
-    count_later,
-    is_name,
-    item_name,
-)
-from earwitness.formats.check import Fault
+from earwitness.formats.chapters.parsed import Hashes, Ints, Parsed, count_later, item_name
+from earwitness.formats.check import Fault, is_name
 from earwitness.formats.records import Findings, OnError
 from earwitness.formats.seen import Seen, hash_names
 from earwitness.formats.source import Block, Source
@@ -27,74 +21,90 @@ from earwitness.timeline import ChapterCases, Ragged
 
 @dataclass
 class References:
-    """References by item, in columns."""
+    """References by item, in columns; ``bad`` are the items whose reference cannot be used."""
 
     rows: dict[str, int]
     duration: NDArray[np.float64]
     boundaries: Ragged
     hashes: Hashes
-    lines: Ints
     bad: dict[str, str]
+    later: Counter[str]
+
+    def cases(
+        self, items: list[str], systems: list[str], outputs: list[list[float]]
+    ) -> tuple[ChapterCases, Ints]:
+        """Cases of outputs for these items, and the rows of their references."""
+        rows = np.array([self.rows[item] for item in items], np.int64)
+        columns = ChapterCases(
+            items,
+            systems,
+            self.duration[rows],
+            Ragged.of(outputs),
+            self.boundaries.take(rows),
+        )
+        return columns, rows
 
 
 def parse_outputs(block: Block, references: References, on_error: OnError) -> Parsed:
     """Cases of an outputs file, joined with their references by item."""
-    findings = Findings(on_error)
-    taken: list[Output] = []
-    lines: list[int] = []
+    findings, taken, lines = Findings(on_error), list[Output](), list[int]()
+    answered: list[tuple[str, int]] = []
     for line, found in OUTPUTS.read(block):
-        output = found if isinstance(found, Output) else _mend_output(block, line, found, findings)
-        if output is not None and _has_reference(block, line, output, references, findings):
+        if isinstance(found, Output) and str(found.item) in references.rows:
+            output: Output | None = found
+        else:
+            output = _mend(block, line, found, references, findings, answered)
+        if output is not None:
             taken.append(output)
             lines.append(line)
     items = [str(output.item) for output in taken]
-    rows = np.array([references.rows[item] for item in items], np.int64)
-    cases = ChapterCases(
-        items,
-        [str(output.system) for output in taken],
-        references.duration[rows],
-        Ragged.of([output.output.boundaries for output in taken]),
-        references.boundaries.take(rows),
-    )
+    systems = [str(output.system) for output in taken]
+    cases, rows = references.cases(items, systems, [o.output.boundaries for o in taken])
+    answered += zip(systems, rows.tolist(), strict=True)
     later = count_later([output.output for output in taken], LATER)
-    return Parsed(cases, np.array(lines, np.int64), references.hashes[rows], findings, later)
+    numbers = np.array(lines, np.int64)
+    return Parsed(cases, numbers, references.hashes[rows], findings, later, answered)
 
 
-def _mend_output(block: Block, line: int, text: bytes, findings: Findings) -> Output | None:
-    value, faults = OUTPUTS.faults(text)
+def _mend(
+    block: Block,
+    line: int,
+    found: Output | bytes,
+    references: References,
+    findings: Findings,
+    answered: list[tuple[str, int]],
+) -> Output | None:
+    """What can be made of a line that is bad or has no reference; it is noted."""
+    value: dict[str, Any]
+    if isinstance(found, bytes):
+        value, faults = OUTPUTS.faults(found)
+    else:
+        value, faults = {"item": found.item, "system": found.system}, []
     item, system = value.get("item"), value.get("system")
     key = Key(item_name(item, line), str(system) if is_name(system) else "")
-    empty: dict[str, Any] = {"boundaries": []}
-    mended = OUTPUTS.without_output(value, faults, empty) if findings.on_error == "empty" else None
+    if is_name(item) and key.item not in references.rows:
+        faults += _no_reference(key.item, references, findings.on_error)
+    elif is_name(item) and key.system:
+        answered.append((key.system, references.rows[key.item]))
+    mended = None
+    if findings.on_error == "empty":
+        mended = OUTPUTS.without_output(value, faults, {"boundaries": []})
     findings.bad(block.source, line, key, faults, skip=mended is None)
     return mended
 
 
-def _has_reference(
-    block: Block, line: int, output: Output, references: References, findings: Findings
-) -> bool:
-    item = str(output.item)
-    if item in references.rows:
-        return True
+def _no_reference(item: str, references: References, on_error: OnError) -> list[Fault]:
     reason = references.bad.get(item)
-    if reason:
-        fault = Fault("item", f"its reference is bad: {reason}")
-    else:
-        fault = Fault("item", f'no reference for "{item}"', "add one, or leave the item out")
-    findings.bad(block.source, line, Key(item, str(output.system)), [fault])
-    return False
+    if reason is None:
+        return [Fault("item", f'no reference for "{item}"', "add one, or leave the item out")]
+    if on_error == "fail":
+        return []  # the references file has been blamed already
+    return [Fault("item", f"its reference is bad: {reason}")]
 
 
 def empty_outputs(references: References, items: list[str], system: str) -> Parsed:
     """Cases for items that a system said nothing about."""
-    rows = np.array([references.rows[item] for item in items], np.int64)
-    cases = ChapterCases(
-        items,
-        [system] * len(items),
-        references.duration[rows],
-        Ragged.of([[] for _ in items]),
-        references.boundaries.take(rows),
-    )
+    cases, rows = references.cases(items, [system] * len(items), [[] for _ in items])
     return Parsed(cases, np.zeros(len(items), np.int64), references.hashes[rows], Findings())
 
 
@@ -102,36 +112,35 @@ def read_references(source: Source, on_error: OnError) -> tuple[References, Find
     """A whole references file; it must fit into memory."""
     findings, seen = Findings(on_error), Seen()
     bad: dict[str, str] = {}
-    taken: list[Reference] = []
-    lines: list[int] = []
+    kept: list[Reference] = []
     for block in source.blocks():
-        part = Findings(on_error)
+        taken, lines = list[Reference](), list[int]()
         for line, found in REFERENCES.read(block):
-            reference = _good_reference(block, line, found, part, bad)
+            reference = _good_reference(block, line, found, findings, bad)
             if reference is not None:
                 taken.append(reference)
                 lines.append(line)
-        findings.merge(part)
-    items = [str(reference.item) for reference in taken]
-    numbers, hashes = np.array(lines, np.int64), hash_names(items)
-    rows: dict[str, int] = {}
-    for row, (item, line, first) in enumerate(
-        zip(items, lines, seen.add(hashes, numbers).tolist(), strict=True)
-    ):
-        if first:
-            fault = Fault("item", f'"{item}" is also on line {first}', "keep one")
-            findings.bad(source.name, line, Key(item, ""), [fault])
-        else:
-            rows[item] = row
-    columns = References(
-        rows,
-        np.array([reference.duration for reference in taken], np.float64),
-        Ragged.of([reference.references[0].boundaries for reference in taken]),
-        hashes,
-        numbers,
+        hashes = hash_names([str(reference.item) for reference in taken])
+        earlier = seen.add(hashes, np.array(lines, np.int64)).tolist()
+        for reference, line, first in zip(taken, lines, earlier, strict=True):
+            if first:
+                fault = Fault("item", f'"{reference.item}" is also on line {first}', "keep one")
+                findings.bad(source.name, line, Key(str(reference.item), ""), [fault])
+            else:
+                kept.append(reference)
+    return _columns(kept, bad), findings
+
+
+def _columns(kept: list[Reference], bad: dict[str, str]) -> References:
+    items = [str(reference.item) for reference in kept]
+    return References(
+        {item: row for row, item in enumerate(items)},
+        np.array([reference.duration for reference in kept], np.float64),
+        Ragged.of([reference.references[0].boundaries for reference in kept]),
+        hash_names(items),
         bad,
+        count_later([reference.references[0] for reference in kept], LATER),
     )
-    return columns, findings
 
 
 def _good_reference(

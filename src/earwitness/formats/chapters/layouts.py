@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from earwitness.formats.check import (
+    LARGEST,
+    LONGEST,
+    NAME,
     Field,
     anything,
     length,
@@ -19,8 +21,8 @@ from earwitness.formats.check import (
 )
 from earwitness.formats.records import Layout
 
-Name = Annotated[str, Meta(min_length=1)] | int
-Length = Annotated[float, Meta(ge=0)]
+Name = Annotated[str, Meta(pattern=NAME)] | Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
+Length = Annotated[float, Meta(ge=0, le=LONGEST)]
 TIMES = Field(listed(number), required=True)
 LATER = ("titles", "transcript")  # known parts of chapters that are not scored yet
 SAMPLE_LATER = ("reference_transcript", "reference_titles", "hyp_titles")
@@ -34,20 +36,25 @@ class Sample(Struct, forbid_unknown_fields=True):
     duration: Length
     id: Name | UnsetType = UNSET
     meta: dict[str, Any] | UnsetType = UNSET
-    audio: msgspec.Raw | UnsetType = UNSET
-    format: msgspec.Raw | UnsetType = UNSET
-    reference_transcript: msgspec.Raw | UnsetType = UNSET
-    reference_titles: msgspec.Raw | UnsetType = UNSET
-    hyp_titles: msgspec.Raw | UnsetType = UNSET
+    audio: Any = UNSET
+    format: Any = UNSET
+    reference_transcript: Any = UNSET
+    reference_titles: Any = UNSET
+    hyp_titles: Any = UNSET
 
 
 class Content(Struct, forbid_unknown_fields=True):
-    """Chapters as a system or a person gave them."""
+    """Chapters as a system gave them."""
 
     boundaries: list[float]
+    titles: Any = UNSET
+    transcript: Any = UNSET
+
+
+class Annotation(Content, forbid_unknown_fields=True):
+    """Chapters as a person gave them."""
+
     annotator: Name | UnsetType = UNSET
-    titles: msgspec.Raw | UnsetType = UNSET
-    transcript: msgspec.Raw | UnsetType = UNSET
 
 
 class Output(Struct, forbid_unknown_fields=True):
@@ -64,12 +71,13 @@ class Reference(Struct, forbid_unknown_fields=True):
 
     item: Name
     duration: Length
-    references: Annotated[list[Content], Meta(min_length=1)]
-    transcript: msgspec.Raw | UnsetType = UNSET
+    references: Annotated[list[Annotation], Meta(min_length=1)]
+    transcript: Any = UNSET
     meta: dict[str, Any] | UnsetType = UNSET
 
 
-CONTENT = {"boundaries": TIMES, "annotator": Field(name)} | dict.fromkeys(LATER, Field(anything))
+CONTENT = {"boundaries": TIMES} | dict.fromkeys(LATER, Field(anything))
+ANNOTATION = CONTENT | {"annotator": Field(name)}
 ITEM = {"item": Field(name, required=True), "meta": Field(mapping)}
 SAMPLES = Layout(
     Sample,
@@ -95,7 +103,7 @@ REFERENCES = Layout(
     ITEM
     | {
         "duration": Field(length, required=True),
-        "references": Field(listed(record(CONTENT), least=1), required=True),
+        "references": Field(listed(record(ANNOTATION), least=1), required=True),
         "transcript": Field(anything),
     },
 )

@@ -1,4 +1,4 @@
-"""Good cases of a block as columns, and how bad records are named."""
+"""Good cases of a block as columns, and how records are named."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct
 from numpy.typing import NDArray
 
-from earwitness.formats.check import name
+from earwitness.formats.check import is_name
 from earwitness.formats.records import Findings
 from earwitness.timeline import ChapterCases
 
@@ -21,23 +21,23 @@ Hashes = NDArray[np.uint64]
 
 @dataclass
 class Parsed:
-    """The good cases of a block, the hashes of their items, and what was found wrong."""
+    """The good cases of a block, the hashes of their items, and what was found wrong.
+
+    ``answered`` has, for a join, the systems and rows of references that lines spoke of, good or
+    bad.
+    """
 
     cases: ChapterCases
     lines: Ints
     hashes: Hashes
     findings: Findings
     later: Counter[str] = field(default_factory=Counter)
+    answered: list[tuple[str, int]] = field(default_factory=list)
 
 
 def item_name(named: Any, line: int) -> str:
     """An item's own name, or its line where it has none that is good."""
     return str(named) if is_name(named) else f"line {line}"
-
-
-def is_name(value: str | int | UnsetType | Any) -> bool:
-    """Whether a value can name something."""
-    return value is not UNSET and not list(name(value, ""))
 
 
 def count_later(records: Sequence[Struct], fields: Sequence[str]) -> Counter[str]:

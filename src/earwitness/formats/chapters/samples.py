@@ -17,9 +17,7 @@ from earwitness.timeline import ChapterCases, Ragged
 
 def parse_samples(block: Block, system: str, on_error: OnError) -> Parsed:
     """Cases of chunkseg's lines, all of one system."""
-    findings = Findings(on_error)
-    taken: list[Sample] = []
-    lines: list[int] = []
+    findings, taken, lines = Findings(on_error), list[Sample](), list[int]()
     for line, found in SAMPLES.read(block):
         sample: Sample | bytes | None = found
         if isinstance(sample, bytes):
@@ -28,7 +26,7 @@ def parse_samples(block: Block, system: str, on_error: OnError) -> Parsed:
             taken.append(sample)
             lines.append(line)
     named = zip(taken, lines, strict=True)
-    items = [str(s.id) if s.id is not UNSET else f"line {line}" for s, line in named]
+    items = [f"line {line}" if s.id is UNSET else str(s.id) for s, line in named]
     cases = ChapterCases(
         items,
         [system] * len(items),
@@ -41,6 +39,7 @@ def parse_samples(block: Block, system: str, on_error: OnError) -> Parsed:
 
 
 def _mend(block: Block, line: int, text: bytes, system: str, findings: Findings) -> Sample | None:
+    """What can be made of a bad line; it is noted."""
     value, faults = SAMPLES.faults(text)
     if isinstance(value.get("hypothesis"), str):
         faults = [fault for fault in faults if fault.field != "hypothesis"]

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from earwitness.data import Case, Value
-from earwitness.metrics.base import Floats, Metric, check_positive, harmonic, ratio
+from earwitness.metrics.base import Floats, Metric, at_least, harmonic, ratio
 from earwitness.timeline import (
     ChapterCases,
     Events,
@@ -25,6 +25,7 @@ from earwitness.timeline import (
 
 MEANS = 10  # statistics 1 … 10 are per-case values whose mean is wanted, in the order of `values`
 INF = float("inf")
+SHORTEST = 0.001  # seconds; thirty years of such chunks can still be counted
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Chunks(Metric):
     )
 
     def __post_init__(self) -> None:
-        check_positive("chunk_size", self.chunk_size)
+        object.__setattr__(self, "chunk_size", at_least(SHORTEST, "chunk_size", self.chunk_size))
 
     def measure_many(self, cases: Sequence[Case]) -> Floats:
         columns = ChapterCases.of(cases)

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from earwitness.data import Case, Value
-from earwitness.metrics.base import Floats, Metric, check_positive, harmonic, ratio
+from earwitness.metrics.base import Floats, Metric, at_least, harmonic, ratio
 from earwitness.timeline import ChapterCases, greedy_matches
 
 
@@ -41,7 +41,7 @@ class Collar(Metric):
     )
 
     def __post_init__(self) -> None:
-        check_positive("collar", self.collar, zero=True)
+        object.__setattr__(self, "collar", at_least(0, "collar", self.collar))
 
     def measure_many(self, cases: Sequence[Case]) -> Floats:
         columns = ChapterCases.of(cases)
