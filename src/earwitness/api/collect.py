@@ -60,18 +60,18 @@ class Worst:
         if value.best == "none":
             raise UsageError(f'"{by}" is neither good nor bad when high — choose another value')
         self._sign = 1 if value.best == "high" else -1
-        self._names, self._count, self.by = list(values), count, by
+        self._names, self.count, self.by = list(values), count, by
         self._kept: list[tuple[float, Key, Floats]] = []
 
     def add(self, keys: Sequence[Key], values: Floats) -> None:
         """Keep those of the cases that are among the worst; among equals the first by name."""
         goodness = self._sign * values[:, self._column]
-        if not self._count or np.isnan(goodness).all():
+        if not self.count or np.isnan(goodness).all():
             return
-        last = np.sort(goodness)[: self._count]  # NaN comes behind all numbers
+        last = np.sort(goodness)[: self.count]  # NaN comes behind all numbers
         chosen = np.flatnonzero(goodness <= np.nanmax(last)).tolist()
         self._kept += [(float(goodness[i]), keys[i], values[i]) for i in chosen]
-        self._kept = sorted(self._kept, key=lambda kept: kept[:2])[: self._count]
+        self._kept = sorted(self._kept, key=lambda kept: kept[:2])[: self.count]
 
     def samples(self) -> tuple[Sample, ...]:
         """The worst first."""

@@ -137,11 +137,13 @@ class Run:
             statistics = [table[index] for table in measured.statistics]
             self.systems[name].add(measured.hashes[index], statistics, values[index])
         index = np.flatnonzero(codes >= 0)
+        self.cases += len(index)
+        if self.table is None and not self.worst.count:
+            return
         keys = [Key(measured.items[i], measured.systems[i]) for i in index]
         self.worst.add(keys, values[index])
         if self.table is not None:
             self.table.write(keys, values[index].tolist())
-        self.cases += len(index)
 
     def _missing(self, joined: References, source: str) -> None:
         """Items that a system gave nothing for."""
