@@ -16,7 +16,6 @@ demo: $(RUN)/.installed  ## score the example corpus, print the table, write a r
 	@$(RUN)/bin/earwitness score $(EXAMPLE)/outputs.jsonl $(EXAMPLE)/references.jsonl --worst 3
 	@$(RUN)/bin/earwitness score $(EXAMPLE)/outputs.jsonl $(EXAMPLE)/references.jsonl --worst 10 \
 	  --to md --output out/report.md --samples out/samples.csv
-	@echo "every sample: out/samples.csv"
 
 test: lint types layers tests  ## everything, with small counts
 
@@ -28,7 +27,7 @@ types: $(DEV)/.installed
 	@$(STAGE) types mypy
 
 layers: $(DEV)/.installed
-	@$(STAGE) layers lint-imports
+	@$(STAGE) layers lint-imports --no-logo
 
 tests: $(DEV)/.installed
 	@$(STAGE) tests pytest -q -n 2

@@ -8,16 +8,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from earwitness.api import render as render
     from earwitness.api import score as score
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "score"]
+__all__ = ["__version__", "render", "score"]
 
 
 def __getattr__(name: str) -> Any:
     """Import what is heavy only when it is asked for."""
-    if name == "score":
-        from earwitness.api import score
+    if name in ("render", "score"):
+        from earwitness import api
 
-        return score
+        return getattr(api, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -76,7 +76,7 @@ class InputError(EarwitnessError, ValueError):
     """Bad input: the first thousand problems, and how many there are in all."""
 
     def __init__(self, problems: Sequence[Problem], count: int | None = None) -> None:
-        self.problems = tuple(sorted(problems)[:SHOWN_PROBLEMS])
+        self.problems = tuple(sorted(problems, key=_place)[:SHOWN_PROBLEMS])
         self.count = len(problems) if count is None else count
         super().__init__(self._text())
 
@@ -84,9 +84,14 @@ class InputError(EarwitnessError, ValueError):
         lines = [str(problem) for problem in self.problems]
         if self.count > len(lines):
             lines.append(f"… and {self.count - len(lines):,} more problems")
-        if self.count > 1:
-            lines.append(f"{self.count:,} problems; nothing was scored")
+        what = "problem" if self.count == 1 else "problems"
+        lines.append(f"{self.count:,} {what}; nothing was scored")
         return "\n".join(lines)
+
+
+def _place(problem: Problem) -> tuple[str, float, Problem]:
+    """Source by source, line by line; what has no line is a consequence and comes last."""
+    return problem.source, problem.line or float("inf"), problem
 
 
 def whole_characters(text: str) -> str:
@@ -107,5 +112,5 @@ def nearest(name: str, known: Iterable[str]) -> str:
     'known: duration, reference'
     """
     known = sorted(known)
-    close = get_close_matches(name, known, n=1)
+    close = get_close_matches(name, known, n=1, cutoff=0.7)
     return f'did you mean "{close[0]}"?' if close else f"known: {', '.join(known)}"

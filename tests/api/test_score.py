@@ -17,13 +17,14 @@ import numpy as np
 import pytest
 
 from earwitness import __version__
+from earwitness.api import render, score
 from earwitness.api import run as run_module
-from earwitness.api import score
 from earwitness.data import Scores
 from earwitness.engines import processes
 from earwitness.errors import InputError, UsageError, WorkerDied
 from earwitness.formats import source as source_module
 from earwitness.metrics.chapters import Chunks, Collar
+from earwitness.report import MEDIA
 from earwitness.stats import Bootstrap
 from support import Sample, corpus, write_lines
 
@@ -65,7 +66,7 @@ def test_two_files_joined_by_item_give_what_one_file_gives() -> None:
     scores = score(outputs, references)
     assert list(scores.systems) == ["a", "b"]
     assert scores.systems["a"] == score(named(SAMPLES)).systems["outputs"]
-    assert [i.name for i in scores.provenance.inputs] == ["references", "outputs"]
+    assert [i.name for i in scores.provenance.inputs] == ["outputs", "references"]
 
 
 def test_the_order_of_lines_does_not_change_a_bit() -> None:
@@ -193,10 +194,10 @@ def test_problems_of_a_join_are_all_named() -> None:
     with pytest.raises(InputError) as caught:
         score(*outputs_with(spoil))
     assert [str(problem) for problem in caught.value.problems] == [
-        'outputs: no output of system "b" for item "item 1"'
-        " — write an empty list if it found no chapters",
         'outputs:8: item: no reference for "nobody" — add one, or leave the item out',
         'outputs:9: item: "item 0" is also on line 1 — keep one',
+        'outputs: no output of system "b" for item "item 1"'
+        " — write an empty list if it found no chapters",
         "references:4: references: 2 references; one per item is scored for now — keep one",
         'references:5: item: "item 0" is also on line 1 — keep one',
     ]
@@ -243,6 +244,57 @@ def test_titles_on_either_side_are_noted() -> None:
     assert score(outputs, references).notes == ("titles: given for 2 cases, not scored yet",)
 
 
+def test_times_past_the_end_or_before_the_start_are_noted() -> None:
+    odd = {"hypothesis": [300_000, -1], "reference": [300, 900_000], "duration": 1800}
+    fine = {"hypothesis": [10], "reference": [10], "duration": 1800}
+    assert score([fine, odd]).notes == (
+        "1 boundary lies before 0 — are all times in seconds?",
+        "2 boundaries lie past the duration — are all times in seconds?",
+    )
+
+
+def test_systems_scored_on_different_items_are_noted() -> None:
+    outputs, references = joined(SAMPLES[:4], ["a", "b"])
+    assert score(outputs, references).notes == ()
+    del outputs[3], outputs[4]  # one item of each system, not the same one
+    notes = score(outputs, references, on_error="skip").notes
+    assert notes == ("not all systems were scored on the same items — compare them with care",)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        ("o", "", "looks like an outputs file — name the references file"),
+        ("r", "", "looks like a references file — name the outputs file"),
+        ("r", "o", "outputs file — are the two files swapped"),
+        ("s", "r", "chunkseg's lines hold both sides — give this file alone"),
+        ("o", "s", "chunkseg's lines hold both sides — give such a file alone"),
+        ("o", "nothing", "references: no reference in it"),
+        ("r", "r", "looks like a references file — are the two files swapped"),
+    ],
+)
+def test_a_file_in_the_wrong_place_is_recognised(first: str, second: str, message: str) -> None:
+    outputs, references = joined(SAMPLES[:4], ["a", "b"])
+    files: dict[str, Any] = {"o": outputs, "r": references, "s": SAMPLES, "nothing": [], "": None}
+    with pytest.raises(InputError, match=message) as caught:
+        score(files[first], files[second])
+    assert caught.value.count == 1
+
+
+def test_a_near_item_is_suggested() -> None:
+    outputs, references = joined(SAMPLES[:2], ["alpha"])
+    outputs[0]["item"] = "itme 0"
+    with pytest.raises(InputError, match='no reference for "itme 0" — did you mean "item 0"'):
+        score(outputs, references)
+
+
+def test_results_are_rendered_in_every_form() -> None:
+    scores = score(SAMPLES)
+    assert all(scores.signature.split("|")[0] in render(scores, to) for to in MEDIA)
+    with pytest.raises(UsageError, match='no form "jsn" — did you mean "json"'):
+        render(scores, "jsn")
+
+
 def test_standard_input_cannot_be_both_sides() -> None:
     with pytest.raises(UsageError, match="not both"):
         score("-", "-")
@@ -276,8 +328,8 @@ def test_rows_of_samples_are_in_the_order_of_the_lines(tmp_path: Path) -> None:
 def test_the_worst_samples_come_worst_first() -> None:
     samples = named(SAMPLES)
     scores = score(samples, worst=3)
-    every = sorted(samples, key=lambda s: (value(s, "f1_sample"), s["id"]))
-    assert scores.worst_by == "f1_sample"
+    every = sorted(samples, key=lambda s: (value(s, "boundary_similarity"), s["id"]))
+    assert scores.worst_by == "boundary_similarity"
     assert [one.key.item for one in scores.worst] == [s["id"] for s in every[:3]]
     by_ghd = score(samples, worst=1, worst_by="ghd").worst[0]
     assert by_ghd.values["ghd"] == max(value(s, "ghd") for s in samples)
@@ -321,8 +373,10 @@ def test_nothing_is_written_unless_all_of_the_input_is_good(tmp_path: Path) -> N
         ({"seed": -1}, "seed must be a whole number"),
         ({"on_error": "ignore"}, "on_error must be one of fail, skip, empty"),
         ({"worst": -1}, "worst must be 0 or more"),
-        ({"worst_by": "pkk"}, 'no value "pkk" — did you mean "pk"'),
-        ({"worst_by": "num_segments"}, "neither good nor bad"),
+        ({"worst_by": "pk"}, "worst_by needs worst"),
+        ({"metric": "collar"}, 'no parameter|has a parameter "metric" — did you mean "metrics"'),
+        ({"worst": 1, "worst_by": "pkk"}, 'no value "pkk" — did you mean "pk"'),
+        ({"worst": 1, "worst_by": "num_segments"}, "neither good nor bad"),
         ({"metrics": []}, "name at least one metric"),
         ({"metrics": ["chunks", "chunks"]}, "named twice"),
         ({"metrics": ["chonks"]}, 'no metric "chonks" — did you mean "chunks"'),

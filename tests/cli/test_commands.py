@@ -145,6 +145,27 @@ def test_output_goes_to_a_file(samples: Path) -> None:
     assert out.read_text().startswith("# Scores\n")
 
 
+@pytest.mark.parametrize("ending", ["json", "csv", "md", "txt"])
+def test_the_form_follows_the_ending_of_the_file(ending: str, samples: Path) -> None:
+    out = samples.with_suffix(f".{ending}")
+    table = samples.with_name("table.csv")
+    done = run("score", samples, "-o", out, "--samples", table)
+    assert done.stderr == f"wrote {table}\nwrote {out}\n"
+    starts = {"json": "{", "csv": "system,name", "md": "# Scores", "txt": "chunks("}
+    assert out.read_text().startswith(starts[ending])
+
+
+def test_the_drop_in_names_lines(samples: Path) -> None:
+    samples.write_text(samples.read_text() + '\n{"hypothesis": ["1:30"], "duration": 60}\n')
+    done = run("chunkseg", samples)
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        f"{samples}:14: hypothesis[0]: must be a number, got '1:30'",
+        f"{samples}:14: reference: missing",
+        "2 problems; nothing was scored",
+    ]
+
+
 def test_many_systems_are_shown_in_groups_that_fit() -> None:
     rows = corpus(3, 600.0, 2, 9)
     systems = [f"a system with a long name, number {i}" for i in range(6)]

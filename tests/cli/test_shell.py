@@ -75,7 +75,9 @@ def test_closed_streams_are_no_traceback(folder: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     done = shell("$E score - <&-", folder)
     assert done.returncode == 2
-    assert done.stderr == "earwitness: stdin: cannot be read: standard input is closed\n"
+    assert done.stderr == (
+        "stdin: cannot be read: standard input is closed\n1 problem; nothing was scored\n"
+    )
 
 
 def test_a_terminal_of_few_characters_gets_what_it_can_show(folder: Path) -> None:

@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from examples.metric.offset import Offset
 
 from earwitness.data import Case
 from earwitness.errors import UsageError
-from earwitness.metrics import METRICS, Metric, find
+from earwitness.metrics import DEFAULTS, METRICS, Metric, find
 from support import columns, nasty
 
-every = pytest.mark.parametrize("kind", METRICS.values(), ids=METRICS)
+EVERY: dict[str, type[Metric]] = {**METRICS, "offset": Offset}  # and the example in CONTRIBUTING.md
+every = pytest.mark.parametrize("kind", EVERY.values(), ids=EVERY)
 
 
 def cases() -> list[Case]:
@@ -25,8 +27,8 @@ def cases() -> list[Case]:
 
 @every
 def test_the_table_is_keyed_by_name(kind: type[Metric]) -> None:
-    assert METRICS[kind.name] is kind
-    assert find(kind.name, METRICS) is kind
+    assert EVERY[kind.name] is kind
+    assert find(kind.name, EVERY) is kind
 
 
 @every
@@ -34,7 +36,13 @@ def test_a_batch_measures_each_case_as_if_alone(kind: type[Metric]) -> None:
     metric, some = kind(), cases()
     alone = np.stack([metric.measure(case) for case in some])
     assert np.array_equal(metric.measure_many(some), alone)
-    assert np.array_equal(metric.measure_many(columns([]))[:0], alone[:0])
+
+
+@every
+def test_an_empty_batch_gives_an_empty_table(kind: type[Metric]) -> None:
+    metric = kind()
+    wide = metric.measure_many(cases()).shape[1]
+    assert metric.measure_many(columns([])).shape == (0, wide), "return a table of no rows"
 
 
 @every
@@ -87,6 +95,10 @@ def test_the_family_says_what_its_empty_cells_are(kind: type[Metric]) -> None:
     assert kind.references
     assert kind.headline in [value.name for value in kind.values if value.best != "none"]
     assert kind.__doc__
+
+
+def test_what_is_scored_by_default_is_in_the_table() -> None:
+    assert set(DEFAULTS) <= METRICS.keys()
 
 
 def test_value_names_are_unique_among_all_metrics() -> None:

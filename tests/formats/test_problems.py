@@ -30,7 +30,9 @@ def problems(*lines: str | bytes | dict[str, Any], folder: Path) -> list[str]:
     ("line", "want"),
     [
         ("{", ":1: not JSON at column 2: Expecting property name"),
-        ("[]", ":1: must be an object, got []"),
+        ("[]", ":1: is a JSON array — write one object a line"),
+        ("null", ":1: must be an object, got null"),
+        (GOOD | {"id": " a"}, ':1: id: must be printable text or a whole number, got " a"'),
         ("17", ":1: must be an object, got 17"),
         (b'{"id": "\xff"}', ":1: not UTF-8 at byte 9 — save as UTF-8"),
         ({"hypothesis": [], "reference": []}, ":1: duration: missing"),
@@ -133,7 +135,7 @@ def test_an_empty_file_is_refused(text: str, tmp_path: Path) -> None:
 
 
 def test_a_file_whose_samples_were_all_skipped_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no sample to score; all 1 were skipped"):
+    with pytest.raises(InputError, match=r"all 1 were skipped, the first because of .*missing"):
         score(write_lines(tmp_path / "in.jsonl", [{}]), on_error="skip")
 
 

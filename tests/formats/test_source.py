@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,15 @@ def test_standard_input_is_a_file_named_stdin(path: Path, monkeypatch: pytest.Mo
     assert scores.provenance.inputs[0].name == "stdin"
     assert scores.provenance.inputs[0].sha256 == hashlib.sha256(data).hexdigest()
     assert scores.systems["stdin"] == score(path).systems["in"]
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zstandard.ZstdCompressor().compress])
+def test_compressed_standard_input_is_recognised(
+    compress: Callable[[bytes], bytes], path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = compress(path.read_bytes())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert score("-").systems["stdin"] == score(path).systems["in"]
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -24,11 +24,13 @@ class SystemScores:
     bootstrap: Bootstrap
     undefined: NDArray[np.int64]
     cuts: list[int] = field(default_factory=list)
+    items: int = 0
 
     def add(self, hashes: Hashes, statistics: Sequence[Floats], values: Floats) -> None:
         """Cases with their statistics and their own values."""
         self.cuts = np.cumsum([table.shape[1] for table in statistics])[:-1].tolist()
         self.bootstrap.add(hashes, np.concatenate(statistics, axis=1))
+        self.items ^= int(np.bitwise_xor.reduce(hashes))  # the same for the same set of items
         self.undefined += np.isnan(values).sum(axis=0)
 
     def estimates(self, level: float) -> tuple[dict[str, Estimate], str]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from earwitness import __version__
 from earwitness.data import Case, Value
 from earwitness.errors import UsageError, nearest
-from earwitness.metrics import METRICS, Metric, find
+from earwitness.metrics import DEFAULTS, METRICS, Metric, find
 
 Floats = NDArray[np.float64]
 Chosen = Sequence[str | Metric] | str
@@ -31,13 +31,14 @@ class Families:
         """Metrics by name or ready made; a parameter goes to every named family that has it."""
         if isinstance(metrics, str):
             metrics = [metrics]
-        chosen = tuple(METRICS) if metrics is None else tuple(metrics)
+        chosen = DEFAULTS if metrics is None else tuple(metrics)
         if not chosen:
             raise UsageError(f"name at least one metric — known: {', '.join(METRICS)}")
         kinds = [find(metric, METRICS) for metric in chosen if isinstance(metric, str)]
         known = {name for kind in kinds for name in kind.parameters()}
         for name in parameters.keys() - known:
-            raise UsageError(f'no chosen metric has a parameter "{name}" — {nearest(name, known)}')
+            remedy = nearest(name, {*known, "metrics", "samples", "worst"})
+            raise UsageError(f'no chosen metric has a parameter "{name}" — {remedy}')
         made = [_make(m, parameters) if isinstance(m, str) else m for m in chosen]
         names = [metric.name for metric in made]
         if len(set(names)) < len(names):

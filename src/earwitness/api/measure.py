@@ -13,6 +13,7 @@ from earwitness.api.family import Families, Floats
 from earwitness.formats.chapters import Parsed, References, parse_outputs, parse_samples
 from earwitness.formats.records import Findings, OnError
 from earwitness.formats.source import Block
+from earwitness.timeline import ChapterCases
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Measured:
     findings: Findings
     later: Counter[str]
     answered: list[tuple[str, int]]
+    remarks: Counter[str]
     done: int
 
     @classmethod
@@ -41,6 +43,7 @@ class Measured:
             parsed.findings,
             parsed.later,
             parsed.answered,
+            _remarks(parsed.cases),
             done,
         )
 
@@ -60,3 +63,12 @@ class MeasureBlock:
         else:
             parsed = parse_outputs(block, self.references, self.on_error)
         return Measured.of(self.families, parsed, block.done)
+
+
+def _remarks(cases: ChapterCases) -> Counter[str]:
+    """Boundaries that are allowed but look like another unit or a slip."""
+    found: Counter[str] = Counter()
+    for side in (cases.output, cases.reference):
+        found["past the duration"] += int((side.values > cases.duration[side.rows]).sum())
+        found["before 0"] += int((side.values < 0).sum())
+    return +found

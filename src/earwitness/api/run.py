@@ -38,6 +38,7 @@ class Run:
     systems: dict[str, SystemScores] = field(default_factory=dict)
     findings: Findings = field(init=False)
     later: Counter[str] = field(default_factory=Counter)
+    remarks: Counter[str] = field(default_factory=Counter)
     seen: Seen = field(default_factory=Seen)
     answered: dict[str, array[int]] = field(default_factory=lambda: defaultdict(_rows))
     sources: list[Source] = field(default_factory=list)
@@ -99,6 +100,7 @@ class Run:
     def _take(self, measured: Measured, source: str) -> None:
         """Cases that are new, in the order of their lines."""
         self.later.update(measured.later)
+        self.remarks.update(measured.remarks)
         for system, row in measured.answered:
             self.answered[system].append(row)
         names = sorted(set(measured.systems))
@@ -173,7 +175,10 @@ class Run:
             raise InputError(self.findings.problems, self.findings.count)
         if not self.cases:
             skipped = len(self.findings.skipped)
-            left = f"; all {skipped:,} were skipped" if skipped else ""
+            left = ""
+            if skipped:
+                first = self.findings.skipped[0].reason
+                left = f"; all {skipped:,} were skipped, the first because of {first}"
             raise InputError([Problem(source, 0, "", f"no sample to score{left}")])
 
     def _provenance(self) -> Provenance:
@@ -181,7 +186,7 @@ class Run:
             version=__version__,
             numpy=np.__version__,
             seed=self.seed,
-            inputs=tuple(source.read() for source in self.sources),
+            inputs=tuple(source.read() for source in reversed(self.sources)),
             cases=self.cases,
             skipped=len(self.findings.skipped),
             emptied=len(self.findings.emptied),
@@ -193,6 +198,11 @@ class Run:
             yield f'system "{name}" is not in the tables: all of its cases were skipped'
         for name, count in sorted(self.later.items()):
             yield f"{name}: given for {count:,} cases, not scored yet"
+        for where, count in sorted(self.remarks.items()):
+            what = "boundary lies" if count == 1 else "boundaries lie"
+            yield f"{count:,} {what} {where} — are all times in seconds?"
+        if len({(s.bootstrap.count, s.items) for s in self.systems.values()}) > 1:
+            yield "not all systems were scored on the same items — compare them with care"
         if self.on_error != "fail":
             for source in self.sources:
                 for problem in source.problems:

@@ -52,6 +52,8 @@ def score(
     if outputs == references == "-":
         raise UsageError("standard input can be the outputs or the references, not both")
     families = Families.of(metrics, parameters)
+    if worst_by is not None and not worst:
+        raise UsageError("worst_by needs worst, the number of samples to show")
     headline = families.metrics[0].headline
     run = Run(families, draws, seed, on_error, Worst(families, worst, worst_by or headline))
     source = Source(outputs)
@@ -60,7 +62,8 @@ def score(
         run.read(source, other, system, map, progress)
         return run.result(level)
     names = [value.name for value in families.values]
-    with SampleTable(Path(samples), names, families.signature) as run.table:
+    signature = f"{families.signature}|on_error={on_error}"
+    with SampleTable(Path(samples), names, signature) as run.table:
         run.read(source, other, system, map, progress)
         return run.result(level)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,12 +44,18 @@ def command(input: str, output: Path | None, **options: Any) -> None:
 
     Same flags, keys, arithmetic and text; see `earwitness score` for better intervals and ids.
     """
-    samples = list(_samples(Source(input)))
+    lines, samples = [], []
+    for line, sample in _samples(Source(input)):
+        lines.append(line)
+        samples.append(sample)
     if not samples:
         raise InputError([Problem(input, 0, "", "no samples found")])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EarwitnessWarning)
-        results = evaluate_batch(samples, **options)
+        try:
+            results = evaluate_batch(samples, **options)
+        except InputError as error:
+            raise _with_lines(error, input, lines) from error
     for warning in caught:
         click.echo(f"Warning: {warning.message}", err=True)
     if output is None:
@@ -59,12 +66,20 @@ def command(input: str, output: Path | None, **options: Any) -> None:
     click.echo(f"Results written to {output}")
 
 
-def _samples(source: Source) -> Iterator[dict[str, Any]]:
+def _with_lines(error: InputError, source: str, lines: list[int]) -> InputError:
+    """The same problems by line of the file, not by index of the sample."""
+    indices = [int(problem.source.removeprefix("sample ")) for problem in error.problems]
+    found = zip(indices, error.problems, strict=True)
+    moved = [replace(problem, source=source, line=lines[index]) for index, problem in found]
+    return InputError(moved, error.count)
+
+
+def _samples(source: Source) -> Iterator[tuple[int, Any]]:
     for block in source.blocks():
         for line, text in enumerate(block.lines, block.line):
             if not text.strip():
                 continue
             try:
-                yield json.loads(text)
+                yield line, json.loads(text)
             except (ValueError, RecursionError) as error:
                 click.echo(f"Warning: skipping invalid JSON on line {line}: {error}", err=True)

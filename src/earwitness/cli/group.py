@@ -15,7 +15,7 @@ from types import FrameType
 import click
 
 from earwitness import __version__
-from earwitness.errors import EarwitnessError, nearest
+from earwitness.errors import EarwitnessError, InputError, nearest
 
 COMMANDS = {
     "chunkseg": ("earwitness.cli.chunkseg", "Score as the chunkseg package does, with its flags."),
@@ -69,7 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         error.show()
         sys.exit(2)
     except EarwitnessError as error:
-        click.echo(str(error) if "\n" in str(error) else f"earwitness: {error}", err=True)
+        prefix = "" if isinstance(error, InputError) else "earwitness: "
+        click.echo(f"{prefix}{error}", err=True)
         sys.exit(2)
     except Terminated:
         click.echo("earwitness: terminated; nothing was written", err=True)

@@ -16,7 +16,7 @@ from earwitness.engines import in_process, processes
 from earwitness.errors import UsageError
 from earwitness.formats.records import OnError
 from earwitness.formats.whole import WholeFile
-from earwitness.metrics import METRICS
+from earwitness.metrics import DEFAULTS, METRICS
 from earwitness.report import MEDIA, text
 
 
@@ -42,7 +42,7 @@ def metric_options(function: Callable[..., Any]) -> Callable[..., Any]:
     "metrics",
     multiple=True,
     type=click.Choice(list(METRICS)),
-    help="Which metrics; may be given several times.  [default: all]",
+    help=f"Which metrics; may be given several times.  [default: {', '.join(DEFAULTS)}]",
 )
 @metric_options
 @click.option("--system", help="Name of the system, where one file holds both sides.")
@@ -56,7 +56,11 @@ def metric_options(function: Callable[..., Any]) -> Callable[..., Any]:
     show_default=True,
     help="What to do with a bad sample: refuse the file, leave it out, or score an empty output.",
 )
-@click.option("--to", type=click.Choice(list(MEDIA)), default="text", show_default=True)
+@click.option(
+    "--to",
+    type=click.Choice(list(MEDIA)),
+    help="Form of the result.  [default: what --output ends in, else text]",
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write here, not to stdout.")
 @click.option(
     "--samples",
@@ -64,14 +68,14 @@ def metric_options(function: Callable[..., Any]) -> Callable[..., Any]:
     help="Also write every sample's values to this .csv or .jsonl file.",
 )
 @click.option("--worst", default=0, metavar="N", help="Also show the N worst samples.")
-@click.option("--worst-by", help="Worst by which value.  [default: f1_sample, or collar_f1]")
+@click.option("--worst-by", help="Worst by which value.  [default: the first metric's headline]")
 @click.option("--jobs", default=1, show_default=True, help="Processes that share the work.")
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 def command(
     outputs: str,
     references: str | None,
     metrics: tuple[str, ...],
-    to: str,
+    to: str | None,
     output: Path | None,
     jobs: int,
     quiet: bool,
@@ -99,8 +103,12 @@ def command(
             progress=progress,
             **given,
         )
+    if given.get("samples"):
+        click.echo(f"wrote {given['samples']}", err=True)
+    ending = "" if output is None else output.suffix.removeprefix(".")
+    form = to or (ending if ending in MEDIA else "text")
     width = shutil.get_terminal_size((100, 24)).columns
-    shown = text(scores, width) if to == "text" else MEDIA[to](scores)
+    shown = text(scores, width) if form == "text" else MEDIA[form](scores)
     if target is None:
         sys.stdout.write(shown)
         return

@@ -15,7 +15,7 @@ from earwitness.errors import nearest
 
 LONGEST = 1e9  # seconds, more than thirty years
 LARGEST = 2**62  # of whole numbers that name something
-NAME = r"\A[^\x00-\x1f\x7f]+\Z"
+NAME = r"\A(?! )[^\x00-\x1f\x7f]+(?<! )\Z"  # no control characters, no blanks around
 
 
 class Fault(NamedTuple):
@@ -123,7 +123,8 @@ def length(value: Any, path: str) -> Iterator[Fault]:
 def name(value: Any, path: str) -> Iterator[Fault]:
     """A name: printable text that is not empty, or a whole number."""
     if not is_name(value):
-        yield Fault(path, f"must be printable text or a whole number, got {show(value)}")
+        remedy = "no control characters, no blanks around it"
+        yield Fault(path, f"must be printable text or a whole number, got {show(value)}", remedy)
 
 
 def is_name(value: Any) -> bool:

@@ -21,6 +21,8 @@ from earwitness.errors import InputError, MissingExtra, Problem, whole_character
 
 BLOCK = 1 << 19
 BOM = b"\xef\xbb\xbf"
+GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
 Records = Iterable[Mapping[str, Any]]
 
 
@@ -106,7 +108,7 @@ class Source:
             reason = getattr(error, "strerror", None) or str(error)
             raise InputError([Problem(self.name, 0, "", f"cannot be read: {reason}")]) from error
 
-    def _open(self, place: str) -> BinaryIO:
+    def _open(self, place: str) -> io.BufferedReader:
         if place == "-" and sys.stdin is None:
             raise OSError("standard input is closed")
         file = sys.stdin.buffer if place == "-" else Path(place).open("rb")  # noqa: SIM115
@@ -138,10 +140,11 @@ class _Counted(io.RawIOBase):
         super().close()
 
 
-def _decompressed(raw: BinaryIO, name: str) -> Iterator[bytes]:
-    if name.endswith(".gz"):
+def _decompressed(raw: io.BufferedReader, name: str) -> Iterator[bytes]:
+    begins = raw.peek(4)
+    if name.endswith(".gz") or begins.startswith(GZIP):
         yield from _read(gzip.GzipFile(fileobj=raw), BLOCK)
-    elif name.endswith(".zst"):
+    elif name.endswith(".zst") or begins.startswith(ZSTD):
         yield from _frames(raw)
     else:
         yield from _read(raw, BLOCK)

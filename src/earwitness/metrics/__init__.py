@@ -7,5 +7,6 @@ METRICS: dict[str, type[Metric]] = {
     "chunks": Chunks,
     "collar": Collar,
 }
+DEFAULTS = ("chunks", "collar")  # what is scored if nobody asks for more
 
-__all__ = ["METRICS", "Metric", "find"]
+__all__ = ["DEFAULTS", "METRICS", "Metric", "find"]

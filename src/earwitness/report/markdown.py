@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from earwitness.data import Left, Scores
-from earwitness.report.tables import Table, footer, score_tables, worst_table
+from earwitness.report.tables import Table, footer, left_line, score_tables, worst_table
 
 
 def markdown(scores: Scores) -> str:
@@ -14,9 +14,8 @@ def markdown(scores: Scores) -> str:
     for what, left in (("Skipped", scores.skipped), ("Scored as empty", scores.emptied)):
         if left:
             parts.append(_left(what, left))
-    parts.append(
-        "\n".join(["## Provenance", "", *(f"- {escape(line)}" for line in footer(scores))])
-    )
+    made = [f"- {escape(line)}" if "`" in line else f"- `{line}`" for line in footer(scores)]
+    parts.append("\n".join(["## Provenance", "", *made]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -42,5 +41,5 @@ def _line(cells: tuple[str, ...] | list[str], *, raw: bool = False) -> str:
 
 
 def _left(what: str, left: tuple[Left, ...]) -> str:
-    rows = [f"- {escape(f'{one.key.item} ({one.key.system}): {one.reason}')}" for one in left]
+    rows = [f"- {escape(left_line(one))}" for one in left]
     return "\n".join([f"## {what}", "", *rows])

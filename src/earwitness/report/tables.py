@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isnan
 
-from earwitness.data import Estimate, Scores, Value
+from earwitness.data import Estimate, Left, Scores, Value
 
 ARROWS = {"high": "↑", "low": "↓", "none": ""}
 
@@ -77,6 +77,11 @@ def worst_table(scores: Scores) -> Table:
             for s in scores.worst
         ),
     )
+
+
+def left_line(left: Left) -> str:
+    """A case that was left out or emptied, and why."""
+    return f"{left.key.item} ({left.key.system or 'no system'}): {left.reason}"
 
 
 def footer(scores: Scores) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from unicodedata import combining, east_asian_width
 
 from earwitness.data import Left, Scores
-from earwitness.report.tables import Table, footer, score_tables, worst_table
+from earwitness.report.tables import Table, footer, left_line, score_tables, worst_table
 
 SHOWN_LEFT = 20
 
@@ -69,13 +69,17 @@ def _narrow(table: Table, width: int) -> Table:
     for keep in range(len(table.header), 3, -1):
         cut = Table(table.title, table.header[:keep], tuple(row[:keep] for row in table.rows))
         if all(cells(line) <= width for line in draw(cut).splitlines()):
-            return cut
+            return cut if keep == len(table.header) else _with_more(cut)
     return Table(table.title, table.header[:3], tuple(row[:3] for row in table.rows))
+
+
+def _with_more(table: Table) -> Table:
+    return Table(f"{table.title} (more columns with --to md)", table.header, table.rows)
 
 
 def _left(what: str, left: tuple[Left, ...]) -> str:
     lines = [f"{len(left):,} {what}"]
-    lines += [f"  {one.key.item} ({one.key.system}): {one.reason}" for one in left[:SHOWN_LEFT]]
+    lines += [f"  {left_line(one)}" for one in left[:SHOWN_LEFT]]
     if len(left) > SHOWN_LEFT:
         lines.append(f"  … and {len(left) - SHOWN_LEFT:,} more; --to json lists all")
     return "\n".join(lines)

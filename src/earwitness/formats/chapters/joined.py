@@ -10,13 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.data import Key
-from earwitness.formats.chapters.layouts import LATER, OUTPUTS, REFERENCES, Output, Reference
+from earwitness.errors import InputError, Problem, nearest
+from earwitness.formats.chapters.layouts import (
+    LATER,
+    OUTPUTS,
+    REFERENCES,
+    Output,
+    Reference,
+    refuse_other_files,
+)
 from earwitness.formats.chapters.parsed import Hashes, Ints, Parsed, count_later, item_name
 from earwitness.formats.check import Fault, is_name
 from earwitness.formats.records import Findings, OnError
 from earwitness.formats.seen import Seen, hash_names
 from earwitness.formats.source import Block, Source
 from earwitness.timeline import ChapterCases, Ragged
+
+FEW = 1000  # names among which a near one is looked for
 
 
 @dataclass
@@ -47,6 +57,7 @@ class References:
 
 def parse_outputs(block: Block, references: References, on_error: OnError) -> Parsed:
     """Cases of an outputs file, joined with their references by item."""
+    refuse_other_files("outputs", block)
     findings, taken, lines = Findings(on_error), list[Output](), list[int]()
     answered: list[tuple[str, int]] = []
     for line, found in OUTPUTS.read(block):
@@ -96,7 +107,10 @@ def _mend(
 def _no_reference(item: str, references: References, on_error: OnError) -> list[Fault]:
     reason = references.bad.get(item)
     if reason is None:
-        return [Fault("item", f'no reference for "{item}"', "add one, or leave the item out")]
+        few = references.rows if len(references.rows) <= FEW else ()
+        remedy = nearest(item, few) if few else ""
+        remedy = remedy if remedy.startswith("did") else "add one, or leave the item out"
+        return [Fault("item", f'no reference for "{item}"', remedy)]
     if on_error == "fail":
         return []  # the references file has been blamed already
     return [Fault("item", f"its reference is bad: {reason}")]
@@ -114,6 +128,7 @@ def read_references(source: Source, on_error: OnError) -> tuple[References, Find
     bad: dict[str, str] = {}
     kept: list[Reference] = []
     for block in source.blocks():
+        refuse_other_files("references", block)
         taken, lines = list[Reference](), list[int]()
         for line, found in REFERENCES.read(block):
             reference = _good_reference(block, line, found, findings, bad)
@@ -128,6 +143,8 @@ def read_references(source: Source, on_error: OnError) -> tuple[References, Find
                 findings.bad(source.name, line, Key(str(reference.item), ""), [fault])
             else:
                 kept.append(reference)
+    if not kept and not bad:
+        raise InputError([Problem(source.name, 0, "", "no reference in it")])
     return _columns(kept, bad), findings
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from earwitness.errors import InputError, Problem
 from earwitness.formats.check import (
     LARGEST,
     LONGEST,
@@ -19,7 +21,8 @@ from earwitness.formats.check import (
     number,
     record,
 )
-from earwitness.formats.records import Layout
+from earwitness.formats.records import REFUSALS, Layout
+from earwitness.formats.source import Block
 
 Name = Annotated[str, Meta(pattern=NAME)] | Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
 Length = Annotated[float, Meta(ge=0, le=LONGEST)]
@@ -107,3 +110,35 @@ REFERENCES = Layout(
         "transcript": Field(anything),
     },
 )
+
+TELLING = {"samples": "hypothesis", "outputs": "output", "references": "references"}
+MISTAKEN = {  # expected file: telling field of another one, and what to do
+    "samples": {
+        "output": "looks like an outputs file — name the references file behind it",
+        "references": "looks like a references file — name the outputs file before it",
+    },
+    "outputs": {
+        "hypothesis": "chunkseg's lines hold both sides — give this file alone",
+        "references": "looks like a references file — are the two files swapped?",
+    },
+    "references": {
+        "hypothesis": "chunkseg's lines hold both sides — give such a file alone",
+        "output": "looks like an outputs file — are the two files swapped?",
+    },
+}
+
+
+def refuse_other_files(expected: str, block: Block) -> None:
+    """Say in one sentence if the first line shows that this is another kind of file."""
+    if block.line != 1 or not block.lines:
+        return
+    if block.lines[0].lstrip().startswith(b"["):
+        problem = "is a JSON array — write one object a line"
+        raise InputError([Problem(block.source, 1, "", problem)])
+    try:
+        fields = msgspec.json.decode(block.lines[0], type=dict[str, Any])
+    except REFUSALS:
+        return
+    for field, problem in MISTAKEN[expected].items():
+        if field in fields and TELLING[expected] not in fields:
+            raise InputError([Problem(block.source, 1, "", problem)])

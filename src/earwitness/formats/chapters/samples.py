@@ -6,7 +6,7 @@ import numpy as np
 from msgspec import UNSET
 
 from earwitness.data import Key
-from earwitness.formats.chapters.layouts import SAMPLE_LATER, SAMPLES, Sample
+from earwitness.formats.chapters.layouts import SAMPLE_LATER, SAMPLES, Sample, refuse_other_files
 from earwitness.formats.chapters.parsed import Parsed, count_later, item_name
 from earwitness.formats.check import Fault
 from earwitness.formats.records import Findings, OnError
@@ -17,6 +17,7 @@ from earwitness.timeline import ChapterCases, Ragged
 
 def parse_samples(block: Block, system: str, on_error: OnError) -> Parsed:
     """Cases of chunkseg's lines, all of one system."""
+    refuse_other_files("samples", block)
     findings, taken, lines = Findings(on_error), list[Sample](), list[int]()
     for line, found in SAMPLES.read(block):
         sample: Sample | bytes | None = found

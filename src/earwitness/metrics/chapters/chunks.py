@@ -51,7 +51,7 @@ class Chunks(Metric):
         Value("f1_micro", "high", 0, 1, "F1 of the counts of all cases together"),
         Value("f1_sample", "high", 0, 1, "mean of each case's own F1"),
     )
-    headline = "f1_sample"
+    headline = "boundary_similarity"
     empty_cells: ClassVar[dict[str, str]] = {
         "both empty": "precision, recall, f1 0; pk, window_diff, ghd 0; boundary_similarity 1",
         "output empty": "precision, recall, f1 0; boundary_similarity 0; ghd 2 per boundary",

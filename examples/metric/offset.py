@@ -1,0 +1,52 @@
+"""A metric of one's own: how far boundaries of the output are from the nearest of the reference.
+
+Whole and runnable; CONTRIBUTING.md explains it, and the contract tests hold it to its promises.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from earwitness.data import Case, Value
+from earwitness.metrics.base import Floats, Metric, at_least, ratio
+
+
+@dataclass(frozen=True)
+class Offset(Metric):
+    """Mean distance to the nearest boundary of the reference."""
+
+    most: float = field(default=30.0, metadata={"help": "a larger distance counts as this, in s"})
+
+    name = "offset"
+    title = "Distance to the nearest boundary"
+    values = (Value("offset_mean", "low", 0, math.inf, "mean distance, in seconds"),)
+    headline = "offset_mean"
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "undefined",
+        "output empty": "undefined",
+        "reference empty": "undefined",
+    }
+    references = ("this file",)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "most", at_least(0, "most", self.most))
+
+    def measure_many(self, cases: Sequence[Case]) -> Floats:
+        """A row a case: how many distances there are, and their sum."""
+        rows = np.zeros((len(cases), 2))  # an empty batch gives an empty table, not an error
+        for row, case in zip(rows, cases, strict=True):
+            output = np.array(case.output.boundaries)
+            reference = np.array(case.references[0].boundaries)
+            if len(output) and len(reference):
+                distance = np.abs(output[:, None] - reference).min(axis=1)
+                row[:] = len(output), np.minimum(distance, self.most).sum()
+        return rows
+
+    def score(self, statistics: Floats) -> Floats:
+        """The mean over all boundaries of all cases that were summed."""
+        return ratio(statistics[..., 1:], statistics[..., :1], np.nan)
