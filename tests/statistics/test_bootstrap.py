@@ -100,6 +100,19 @@ def test_undefined_draws_are_passed_over() -> None:
     assert np.isnan([low[1], high[1]]).all()
 
 
+@pytest.mark.parametrize(
+    ("cases", "method"),
+    [(100_000, "bootstrap-multinomial"), (100_001, "bootstrap-poisson")],
+)
+def test_beyond_a_hundred_thousand_cases_memory_stays_flat(cases: int, method: str) -> None:
+    bootstrap = Bootstrap(draws=2)
+    for portion in np.array_split(np.arange(cases, dtype=np.uint64), 7):
+        bootstrap.add(portion, np.ones((len(portion), 1)))
+    assert bootstrap.finish().method == method
+    assert bootstrap.finish().total.tolist() == [cases]
+    assert (sum(len(hashes) for hashes, _ in bootstrap._kept) == 0) == (cases > 100_000)
+
+
 def test_no_case_is_an_error() -> None:
     with pytest.raises(ValueError, match="at least one case"):
         Bootstrap().finish()
