@@ -73,11 +73,11 @@ def window_diff(output: list[int], reference: list[int]) -> float:
     return share(sum(wrong), len(wrong))
 
 
-def boundary_similarity(output: list[int], reference: list[int]) -> float:
-    """Fournier's B: 1 less the edits over all pairs; a shift to the next chunk is half an edit.
+def edits(output: list[int], reference: list[int]) -> tuple[int, int, int]:
+    """Additions, shifts to the next chunk, and chunks that both have, from left to right.
 
-    >>> boundary_similarity([1, 0, 1, 0], [0, 1, 1, 0])  # one shift, one match: 1 - .5 / 2
-    0.75
+    >>> edits([1, 0, 1, 0], [0, 1, 1, 0])
+    (0, 1, 1)
     """
     additions = swaps = matches = 0
     chunk = 0
@@ -92,8 +92,28 @@ def boundary_similarity(output: list[int], reference: list[int]) -> float:
         elif here != (0, 0):
             additions += 1
         chunk += 1
+    return additions, swaps, matches
+
+
+def boundary_similarity(output: list[int], reference: list[int]) -> float:
+    """Fournier's B: 1 less the edits over all pairs; a shift to the next chunk is half an edit.
+
+    >>> boundary_similarity([1, 0, 1, 0], [0, 1, 1, 0])  # one shift, one match: 1 - .5 / 2
+    0.75
+    """
+    additions, swaps, matches = edits(output, reference)
     total = additions + swaps + matches
     return 1 - (additions + swaps / 2) / total if total else 1.0
+
+
+def segmentation_similarity(output: list[int], reference: list[int]) -> float:
+    """Fournier and Inkpen's S: 1 less the edits over all places where a boundary might be.
+
+    >>> segmentation_similarity([1, 0, 1, 0], [0, 1, 1, 0])  # one shift: 1 - .5 / 4
+    0.875
+    """
+    additions, swaps, _ = edits(output, reference)
+    return 1 - (additions + swaps / 2) / len(output)
 
 
 def ghd(output: list[int], reference: list[int]) -> float:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from statistics import median
 
 
 def greedy(output: Sequence[float], reference: Sequence[float], collar: float) -> int:
@@ -27,6 +29,47 @@ def greedy(output: Sequence[float], reference: Sequence[float], collar: float) -
             used_output.add(i)
             used_reference.add(j)
     return len(used_output)
+
+
+def optimal(output: Sequence[float], reference: Sequence[float], collar: float) -> int:
+    """As many pairs as can be made: who finds his partner taken asks him to look for another.
+
+    >>> optimal([12, 15.5], [10, 13], 3)
+    2
+    """
+    partner: dict[int, int] = {}
+
+    def find(i: int, asked: set[int]) -> bool:
+        for j, theirs in enumerate(reference):
+            if j not in asked and abs(theirs - output[i]) <= collar:
+                asked.add(j)
+                if j not in partner or find(partner[j], asked):
+                    partner[j] = i
+                    return True
+        return False
+
+    return sum(find(i, set()) for i in range(len(output)))
+
+
+def r_value(hits: int, outputs: int, references: int) -> float:
+    """Räsänen's R: hits weighed against boundaries too many.
+
+    >>> r_value(4, 4, 4)
+    1.0
+    """
+    hit_rate, over = hits / references, outputs / references - 1
+    from_target = math.hypot(1 - hit_rate, over)
+    from_line = (-over + hit_rate - 1) / math.sqrt(2)
+    return 1 - (abs(from_target) + abs(from_line)) / 2
+
+
+def median_distance(of: Sequence[float], to: Sequence[float]) -> float:
+    """Median distance of boundaries to the nearest boundary of the other side.
+
+    >>> median_distance([10, 20, 50], [12, 49])
+    2
+    """
+    return median(min(abs(a - b) for b in to) for a in of)
 
 
 def scores(output: Sequence[float], reference: Sequence[float], collar: float) -> dict[str, float]:

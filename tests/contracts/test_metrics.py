@@ -76,7 +76,7 @@ def test_parameters_are_frozen_documented_and_in_the_signature(kind: type[Metric
     metric: Any = kind()
     for field in fields(kind):
         assert kind.help(field.name)
-        assert f"{field.name}={field.default!r}" in metric.signature
+        assert f"{field.name}={field.default}" in metric.signature
         with pytest.raises(FrozenInstanceError):
             setattr(metric, field.name, 1.0)
 
@@ -85,7 +85,7 @@ def test_parameters_are_frozen_documented_and_in_the_signature(kind: type[Metric
 @pytest.mark.parametrize("bad", [-1.0, float("nan"), float("inf")])
 def test_bad_parameters_are_refused_by_name(kind: type[Metric], bad: float) -> None:
     for name in kind.parameters():
-        with pytest.raises(UsageError, match=f"{name} must be a finite number"):
+        with pytest.raises(UsageError, match=f"{name} must be (a finite number|one of)"):
             kind(**{name: bad})
 
 

@@ -24,12 +24,13 @@ def metric_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """An option for every parameter of every metric."""
     parameters = {name: kind for kind in METRICS.values() for name in kind.parameters()}
     for name, kind in reversed(parameters.items()):
-        default = kind.parameters()[name]
+        default, choices = kind.parameters()[name], kind.choices(name)
+        families = ", ".join(key for key, one in METRICS.items() if name in one.parameters())
         function = click.option(
             f"--{name.replace('_', '-')}",
             name,
-            type=type(default),
-            help=f"{kind.name}: {kind.help(name)}  [default: {default}]",
+            type=click.Choice(choices) if choices else type(default),
+            help=f"{families}: {kind.help(name)}  [default: {default}]",
         )(function)
     return function
 

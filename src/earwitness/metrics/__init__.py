@@ -1,11 +1,22 @@
 """Metrics by name; the contract tests hold every entry of the table to the same promises."""
 
 from earwitness.metrics.base import Metric, find
-from earwitness.metrics.chapters import Chunks, Collar
+from earwitness.metrics.chapters import (
+    Chunks,
+    Collar,
+    Deviation,
+    RValue,
+    Segments,
+    Similarity,
+)
 
 METRICS: dict[str, type[Metric]] = {
     "chunks": Chunks,
     "collar": Collar,
+    "deviation": Deviation,
+    "r_value": RValue,
+    "segments": Segments,
+    "similarity": Similarity,
 }
 DEFAULTS = ("chunks", "collar")  # what is scored if nobody asks for more
 

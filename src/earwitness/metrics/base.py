@@ -8,7 +8,7 @@ one case or of a million, weighted or not) into values. Intervals and tests come
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -47,8 +47,8 @@ class Metric(ABC):
     @property
     def signature(self) -> str:
         """The family and all its parameters, defaults too."""
-        inside = ",".join(f"{field.name}={getattr(self, field.name)!r}" for field in fields(self))
-        return f"{self.name}({inside})"
+        pairs = [(field.name, getattr(self, field.name)) for field in fields(self)]
+        return f"{self.name}({','.join(f'{name}={value}' for name, value in pairs)})"
 
     @classmethod
     def parameters(cls) -> dict[str, Any]:
@@ -58,7 +58,16 @@ class Metric(ABC):
     @classmethod
     def help(cls, parameter: str) -> str:
         """What a parameter means."""
-        return str(next(f for f in fields(cls) if f.name == parameter).metadata["help"])
+        return str(cls._metadata(parameter)["help"])
+
+    @classmethod
+    def choices(cls, parameter: str) -> tuple[str, ...]:
+        """What a parameter may be, if that is a choice of words."""
+        return tuple(cls._metadata(parameter).get("choices", ()))
+
+    @classmethod
+    def _metadata(cls, parameter: str) -> Mapping[str, Any]:
+        return next(f for f in fields(cls) if f.name == parameter).metadata
 
 
 def ratio(top: NDArray[Any], bottom: NDArray[Any], empty: float) -> Floats:
@@ -79,6 +88,12 @@ def at_least(least: float, name: str, value: float) -> float:
     if isinstance(value, bool | str) or not np.isfinite(value) or value < least:
         raise UsageError(f"{name} must be a finite number from {least:g} on, got {value!r}")
     return float(value)
+
+
+def one_of(choices: Iterable[str], name: str, value: str) -> None:
+    """Refuse a parameter that is none of the choices."""
+    if value not in choices:
+        raise UsageError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
 
 
 def find(name: str, table: dict[str, type[Metric]]) -> type[Metric]:

@@ -1,19 +1,30 @@
-"""Boundaries in time: on a grid, under sliding windows, as edits, and matched one to one."""
+"""Boundaries in time: on a grid, under windows, as edits, matched, and as partitions."""
 
 from earwitness.timeline.cases import ChapterCases
-from earwitness.timeline.edits import boundary_similarity, generalised_hamming
+from earwitness.timeline.edits import boundary_similarity, edits, generalised_hamming
 from earwitness.timeline.grid import Events, Grid
-from earwitness.timeline.matching import greedy_matches
+from earwitness.timeline.matching import (
+    MATCHINGS,
+    greedy_matches,
+    median_distance,
+    optimal_matches,
+)
+from earwitness.timeline.partition import Partition
 from earwitness.timeline.ragged import Ragged
 from earwitness.timeline.windows import window_errors
 
 __all__ = [
+    "MATCHINGS",
     "ChapterCases",
     "Events",
     "Grid",
+    "Partition",
     "Ragged",
     "boundary_similarity",
+    "edits",
     "generalised_hamming",
     "greedy_matches",
+    "median_distance",
+    "optimal_matches",
     "window_errors",
 ]

@@ -57,6 +57,13 @@ class ChapterCases(Sequence[Case]):
             (Chapters(tuple(self.reference.row(index).tolist())),),
         )
 
+    def positive(self) -> tuple[Ragged, Ragged]:
+        """Output and reference without what lies at or before 0."""
+        return (
+            self.output.where(self.output.values > 0),
+            self.reference.where(self.reference.values > 0),
+        )
+
     def take(self, index: Ints) -> ChapterCases:
         """The cases of ``index``, in its order."""
         return ChapterCases(

@@ -18,13 +18,19 @@ NEVER = 2**28  # a few of these still fit into 32 bits
 Costs = NDArray[np.int32]
 
 
-def boundary_similarity(events: Events) -> Floats:
-    """B with transpositions over one chunk; both sides empty gives 1, one side empty 0."""
+def edits(events: Events) -> tuple[Ints, Ints]:
+    """Additions and transpositions over one chunk that turn one side into the other."""
     single = events.in_output != events.in_reference
     position, side = events.position[single], events.in_output[single]
     swaps = _transpositions(position, side, bounds(row_sums(single, events.offsets)))
     alone = events.n_output + events.n_reference - 2 * events.both
-    total = alone - swaps + events.both  # every pair counts once, be it an edit or a match
+    return alone - 2 * swaps, swaps
+
+
+def boundary_similarity(events: Events) -> Floats:
+    """B: the share of pairs that need no edit; both sides empty gives 1, one side empty 0."""
+    additions, swaps = edits(events)
+    total = additions + swaps + events.both
     good = events.both + swaps / 2
     similarity: Floats = np.divide(good, total, out=np.ones(len(total)), where=total > 0)
     return similarity

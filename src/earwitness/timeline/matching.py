@@ -86,3 +86,46 @@ def _take_closest(matched: Bools, ref: Ints, hyp: Ints, distance: Floats) -> Non
             taken.add(r)
             used.add(h)
     matched[list(taken)] = True
+
+
+def optimal_matches(output: Ragged, reference: Ragged, collar: float) -> Ints:
+    """As many pairs as can be made, each at most ``collar`` apart.
+
+    On sorted lists it is enough to walk both at once: the two first boundaries are a pair, or the
+    earlier of them has no partner. All cases walk in step.
+    """
+    out, ref = _sorted_rows(output)[1], _sorted_rows(reference)[1]
+    i, j = out.offsets[:-1].copy(), ref.offsets[:-1].copy()
+    counts = np.zeros(len(i), np.int64)
+    going = np.flatnonzero((i < out.offsets[1:]) & (j < ref.offsets[1:]))
+    while len(going):
+        mine, theirs = out.values[i[going]], ref.values[j[going]]
+        with np.errstate(invalid="ignore"):
+            pair = np.abs(theirs - mine) <= collar
+        counts[going] += pair
+        i[going] += pair | (mine < theirs)
+        j[going] += pair | (mine >= theirs)
+        going = going[(i[going] < out.offsets[going + 1]) & (j[going] < ref.offsets[going + 1])]
+    return counts
+
+
+def median_distance(of: Ragged, to: Ragged) -> Floats:
+    """For every case the median distance of its boundaries to the nearest one of the other side."""
+    near = _sorted_rows(to)[1]
+    rows, median = of.rows, np.full(len(of), np.nan)
+    start, stop = near.offsets[rows], near.offsets[rows + 1]
+    behind = start + count_true(start, stop, lambda i: near.values[i] < of.values)
+    distance = np.full(len(rows), np.inf)
+    for index in (behind - 1, behind):
+        there = (index >= start) & (index < stop)
+        gap = np.abs(near.values[index[there]] - of.values[there])
+        distance[there] = np.minimum(distance[there], gap)
+    ordered = distance[np.lexsort((distance, rows))]
+    some = (of.lengths > 0) & (near.lengths > 0)
+    low = of.offsets[:-1][some] + (of.lengths[some] - 1) // 2
+    high = of.offsets[:-1][some] + of.lengths[some] // 2
+    median[some] = (ordered[low] + ordered[high]) / 2
+    return median
+
+
+MATCHINGS = {"greedy": greedy_matches, "optimal": optimal_matches}

@@ -6,5 +6,9 @@ undefined (NaN, counted) where its definition says nothing; see each family's em
 
 from earwitness.metrics.chapters.chunks import Chunks
 from earwitness.metrics.chapters.collar import Collar
+from earwitness.metrics.chapters.deviation import Deviation
+from earwitness.metrics.chapters.r_value import RValue
+from earwitness.metrics.chapters.segments import Segments
+from earwitness.metrics.chapters.similarity import Similarity
 
-__all__ = ["Chunks", "Collar"]
+__all__ = ["Chunks", "Collar", "Deviation", "RValue", "Segments", "Similarity"]

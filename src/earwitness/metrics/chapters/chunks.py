@@ -25,6 +25,7 @@ from earwitness.timeline import (
 
 MEANS = 10  # statistics 1 … 10 are per-case values whose mean is wanted, in the order of `values`
 INF = float("inf")
+CHUNK_SIZE = {"help": "length of a chunk, in seconds"}
 SHORTEST = 0.001  # seconds; thirty years of such chunks can still be counted
 
 
@@ -32,7 +33,7 @@ SHORTEST = 0.001  # seconds; thirty years of such chunks can still be counted
 class Chunks(Metric):
     """Precision, recall, Pk, WindowDiff, boundary similarity and GHD over chunks of time."""
 
-    chunk_size: float = field(default=6.0, metadata={"help": "length of a chunk, in seconds"})
+    chunk_size: float = field(default=6.0, metadata=CHUNK_SIZE)
 
     name = "chunks"
     title = "Chapters in discretised time"

@@ -1,6 +1,8 @@
 """Chapters in continuous time: boundaries matched one to one within a collar.
 
-Boundaries at or before 0 are no boundaries; repeated ones and ones past the duration count.
+Boundaries at or before 0 are no boundaries; repeated ones and ones past the duration count. Greedy
+matching takes the closest pairs first, as chunkseg does; optimal matching makes as many pairs as
+can be made, as mir_eval does.
 """
 
 from __future__ import annotations
@@ -12,15 +14,20 @@ from typing import ClassVar
 import numpy as np
 
 from earwitness.data import Case, Value
-from earwitness.metrics.base import Floats, Metric, at_least, harmonic, ratio
-from earwitness.timeline import ChapterCases, greedy_matches
+from earwitness.metrics.base import Floats, at_least, harmonic, one_of, ratio
+from earwitness.metrics.means import MeanMetric
+from earwitness.timeline import MATCHINGS, ChapterCases
+
+COLLAR = {"help": "largest distance of a match, in seconds"}
+MATCHING = {"help": "closest pairs first, or as many as possible", "choices": tuple(MATCHINGS)}
 
 
 @dataclass(frozen=True)
-class Collar(Metric):
+class Collar(MeanMetric):
     """Precision, recall and F1 of boundaries that lie within a collar of each other."""
 
-    collar: float = field(default=3.0, metadata={"help": "largest distance of a match, in seconds"})
+    collar: float = field(default=3.0, metadata=COLLAR)
+    matching: str = field(default="greedy", metadata=MATCHING)
 
     name = "collar"
     title = "Chapters in continuous time"
@@ -38,23 +45,18 @@ class Collar(Metric):
     }
     references = (
         "Retkowski et al. (2026), Beyond Transcripts: A Renewed Perspective on Audio Chaptering",
+        "Raffel et al. (2014), mir_eval: A Transparent Implementation of Common MIR Metrics",
     )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "collar", at_least(0, "collar", self.collar))
+        one_of(MATCHINGS, "matching", self.matching)
 
-    def measure_many(self, cases: Sequence[Case]) -> Floats:
-        columns = ChapterCases.of(cases)
-        output = columns.output.where(columns.output.values > 0)
-        reference = columns.reference.where(columns.reference.values > 0)
+    def case_values(self, cases: Sequence[Case]) -> Floats:
+        output, reference = ChapterCases.of(cases).positive()
         n_output, n_reference = output.lengths, reference.lengths
-        matches = greedy_matches(output, reference, self.collar)
+        matches = MATCHINGS[self.matching](output, reference, self.collar)
         both_empty = (n_output == 0) & (n_reference == 0)
         precision = np.where(both_empty, 1.0, ratio(matches, n_output, 0.0))
         recall = np.where(both_empty, 1.0, ratio(matches, n_reference, 0.0))
-        return np.stack(
-            [np.ones(len(columns)), precision, recall, harmonic(precision, recall)], axis=1
-        )
-
-    def score(self, statistics: Floats) -> Floats:
-        return ratio(statistics[..., 1:], statistics[..., :1], np.nan)
+        return np.stack([precision, recall, harmonic(precision, recall)], axis=1)

@@ -1,0 +1,59 @@
+"""The R-value: hits weighed against over-segmentation, which inflates recall.
+
+With hit rate HR (the recall within the collar) and over-segmentation OS = outputs per reference
+boundary − 1: R = 1 − (√((1 − HR)² + OS²) + |HR − 1 − OS| / √2) / 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from earwitness.data import Case, Value
+from earwitness.metrics.base import Floats, at_least, one_of, ratio
+from earwitness.metrics.chapters.collar import COLLAR, MATCHING
+from earwitness.metrics.means import MeanMetric
+from earwitness.timeline import MATCHINGS, ChapterCases
+
+INF = float("inf")
+
+
+@dataclass(frozen=True)
+class RValue(MeanMetric):
+    """R-value and over-segmentation of boundaries matched within a collar."""
+
+    collar: float = field(default=3.0, metadata=COLLAR)
+    matching: str = field(default="greedy", metadata=MATCHING)
+
+    name = "r_value"
+    title = "Hits against over-segmentation"
+    values = (
+        Value("r_value", "high", -INF, 1, "1 if every boundary is hit and none is added"),
+        Value("over_segmentation", "none", -1, INF, "boundaries too many per reference boundary"),
+    )
+    headline = "r_value"
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "undefined",
+        "output empty": "over_segmentation -1; r_value 1 - √2 / 2",
+        "reference empty": "undefined",
+    }
+    references = (
+        "Räsänen, Laine and Altosaar (2009), An Improved Speech Segmentation Quality Measure: "
+        "the R-value",
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "collar", at_least(0, "collar", self.collar))
+        one_of(MATCHINGS, "matching", self.matching)
+
+    def case_values(self, cases: Sequence[Case]) -> Floats:
+        output, reference = ChapterCases.of(cases).positive()
+        hits = MATCHINGS[self.matching](output, reference, self.collar)
+        hit_rate = ratio(hits, reference.lengths, np.nan)
+        over = ratio(output.lengths, reference.lengths, np.nan) - 1
+        from_target = np.sqrt((1 - hit_rate) ** 2 + over**2)
+        from_line = np.abs(hit_rate - 1 - over) / np.sqrt(2)
+        return np.stack([1 - (from_target + from_line) / 2, over], axis=1)

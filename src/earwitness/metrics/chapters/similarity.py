@@ -1,0 +1,52 @@
+"""Segmentation similarity S: the share of places between units at which no edit is needed.
+
+Time is cut into chunks as for `chunks`; a boundary that is off by one chunk is half an edit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from earwitness.data import Case, Value
+from earwitness.metrics.base import Floats, at_least, ratio
+from earwitness.metrics.chapters.chunks import CHUNK_SIZE, SHORTEST
+from earwitness.metrics.means import MeanMetric
+from earwitness.timeline import ChapterCases, Events, Grid, edits
+
+
+@dataclass(frozen=True)
+class Similarity(MeanMetric):
+    """Fournier and Inkpen's S over chunks of time."""
+
+    chunk_size: float = field(default=6.0, metadata=CHUNK_SIZE)
+
+    name = "similarity"
+    title = "Segmentation similarity"
+    values = (
+        Value("segmentation_similarity", "high", 0, 1, "chunks at which nothing must be edited"),
+    )
+    headline = "segmentation_similarity"
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "1",
+        "output empty": "1 less the share of chunks with a reference boundary",
+        "reference empty": "1 less the share of chunks with an output boundary",
+        "shorter than one chunk": "undefined, counted",
+    }
+    references = (
+        "Fournier and Inkpen (2012), Segmentation Similarity and Agreement",
+        "Fournier (2013), Evaluating Text Segmentation using Boundary Edit Distance",
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "chunk_size", at_least(SHORTEST, "chunk_size", self.chunk_size))
+
+    def case_values(self, cases: Sequence[Case]) -> Floats:
+        columns = ChapterCases.of(cases)
+        grid = Grid.of(columns.duration, self.chunk_size)
+        additions, swaps = edits(Events.of(grid, columns.output, columns.reference))
+        share = ratio(additions + swaps / 2, grid.chunks, np.nan)
+        return np.asarray(1 - share[:, None])
