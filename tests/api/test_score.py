@@ -176,6 +176,26 @@ def test_signature_and_provenance_say_how_to_make_it_again() -> None:
     assert ready == scores
 
 
+def test_several_values_of_a_parameter_are_scored_side_by_side() -> None:
+    many = score(SAMPLES, collar=[1, 3, 10], chunk_size=(3, 6)).systems["outputs"]
+    assert len(many) == 2 * len(Chunks.values) + 3 * len(Collar.values)
+    for collar in (1, 3, 10):
+        alone = score(SAMPLES, collar=collar).systems["outputs"]
+        assert many[f"collar_f1@{collar}.0"] == alone["collar_f1"]
+    assert many["pk@3.0"] == score(SAMPLES, chunk_size=3).systems["outputs"]["pk"]
+    curve = [many[f"collar_recall@{collar}.0"].value for collar in (1, 3, 10)]
+    assert curve == sorted(curve)
+
+
+def test_several_parameters_are_combined_and_named_by_what_differs() -> None:
+    both = score(SAMPLES, metrics="collar", collar=[3, 30], matching=["greedy", "optimal"])
+    assert len(both.families) == 4
+    found = both.systems["outputs"]
+    assert found["collar_f1@30.0,optimal"].value >= found["collar_f1@30.0,greedy"].value
+    ready = score(SAMPLES, metrics=[Collar(3), Collar(30)], worst=1)
+    assert ready.worst_by == "collar_f1@3.0"
+
+
 def outputs_with(*changes: Callable[[list[Any], list[Any]], None]) -> tuple[list[Any], list[Any]]:
     outputs, references = joined(SAMPLES[:4], ["a", "b"])
     for change in changes:
@@ -379,6 +399,7 @@ def test_nothing_is_written_unless_all_of_the_input_is_good(tmp_path: Path) -> N
         ({"worst": 1, "worst_by": "num_segments"}, "neither good nor bad"),
         ({"metrics": []}, "name at least one metric"),
         ({"metrics": ["chunks", "chunks"]}, "named twice"),
+        ({"collar": [3, 3.0]}, "named twice"),
         ({"metrics": ["chonks"]}, 'no metric "chonks" — did you mean "chunks"'),
         ({"chunksize": 3}, 'no chosen metric has a parameter "chunksize" — did you mean "chunk_s'),
         ({"chunk_size": 0}, "chunk_size must be a finite number from 0.001 on, got 0"),

@@ -24,7 +24,7 @@ from earwitness.report import MEDIA, text
 from support import corpus, write_lines
 
 
-def run(*arguments: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def run(*arguments: str | int | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """The installed program."""
     return subprocess.run(
         [sys.executable, "-m", "earwitness", *map(str, arguments)],
@@ -153,6 +153,13 @@ def test_the_form_follows_the_ending_of_the_file(ending: str, samples: Path) -> 
     assert done.stderr == f"wrote {table}\nwrote {out}\n"
     starts = {"json": "{", "csv": "system,name", "md": "# Scores", "txt": "chunks("}
     assert out.read_text().startswith(starts[ending])
+
+
+def test_an_option_given_several_times_is_scored_with_each(samples: Path) -> None:
+    done = run("score", samples, "--metric", "collar", "--collar", 1, "--collar", 5)
+    assert done.returncode == 0, done.stderr
+    assert "collar(collar=1.0,matching=greedy)" in done.stdout
+    assert "collar_f1@5.0 ↑" in done.stdout
 
 
 def test_the_drop_in_names_lines(samples: Path) -> None:

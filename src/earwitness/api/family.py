@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,16 @@ Chosen = Sequence[str | Metric] | str
 
 @dataclass(frozen=True)
 class Families:
-    """The metrics of a run."""
+    """The metrics of a run; one family may occur several times with other parameters."""
 
     metrics: tuple[Metric, ...]
 
     @classmethod
-    def of(
-        cls, metrics: Sequence[str | Metric] | str | None, parameters: dict[str, Any]
-    ) -> Families:
-        """Metrics by name or ready made; a parameter goes to every named family that has it."""
+    def of(cls, metrics: Chosen | None, parameters: dict[str, Any]) -> Families:
+        """Metrics by name or ready made; a parameter goes to every named family that has it.
+
+        A list of values for a parameter gives the family once for each.
+        """
         if isinstance(metrics, str):
             metrics = [metrics]
         chosen = DEFAULTS if metrics is None else tuple(metrics)
@@ -39,16 +41,42 @@ class Families:
         for name in parameters.keys() - known:
             remedy = nearest(name, {*known, "metrics", "samples", "worst"})
             raise UsageError(f'no chosen metric has a parameter "{name}" — {remedy}')
-        made = [_make(m, parameters) if isinstance(m, str) else m for m in chosen]
-        names = [metric.name for metric in made]
-        if len(set(names)) < len(names):
-            raise UsageError(f"a metric was named twice: {', '.join(names)}")
+        made = [m for one in chosen for m in _make(one, parameters)]
+        signatures = [metric.signature for metric in made]
+        if len(set(signatures)) < len(signatures):
+            raise UsageError(f"a metric was named twice: {', '.join(signatures)}")
         return cls(tuple(made))
+
+    @property
+    def named(self) -> dict[str, tuple[Value, ...]]:
+        """The values of every metric by its signature.
+
+        Where a family occurs several times, its values are told apart by what differs, as in
+        ``collar_f1@5.0``.
+        """
+        return {
+            metric.signature: tuple(
+                replace(value, name=value.name + self._label(metric)) for value in metric.values
+            )
+            for metric in self.metrics
+        }
 
     @property
     def values(self) -> tuple[Value, ...]:
         """All values, in the order of the metrics."""
-        return tuple(value for metric in self.metrics for value in metric.values)
+        return tuple(value for values in self.named.values() for value in values)
+
+    @property
+    def headline(self) -> str:
+        """The value by which a case is called good or bad."""
+        return self.metrics[0].headline + self._label(self.metrics[0])
+
+    def _label(self, metric: Metric) -> str:
+        kin = [other for other in self.metrics if other.name == metric.name]
+        differ = [
+            name for name in metric.parameters() if len({getattr(other, name) for other in kin}) > 1
+        ]
+        return f"@{','.join(str(getattr(metric, name)) for name in differ)}" if differ else ""
 
     @property
     def signature(self) -> str:
@@ -67,6 +95,11 @@ class Families:
         return np.concatenate([metric.score(table) for metric, table in pairs], axis=-1)
 
 
-def _make(name: str, parameters: dict[str, Any]) -> Metric:
-    kind = METRICS[name]
-    return kind(**{key: parameters[key] for key in kind.parameters() if key in parameters})
+def _make(metric: str | Metric, parameters: dict[str, Any]) -> list[Metric]:
+    """A metric that is ready, or a family with every combination of its parameters."""
+    if not isinstance(metric, str):
+        return [metric]
+    kind = METRICS[metric]
+    given = {key: parameters[key] for key in kind.parameters() if key in parameters}
+    lists = [value if isinstance(value, list | tuple) else [value] for value in given.values()]
+    return [kind(**dict(zip(given, values, strict=True))) for values in product(*lists)]

@@ -88,7 +88,7 @@ class Run:
             signature=f"{self.families.signature}|{resampling}"
             f"(draws={self.draws},level={level},seed={self.seed})|on_error={self.on_error}",
             provenance=self._provenance(),
-            families={metric.signature: metric.values for metric in self.families.metrics},
+            families=self.families.named,
             systems=estimates,
             skipped=tuple(self.findings.skipped),
             emptied=tuple(self.findings.emptied),

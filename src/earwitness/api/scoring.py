@@ -42,7 +42,8 @@ def score(
     the two are joined by item. Either is a path, ``-`` for standard input, or records in memory.
     Nothing is returned or written unless all of the input is good, or ``on_error`` says what to do.
     ``worst`` keeps that many of the worst samples, by the first metric's headline value or by
-    ``worst_by``. ``parameters`` are those of the metrics, such as ``chunk_size=6.0``.
+    ``worst_by``. ``parameters`` are those of the metrics, such as ``chunk_size=6.0``, or a list of
+    values to score with each, such as ``collar=[1, 3, 5]``.
 
     >>> scores = score([{"hypothesis": [61, 120], "reference": [60], "duration": 180}])
     >>> scores.systems["outputs"]["collar_f1"].value
@@ -54,8 +55,8 @@ def score(
     families = Families.of(metrics, parameters)
     if worst_by is not None and not worst:
         raise UsageError("worst_by needs worst, the number of samples to show")
-    headline = families.metrics[0].headline
-    run = Run(families, draws, seed, on_error, Worst(families, worst, worst_by or headline))
+    worst_cases = Worst(families, worst, worst_by or families.headline)
+    run = Run(families, draws, seed, on_error, worst_cases)
     source = Source(outputs)
     other = None if references is None else Source(references, _name(references, "references"))
     if samples is None:

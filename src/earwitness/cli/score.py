@@ -21,7 +21,7 @@ from earwitness.report import MEDIA, text
 
 
 def metric_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """An option for every parameter of every metric."""
+    """An option for every parameter of every metric; several values are scored side by side."""
     parameters = {name: kind for kind in METRICS.values() for name in kind.parameters()}
     for name, kind in reversed(parameters.items()):
         default, choices = kind.parameters()[name], kind.choices(name)
@@ -30,6 +30,7 @@ def metric_options(function: Callable[..., Any]) -> Callable[..., Any]:
             f"--{name.replace('_', '-')}",
             name,
             type=click.Choice(choices) if choices else type(default),
+            multiple=True,
             help=f"{families}: {kind.help(name)}  [default: {default}]",
         )(function)
     return function
@@ -86,7 +87,8 @@ def command(
 
     OUTPUTS alone is a file of chunkseg's: JSON lines with hypothesis, reference and duration. With
     REFERENCES both are JSON lines joined by item, and OUTPUTS may hold several systems. Either may
-    be - for standard input, and may end in .gz or .zst.
+    be - for standard input, and may end in .gz or .zst. A metric's option may be given several
+    times: --collar 1 --collar 3 scores with both.
 
     \b
     earwitness score samples.jsonl
@@ -94,7 +96,7 @@ def command(
     """
     target = None if output is None else WholeFile(output)
     _check_results((outputs, references), (output, options["samples"]))
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in options.items() if value not in (None, ())}
     with bar(quiet=quiet) as progress:
         scores = score(
             outputs,
