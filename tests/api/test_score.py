@@ -25,7 +25,6 @@ from earwitness.errors import InputError, UsageError, WorkerDied
 from earwitness.formats import source as source_module
 from earwitness.metrics.chapters import Chunks, Collar
 from earwitness.report import MEDIA
-from earwitness.stats import Bootstrap
 from support import Sample, corpus, write_lines
 
 
@@ -80,7 +79,7 @@ def test_any_split_of_the_work_gives_the_same_bits(
     limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_lines(tmp_path / "in.jsonl", named(corpus(300, 600.0, 2, 12)))
-    monkeypatch.setattr(run_module, "Bootstrap", lambda draws, seed: Bootstrap(draws, seed, limit))
+    monkeypatch.setattr(run_module, "MULTINOMIAL_UP_TO", limit)
     whole = score(path)
     method = whole.systems["in"]["pk"].method
     assert method == ("bootstrap-poisson" if limit == 10 else "bootstrap-multinomial")
@@ -111,7 +110,7 @@ def test_poisson_and_multinomial_intervals_are_about_the_same(
 ) -> None:
     samples = named(corpus(400, 600.0, 2, 12))
     plain = score(samples).systems["outputs"]
-    monkeypatch.setattr(run_module, "Bootstrap", lambda draws, seed: Bootstrap(draws, seed, 10))
+    monkeypatch.setattr(run_module, "MULTINOMIAL_UP_TO", 10)
     flat = score(samples).systems["outputs"]
     for name, estimate in plain.items():
         other = flat[name]

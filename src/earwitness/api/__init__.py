@@ -1,6 +1,7 @@
 """The verbs, as functions; the command line offers the same."""
 
+from earwitness.api.comparing import compare
 from earwitness.api.rendering import render
 from earwitness.api.scoring import score
 
-__all__ = ["render", "score"]
+__all__ = ["compare", "render", "score"]

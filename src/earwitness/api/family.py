@@ -67,9 +67,9 @@ class Families:
         return tuple(value for values in self.named.values() for value in values)
 
     @property
-    def headline(self) -> str:
-        """The value by which a case is called good or bad."""
-        return self.metrics[0].headline + self._label(self.metrics[0])
+    def headlines(self) -> list[str]:
+        """The headline of every metric."""
+        return [metric.headline + self._label(metric) for metric in self.metrics]
 
     def _label(self, metric: Metric) -> str:
         kin = [other for other in self.metrics if other.name == metric.name]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from earwitness.data import Scores
+from earwitness.data import Comparison, Scores
 from earwitness.errors import UsageError, nearest
-from earwitness.report import MEDIA
+from earwitness.report import COMPARISON_MEDIA, MEDIA
 
 
-def render(scores: Scores, to: str = "text") -> str:
+def render(result: Scores | Comparison, to: str = "text") -> str:
     """A result as a table for the terminal (``text``), ``json``, ``csv`` or ``md``."""
     if to not in MEDIA:
         raise UsageError(f'there is no form "{to}" — {nearest(to, MEDIA)}')
-    return MEDIA[to](scores)
+    if isinstance(result, Comparison):
+        return COMPARISON_MEDIA[to](result)
+    return MEDIA[to](result)

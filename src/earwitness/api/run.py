@@ -22,7 +22,7 @@ from earwitness.formats.records import Findings, OnError
 from earwitness.formats.samples import SampleTable
 from earwitness.formats.seen import Seen, hash_keys, hash_names
 from earwitness.formats.source import Source
-from earwitness.stats import Bootstrap
+from earwitness.stats import MULTINOMIAL_UP_TO, Bootstrap
 
 
 @dataclass
@@ -34,6 +34,7 @@ class Run:
     seed: int
     on_error: OnError
     worst: Worst
+    limit: int = field(default_factory=lambda: MULTINOMIAL_UP_TO)
     table: SampleTable | None = None
     systems: dict[str, SystemScores] = field(default_factory=dict)
     findings: Findings = field(init=False)
@@ -134,7 +135,7 @@ class Run:
                 continue
             if name not in self.systems:
                 empty = np.zeros(values.shape[1], np.int64)
-                bootstrap = Bootstrap(self.draws, self.seed)
+                bootstrap = Bootstrap(self.draws, self.seed, self.limit)
                 self.systems[name] = SystemScores(self.families, bootstrap, empty)
             statistics = [table[index] for table in measured.statistics]
             self.systems[name].add(measured.hashes[index], statistics, values[index])

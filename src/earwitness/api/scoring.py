@@ -49,16 +49,13 @@ def score(
     >>> scores.systems["outputs"]["collar_f1"].value
     0.6666666666666666
     """
-    _check(draws, level, seed, on_error, worst)
-    if outputs == references == "-":
-        raise UsageError("standard input can be the outputs or the references, not both")
+    check(level=level, seed=seed, on_error=on_error, draws=draws, worst=worst)
     families = Families.of(metrics, parameters)
     if worst_by is not None and not worst:
         raise UsageError("worst_by needs worst, the number of samples to show")
-    worst_cases = Worst(families, worst, worst_by or families.headline)
+    worst_cases = Worst(families, worst, worst_by or families.headlines[0])
     run = Run(families, draws, seed, on_error, worst_cases)
-    source = Source(outputs)
-    other = None if references is None else Source(references, _name(references, "references"))
+    source, other = sources(outputs, references)
     if samples is None:
         run.read(source, other, system, map, progress)
         return run.result(level)
@@ -69,21 +66,28 @@ def score(
         return run.result(level)
 
 
-def _name(place: Place, otherwise: str) -> str:
-    return str(place) if isinstance(place, str | PathLike) else otherwise
+def sources(outputs: Place, references: Place | None) -> tuple[Source, Source | None]:
+    """Where both sides come from."""
+    if outputs == references == "-":
+        raise UsageError("standard input can be the outputs or the references, not both")
+    if references is None:
+        return Source(outputs), None
+    name = str(references) if isinstance(references, str | PathLike) else "references"
+    return Source(outputs), Source(references, name)
 
 
-def _check(draws: int, level: float, seed: int, on_error: str, worst: int) -> None:
-    for name, number in {"draws": draws, "seed": seed, "worst": worst}.items():
+def check(*, level: float, seed: int, on_error: str, **counts: int) -> None:
+    """Refuse arguments that make no sense; counts are whole numbers from 1 on, worst from 0."""
+    for name, number in {"seed": seed, **counts}.items():
         if isinstance(number, bool) or not isinstance(number, int):
             raise UsageError(f"{name} must be a whole number, got {number!r}")
-    if draws < 1:
-        raise UsageError(f"draws must be 1 or more, got {draws}")
+    for name, number in counts.items():
+        least = 0 if name == "worst" else 1
+        if number < least:
+            raise UsageError(f"{name} must be {least} or more, got {number}")
     if not 0 < level < 1:
         raise UsageError(f"level must lie between 0 and 1, such as 0.95, got {level}")
     if not 0 <= seed < 2**64:
         raise UsageError(f"seed must be a whole number from 0 to 2^64 - 1, got {seed}")
     if on_error not in get_args(OnError):
         raise UsageError(f"on_error must be one of fail, skip, empty, got {on_error!r}")
-    if worst < 0:
-        raise UsageError(f"worst must be 0 or more, got {worst}")

@@ -3,67 +3,22 @@
 from __future__ import annotations
 
 import shutil
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
-from earwitness.api import score
+from earwitness.api import render, score
+from earwitness.cli.options import Target, engine, given, shared_options
 from earwitness.cli.progress import bar
-from earwitness.engines import in_process, processes
-from earwitness.errors import UsageError
-from earwitness.formats.records import OnError
-from earwitness.formats.whole import WholeFile
-from earwitness.metrics import DEFAULTS, METRICS
-from earwitness.report import MEDIA, text
-
-
-def metric_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """An option for every parameter of every metric; several values are scored side by side."""
-    parameters = {name: kind for kind in METRICS.values() for name in kind.parameters()}
-    for name, kind in reversed(parameters.items()):
-        default, choices = kind.parameters()[name], kind.choices(name)
-        families = ", ".join(key for key, one in METRICS.items() if name in one.parameters())
-        function = click.option(
-            f"--{name.replace('_', '-')}",
-            name,
-            type=click.Choice(choices) if choices else type(default),
-            multiple=True,
-            help=f"{families}: {kind.help(name)}  [default: {default}]",
-        )(function)
-    return function
+from earwitness.report import text
 
 
 @click.command("score")
 @click.argument("outputs")
 @click.argument("references", required=False)
-@click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    type=click.Choice(list(METRICS)),
-    help=f"Which metrics; may be given several times.  [default: {', '.join(DEFAULTS)}]",
-)
-@metric_options
+@shared_options
 @click.option("--system", help="Name of the system, where one file holds both sides.")
-@click.option("--draws", default=1000, show_default=True, help="Bootstrap draws.")
-@click.option("--level", default=0.95, show_default=True, help="Level of the intervals.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap.")
-@click.option(
-    "--on-error",
-    type=click.Choice(get_args(OnError)),
-    default="fail",
-    show_default=True,
-    help="What to do with a bad sample: refuse the file, leave it out, or score an empty output.",
-)
-@click.option(
-    "--to",
-    type=click.Choice(list(MEDIA)),
-    help="Form of the result.  [default: what --output ends in, else text]",
-)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write here, not to stdout.")
 @click.option(
     "--samples",
     type=click.Path(path_type=Path),
@@ -71,14 +26,12 @@ def metric_options(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--worst", default=0, metavar="N", help="Also show the N worst samples.")
 @click.option("--worst-by", help="Worst by which value.  [default: the first metric's headline]")
-@click.option("--jobs", default=1, show_default=True, help="Processes that share the work.")
-@click.option("--quiet", is_flag=True, help="No progress bar.")
 def command(
     outputs: str,
     references: str | None,
-    metrics: tuple[str, ...],
     to: str | None,
     output: Path | None,
+    samples: Path | None,
     jobs: int,
     quiet: bool,
     **options: Any,
@@ -94,36 +47,11 @@ def command(
     earwitness score samples.jsonl
     earwitness score outputs.jsonl references.jsonl --collar 5 --worst 3
     """
-    target = None if output is None else WholeFile(output)
-    _check_results((outputs, references), (output, options["samples"]))
-    given = {name: value for name, value in options.items() if value not in (None, ())}
+    target = Target(to, output, (outputs, references), samples)
+    work = {"map": engine(jobs), "samples": samples, **given(options)}
     with bar(quiet=quiet) as progress:
-        scores = score(
-            outputs,
-            references,
-            metrics=metrics or None,
-            map=in_process if jobs == 1 else processes(jobs),
-            progress=progress,
-            **given,
-        )
-    if given.get("samples"):
-        click.echo(f"wrote {given['samples']}", err=True)
-    ending = "" if output is None else output.suffix.removeprefix(".")
-    form = to or (ending if ending in MEDIA else "text")
+        scores = score(outputs, references, progress=progress, **work)
+    if samples is not None:
+        click.echo(f"wrote {samples}", err=True)
     width = shutil.get_terminal_size((100, 24)).columns
-    shown = text(scores, width) if form == "text" else MEDIA[form](scores)
-    if target is None:
-        sys.stdout.write(shown)
-        return
-    with target as file:
-        file.write(shown)
-    click.echo(f"wrote {output}", err=True)
-
-
-def _check_results(inputs: tuple[str | None, ...], results: tuple[Path | None, ...]) -> None:
-    """No file may be both read and written, or written twice."""
-    taken = [Path(place).resolve() for place in inputs if place not in (None, "-")]
-    for path in filter(None, results):
-        if path.resolve() in taken and not path.is_char_device():
-            raise UsageError(f"{path} is named twice — results need files of their own")
-        taken.append(path.resolve())
+    target.write(text(scores, width) if target.form == "text" else render(scores, target.form))

@@ -1,6 +1,7 @@
 """Frozen types that every other package speaks; nothing here needs a third-party library."""
 
 from earwitness.data.case import Case, Chapters, Item, Key
+from earwitness.data.comparison import Comparison, Contrast
 from earwitness.data.estimate import Estimate
 from earwitness.data.scores import Input, Left, Provenance, Sample, Scores
 from earwitness.data.seams import Map, Progress, no_progress
@@ -9,6 +10,8 @@ from earwitness.data.value import Value
 __all__ = [
     "Case",
     "Chapters",
+    "Comparison",
+    "Contrast",
     "Estimate",
     "Input",
     "Item",

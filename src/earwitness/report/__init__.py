@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from earwitness.data import Scores
+from earwitness.report.comparison import COMPARISON_MEDIA
 from earwitness.report.markdown import markdown
 from earwitness.report.records import to_csv, to_json
 from earwitness.report.text import text
@@ -16,4 +17,4 @@ MEDIA: dict[str, Callable[[Scores], str]] = {
     "md": markdown,
 }
 
-__all__ = ["MEDIA", "text"]
+__all__ = ["COMPARISON_MEDIA", "MEDIA", "text"]

@@ -8,9 +8,9 @@ from earwitness.report.tables import Table, footer, left_line, score_tables, wor
 
 def markdown(scores: Scores) -> str:
     """Tables with their provenance."""
-    parts = ["# Scores", *(_table(table) for table in score_tables(scores))]
+    parts = ["# Scores", *(table_lines(table) for table in score_tables(scores))]
     if scores.worst:
-        parts.append(_table(worst_table(scores)))
+        parts.append(table_lines(worst_table(scores)))
     for what, left in (("Skipped", scores.skipped), ("Scored as empty", scores.emptied)):
         if left:
             parts.append(_left(what, left))
@@ -30,7 +30,8 @@ def escape(text: str) -> str:
     return " ".join(text.split())
 
 
-def _table(table: Table) -> str:
+def table_lines(table: Table) -> str:
+    """A table with its heading."""
     lines = [f"## {escape(table.title)}", "", _line(table.header)]
     lines.append(_line([":--", *["--:"] * (len(table.header) - 1)], raw=True))
     return "\n".join([*lines, *(_line(row) for row in table.rows)])

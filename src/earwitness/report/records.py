@@ -16,7 +16,17 @@ COLUMNS = ("system", "name", "value", "low", "high", "level", "n", "undefined", 
 
 def to_json(scores: Scores) -> str:
     """All of a result; undefined numbers are null."""
-    whole = {
+    return dump(scores_record(scores))
+
+
+def dump(record: Any) -> str:
+    """JSON in which undefined numbers are null."""
+    return json.dumps(_defined(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def scores_record(scores: Scores) -> dict[str, Any]:
+    """All of a result."""
+    return {
         "signature": scores.signature,
         "provenance": asdict(scores.provenance),
         "systems": {
@@ -29,7 +39,6 @@ def to_json(scores: Scores) -> str:
         "worst": [{**asdict(one.key), "values": dict(one.values)} for one in scores.worst],
         "notes": list(scores.notes),
     }
-    return json.dumps(_defined(whole), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def to_csv(scores: Scores) -> str:

@@ -1,5 +1,10 @@
 """Statistics over plain arrays."""
 
-from earwitness.stats.bootstrap import Bootstrap, Resampled, percentile_interval
+from earwitness.stats.bootstrap import (
+    MULTINOMIAL_UP_TO,
+    Bootstrap,
+    Resampled,
+    percentile_interval,
+)
 
-__all__ = ["Bootstrap", "Resampled", "percentile_interval"]
+__all__ = ["MULTINOMIAL_UP_TO", "Bootstrap", "Resampled", "percentile_interval"]

@@ -47,15 +47,21 @@ class Bootstrap:
                 self._fold(*kept)
             self._kept = []
 
+    def cases(self) -> tuple[Hashes, Floats]:
+        """The cases that are kept, in the order of their hashes."""
+        if not self._kept:
+            raise ValueError("a bootstrap needs at least one case")
+        hashes = np.concatenate([hashes for hashes, _ in self._kept])
+        statistics = np.concatenate([rows for _, rows in self._kept])
+        order = np.argsort(hashes, kind="stable")
+        return hashes[order], statistics[order]
+
     def finish(self) -> Resampled:
         """The sums of all that was added."""
         if self._sums is not None:
             return self._result(self._sums, "bootstrap-poisson")
-        hashes = np.concatenate([np.empty(0, np.uint64), *(h for h, _ in self._kept)])
-        if not len(hashes):
-            raise ValueError("a bootstrap needs at least one case")
-        statistics = np.concatenate([rows for _, rows in self._kept])
-        parts = split(statistics[np.argsort(hashes, kind="stable")])
+        hashes, statistics = self.cases()
+        parts = split(statistics)
         blocks = weights.multinomial(len(hashes), self.draws, self.seed)
         sums = [weighted_sums(np.ones((1, len(hashes))), parts)]
         sums += [weighted_sums(block, parts) for block in blocks]

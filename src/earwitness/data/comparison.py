@@ -1,0 +1,37 @@
+"""The result of comparing systems: what can and cannot be told apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from earwitness.data.estimate import Estimate
+from earwitness.data.scores import Scores
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """One value of two systems on the same items.
+
+    ``difference`` is that of ``a`` less that of ``b``. ``better`` names the better system if the
+    corrected p is below the threshold, else it is empty: they cannot be told apart.
+    """
+
+    value: str
+    a: str
+    b: str
+    difference: Estimate
+    p: float
+    p_holm: float
+    better: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Contrasts of all pairs of systems, beside the scores that they rest on."""
+
+    signature: str
+    scores: Scores
+    items: int
+    alpha: float
+    values: tuple[str, ...]
+    contrasts: tuple[Contrast, ...]

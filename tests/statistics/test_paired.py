@@ -1,0 +1,96 @@
+"""Paired tests and intervals keep what they promise."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from algorithms import paired as slow
+from earwitness.stats import Bootstrap, percentile_interval
+from earwitness.stats.paired import holm, p_values, permuted_differences
+from support import many
+
+Floats = NDArray[np.float64]
+
+
+def micro_f1(sums: Floats) -> Floats:
+    """2 tp over all boundaries: not a mean of items."""
+    return np.asarray(sums[..., :1] / sums[..., 1:2])
+
+
+def two_systems(rng: np.random.Generator, n: int, gain: float = 0.0) -> tuple[Floats, Floats]:
+    """Items differ in size and difficulty; the first system finds ``gain`` more boundaries."""
+    size = rng.integers(4, 40, n)
+    ease = rng.beta(3, 3, n)
+    systems = []
+    for more in (gain, 0.0):
+        tp = rng.binomial(size, np.clip(ease + more, 0, 1))
+        systems.append(np.stack([2.0 * tp, tp + rng.poisson(0.3 * size) + size], axis=1))
+    return systems[0], systems[1]
+
+
+@given(st.integers(1, 7), st.integers(0, 10**6))
+def test_p_is_close_to_that_of_all_permutations(n: int, seed: int) -> None:
+    a, b = two_systems(np.random.default_rng(seed), n)
+    observed = micro_f1(a.sum(axis=0)) - micro_f1(b.sum(axis=0))
+    draws = 4000
+    found = p_values(observed, permuted_differences(a, b, micro_f1, draws, seed))[0]
+    want = slow.exact_p(a.tolist(), b.tolist(), lambda s: s[0] / s[1])
+    assert found == pytest.approx(want, abs=5 * math.sqrt(0.25 / draws))
+    assert found > 0
+
+
+@given(st.lists(st.floats(1e-6, 1), min_size=1, max_size=8))
+def test_holm_is_that_of_the_plain_version(p: list[float]) -> None:
+    assert holm(p) == pytest.approx(slow.holm(p))
+
+
+def test_holm_passes_over_what_is_undefined() -> None:
+    assert holm([0.02, math.nan, 0.03]) == pytest.approx([0.04, math.nan, 0.04], nan_ok=True)
+
+
+def test_under_no_difference_5_percent_are_called_different() -> None:
+    runs, rng = many(300, 4000), np.random.default_rng(5)
+    hits = 0
+    for run in range(runs):
+        a, b = two_systems(rng, 40)
+        observed = micro_f1(a.sum(axis=0)) - micro_f1(b.sum(axis=0))
+        hits += p_values(observed, permuted_differences(a, b, micro_f1, 400, run))[0] < 0.05
+    assert hits / runs == pytest.approx(0.05, abs=0.005 + 3 * math.sqrt(0.05 * 0.95 / runs))
+
+
+def test_a_real_difference_is_found() -> None:
+    rng = np.random.default_rng(6)
+    found = 0
+    for run in range(many(40, 200)):
+        a, b = two_systems(rng, 60, gain=0.1)
+        observed = micro_f1(a.sum(axis=0)) - micro_f1(b.sum(axis=0))
+        found += p_values(observed, permuted_differences(a, b, micro_f1, 400, run))[0] < 0.05
+    assert found / many(40, 200) > 0.8
+
+
+def test_intervals_of_differences_cover_95_percent_and_are_narrower_than_unpaired_ones() -> None:
+    runs, rng, n = many(200, 4000), np.random.default_rng(7), 60
+    a, b = two_systems(rng, 400_000, gain=0.05)
+    truth = micro_f1(a.sum(axis=0))[0] - micro_f1(b.sum(axis=0))[0]
+    hits, paired, unpaired = 0, 0.0, 0.0
+    hashes = np.arange(n, dtype=np.uint64)
+    for run in range(runs):
+        drawn = []
+        for rows, seed in zip((*two_systems(rng, n, gain=0.05),), (run, run), strict=True):
+            bootstrap = Bootstrap(draws=500, seed=seed)
+            bootstrap.add(hashes, rows)
+            drawn.append(micro_f1(bootstrap.finish().draws))
+        low, high = percentile_interval(drawn[0] - drawn[1], 0.95)
+        hits += bool(low[0] <= truth <= high[0])
+        paired += high[0] - low[0]
+        low, high = percentile_interval(drawn[0] - np.roll(drawn[1], 1, axis=0), 0.95)
+        unpaired += high[0] - low[0]
+    slack = 0.015 + 3 * math.sqrt(0.95 * 0.05 / runs)
+    assert hits / runs == pytest.approx(0.95, abs=slack)
+    assert paired < 0.9 * unpaired
