@@ -6,9 +6,11 @@ import random
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from earwitness.metrics import METRICS, Metric
 from earwitness.metrics.chapters import Chunks, Collar
 from support import Sample, chunk_sizes, collars, columns, sample
 
@@ -101,6 +103,19 @@ def test_a_wider_collar_never_loses_a_match(one: Sample, a: float, b: float) -> 
     narrow, wide = values(one, collar=min(a, b)), values(one, collar=max(a, b))
     assert narrow["collar_precision"] <= wide["collar_precision"]
     assert narrow["collar_recall"] <= wide["collar_recall"]
+
+
+@pytest.mark.parametrize("kind", METRICS.values(), ids=METRICS)
+@given(one=sample, edge=st.sampled_from([0.5, 6.0, 60.0, 400.0]))
+def test_an_edge_is_the_same_as_leaving_those_boundaries_out(
+    kind: type[Metric], one: Sample, edge: float
+) -> None:
+    stop = one["duration"] - edge
+    inner = {
+        side: [t for t in one[side] if edge < t < stop] for side in ("hypothesis", "reference")
+    }
+    there = kind(edge=edge).measure_many(columns([one]))
+    assert np.array_equal(there, kind().measure_many(columns([{**one, **inner}])))
 
 
 @given(st.lists(sample, min_size=1, max_size=8), st.integers(0, 2**31))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import overload
 
 import numpy as np
@@ -56,6 +56,17 @@ class ChapterCases(Sequence[Case]):
             Chapters(tuple(self.output.row(index).tolist())),
             (Chapters(tuple(self.reference.row(index).tolist())),),
         )
+
+    def without_edges(self, edge: float) -> ChapterCases:
+        """Without boundaries at most ``edge`` from the start or the end; 0 changes nothing."""
+        if not edge:
+            return self
+
+        def inner(side: Ragged) -> Ragged:
+            stop = self.duration[side.rows] - edge
+            return side.where((side.values > edge) & (side.values < stop))
+
+        return replace(self, output=inner(self.output), reference=inner(self.reference))
 
     def positive(self) -> tuple[Ragged, Ragged]:
         """Output and reference without what lies at or before 0."""

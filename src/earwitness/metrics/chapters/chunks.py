@@ -13,9 +13,9 @@ from typing import ClassVar
 import numpy as np
 
 from earwitness.data import Case, Value
-from earwitness.metrics.base import Floats, Metric, at_least, harmonic, ratio
+from earwitness.metrics.base import Floats, at_least, harmonic, ratio
+from earwitness.metrics.chapters.edges import ChapterMetric
 from earwitness.timeline import (
-    ChapterCases,
     Events,
     Grid,
     boundary_similarity,
@@ -30,7 +30,7 @@ SHORTEST = 0.001  # seconds; thirty years of such chunks can still be counted
 
 
 @dataclass(frozen=True)
-class Chunks(Metric):
+class Chunks(ChapterMetric):
     """Precision, recall, Pk, WindowDiff, boundary similarity and GHD over chunks of time."""
 
     chunk_size: float = field(default=6.0, metadata=CHUNK_SIZE)
@@ -69,10 +69,11 @@ class Chunks(Metric):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "chunk_size", at_least(SHORTEST, "chunk_size", self.chunk_size))
 
     def measure_many(self, cases: Sequence[Case]) -> Floats:
-        columns = ChapterCases.of(cases)
+        columns = self.columns(cases)
         grid = Grid.of(columns.duration, self.chunk_size)
         events = Events.of(grid, columns.output, columns.reference)
         tp = events.both

@@ -15,15 +15,16 @@ import numpy as np
 
 from earwitness.data import Case, Value
 from earwitness.metrics.base import Floats, at_least, harmonic, one_of, ratio
+from earwitness.metrics.chapters.edges import ChapterMetric
 from earwitness.metrics.means import MeanMetric
-from earwitness.timeline import MATCHINGS, ChapterCases
+from earwitness.timeline import MATCHINGS
 
 COLLAR = {"help": "largest distance of a match, in seconds"}
 MATCHING = {"help": "closest pairs first, or as many as possible", "choices": tuple(MATCHINGS)}
 
 
 @dataclass(frozen=True)
-class Collar(MeanMetric):
+class Collar(ChapterMetric, MeanMetric):
     """Precision, recall and F1 of boundaries that lie within a collar of each other."""
 
     collar: float = field(default=3.0, metadata=COLLAR)
@@ -49,11 +50,12 @@ class Collar(MeanMetric):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "collar", at_least(0, "collar", self.collar))
         one_of(MATCHINGS, "matching", self.matching)
 
     def case_values(self, cases: Sequence[Case]) -> Floats:
-        output, reference = ChapterCases.of(cases).positive()
+        output, reference = self.columns(cases).positive()
         n_output, n_reference = output.lengths, reference.lengths
         matches = MATCHINGS[self.matching](output, reference, self.collar)
         both_empty = (n_output == 0) & (n_reference == 0)

@@ -13,14 +13,15 @@ import numpy as np
 
 from earwitness.data import Case, Value
 from earwitness.metrics.base import Floats
+from earwitness.metrics.chapters.edges import ChapterMetric
 from earwitness.metrics.means import MeanMetric
-from earwitness.timeline import ChapterCases, median_distance
+from earwitness.timeline import median_distance
 
 INF = float("inf")
 
 
 @dataclass(frozen=True)
-class Deviation(MeanMetric):
+class Deviation(ChapterMetric, MeanMetric):
     """Median distances in seconds, seen from either side."""
 
     name = "deviation"
@@ -41,7 +42,7 @@ class Deviation(MeanMetric):
     )
 
     def case_values(self, cases: Sequence[Case]) -> Floats:
-        output, reference = ChapterCases.of(cases).positive()
+        output, reference = self.columns(cases).positive()
         return np.stack(
             [median_distance(reference, output), median_distance(output, reference)], axis=1
         )

@@ -15,14 +15,15 @@ import numpy as np
 from earwitness.data import Case, Value
 from earwitness.metrics.base import Floats, at_least, one_of, ratio
 from earwitness.metrics.chapters.collar import COLLAR, MATCHING
+from earwitness.metrics.chapters.edges import ChapterMetric
 from earwitness.metrics.means import MeanMetric
-from earwitness.timeline import MATCHINGS, ChapterCases
+from earwitness.timeline import MATCHINGS
 
 INF = float("inf")
 
 
 @dataclass(frozen=True)
-class RValue(MeanMetric):
+class RValue(ChapterMetric, MeanMetric):
     """R-value and over-segmentation of boundaries matched within a collar."""
 
     collar: float = field(default=3.0, metadata=COLLAR)
@@ -46,11 +47,12 @@ class RValue(MeanMetric):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "collar", at_least(0, "collar", self.collar))
         one_of(MATCHINGS, "matching", self.matching)
 
     def case_values(self, cases: Sequence[Case]) -> Floats:
-        output, reference = ChapterCases.of(cases).positive()
+        output, reference = self.columns(cases).positive()
         hits = MATCHINGS[self.matching](output, reference, self.collar)
         hit_rate = ratio(hits, reference.lengths, np.nan)
         over = ratio(output.lengths, reference.lengths, np.nan) - 1

@@ -16,12 +16,13 @@ import numpy as np
 
 from earwitness.data import Case, Value
 from earwitness.metrics.base import Floats, at_least, harmonic, ratio
+from earwitness.metrics.chapters.edges import ChapterMetric
 from earwitness.metrics.means import MeanMetric
-from earwitness.timeline import ChapterCases, Partition
+from earwitness.timeline import Partition
 
 
 @dataclass(frozen=True)
-class Segments(MeanMetric):
+class Segments(ChapterMetric, MeanMetric):
     """Purity, coverage, V-measure, adjusted Rand index and pairwise F of segments."""
 
     frame: float = field(default=0.1, metadata={"help": "distance of frames, in seconds"})
@@ -56,10 +57,11 @@ class Segments(MeanMetric):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "frame", at_least(0.001, "frame", self.frame))
 
     def case_values(self, cases: Sequence[Case]) -> Floats:
-        partition = Partition.of(ChapterCases.of(cases), self.frame)
+        partition = Partition.of(self.columns(cases), self.frame)
         purity, coverage = partition.purity()
         homogeneity, completeness = partition.homogeneity()
         both, of_output, of_reference, every = partition.pairs()

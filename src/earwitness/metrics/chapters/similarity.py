@@ -14,12 +14,13 @@ import numpy as np
 from earwitness.data import Case, Value
 from earwitness.metrics.base import Floats, at_least, ratio
 from earwitness.metrics.chapters.chunks import CHUNK_SIZE, SHORTEST
+from earwitness.metrics.chapters.edges import ChapterMetric
 from earwitness.metrics.means import MeanMetric
-from earwitness.timeline import ChapterCases, Events, Grid, edits
+from earwitness.timeline import Events, Grid, edits
 
 
 @dataclass(frozen=True)
-class Similarity(MeanMetric):
+class Similarity(ChapterMetric, MeanMetric):
     """Fournier and Inkpen's S over chunks of time."""
 
     chunk_size: float = field(default=6.0, metadata=CHUNK_SIZE)
@@ -42,10 +43,11 @@ class Similarity(MeanMetric):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "chunk_size", at_least(SHORTEST, "chunk_size", self.chunk_size))
 
     def case_values(self, cases: Sequence[Case]) -> Floats:
-        columns = ChapterCases.of(cases)
+        columns = self.columns(cases)
         grid = Grid.of(columns.duration, self.chunk_size)
         additions, swaps = edits(Events.of(grid, columns.output, columns.reference))
         share = ratio(additions + swaps / 2, grid.chunks, np.nan)
