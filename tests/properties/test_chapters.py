@@ -111,10 +111,9 @@ def test_an_edge_is_the_same_as_leaving_those_boundaries_out(
     kind: type[Metric], one: Sample, edge: float
 ) -> None:
     stop = one["duration"] - edge
-    inner = {
-        side: [t for t in one[side] if edge < t < stop] for side in ("hypothesis", "reference")
-    }
-    there = kind(edge=edge).measure_many(columns([one]))
+    sides = ("hypothesis", "reference")
+    inner = {side: [t for t in one[side] if edge < t < stop] for side in sides}
+    there = kind(**{"edge": edge}).measure_many(columns([one]))
     assert np.array_equal(there, kind().measure_many(columns([{**one, **inner}])))
 
 
