@@ -8,27 +8,19 @@ can be made, as mir_eval does.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from earwitness.data import Case, Value
-from earwitness.metrics.base import Floats, at_least, harmonic, one_of, ratio
-from earwitness.metrics.chapters.edges import ChapterMetric
-from earwitness.metrics.means import MeanMetric
-from earwitness.timeline import MATCHINGS
-
-COLLAR = {"help": "largest distance of a match, in seconds"}
-MATCHING = {"help": "closest pairs first, or as many as possible", "choices": tuple(MATCHINGS)}
+from earwitness.metrics.base import Floats, harmonic, ratio
+from earwitness.metrics.chapters.matched import MatchedMetric
 
 
 @dataclass(frozen=True)
-class Collar(ChapterMetric, MeanMetric):
+class Collar(MatchedMetric):
     """Precision, recall and F1 of boundaries that lie within a collar of each other."""
-
-    collar: float = field(default=3.0, metadata=COLLAR)
-    matching: str = field(default="greedy", metadata=MATCHING)
 
     name = "collar"
     title = "Chapters in continuous time"
@@ -49,15 +41,8 @@ class Collar(ChapterMetric, MeanMetric):
         "Raffel et al. (2014), mir_eval: A Transparent Implementation of Common MIR Metrics",
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "collar", at_least(0, "collar", self.collar))
-        one_of(MATCHINGS, "matching", self.matching)
-
     def case_values(self, cases: Sequence[Case]) -> Floats:
-        output, reference = self.columns(cases).positive()
-        n_output, n_reference = output.lengths, reference.lengths
-        matches = MATCHINGS[self.matching](output, reference, self.collar)
+        matches, n_output, n_reference = self.counts(cases)
         both_empty = (n_output == 0) & (n_reference == 0)
         precision = np.where(both_empty, 1.0, ratio(matches, n_output, 0.0))
         recall = np.where(both_empty, 1.0, ratio(matches, n_reference, 0.0))

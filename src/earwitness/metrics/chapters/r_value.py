@@ -7,27 +7,21 @@ boundary − 1: R = 1 − (√((1 − HR)² + OS²) + |HR − 1 − OS| / √2) 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from earwitness.data import Case, Value
-from earwitness.metrics.base import Floats, at_least, one_of, ratio
-from earwitness.metrics.chapters.collar import COLLAR, MATCHING
-from earwitness.metrics.chapters.edges import ChapterMetric
-from earwitness.metrics.means import MeanMetric
-from earwitness.timeline import MATCHINGS
+from earwitness.metrics.base import Floats, ratio
+from earwitness.metrics.chapters.matched import MatchedMetric
 
 INF = float("inf")
 
 
 @dataclass(frozen=True)
-class RValue(ChapterMetric, MeanMetric):
+class RValue(MatchedMetric):
     """R-value and over-segmentation of boundaries matched within a collar."""
-
-    collar: float = field(default=3.0, metadata=COLLAR)
-    matching: str = field(default="greedy", metadata=MATCHING)
 
     name = "r_value"
     title = "Hits against over-segmentation"
@@ -46,16 +40,10 @@ class RValue(ChapterMetric, MeanMetric):
         "the R-value",
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "collar", at_least(0, "collar", self.collar))
-        one_of(MATCHINGS, "matching", self.matching)
-
     def case_values(self, cases: Sequence[Case]) -> Floats:
-        output, reference = self.columns(cases).positive()
-        hits = MATCHINGS[self.matching](output, reference, self.collar)
-        hit_rate = ratio(hits, reference.lengths, np.nan)
-        over = ratio(output.lengths, reference.lengths, np.nan) - 1
+        hits, n_output, n_reference = self.counts(cases)
+        hit_rate = ratio(hits, n_reference, np.nan)
+        over = ratio(n_output, n_reference, np.nan) - 1
         from_target = np.sqrt((1 - hit_rate) ** 2 + over**2)
         from_line = np.abs(hit_rate - 1 - over) / np.sqrt(2)
         return np.stack([1 - (from_target + from_line) / 2, over], axis=1)

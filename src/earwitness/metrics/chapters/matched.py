@@ -1,0 +1,35 @@
+"""What metrics share that match boundaries one to one within a collar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from earwitness.data import Case
+from earwitness.metrics.base import at_least, one_of
+from earwitness.metrics.chapters.edges import ChapterMetric
+from earwitness.metrics.means import MeanMetric
+from earwitness.timeline import MATCHINGS
+from earwitness.timeline.ragged import Ints
+
+COLLAR = {"help": "largest distance of a match, in seconds"}
+MATCHING = {"help": "closest pairs first, or as many as possible", "choices": tuple(MATCHINGS)}
+
+
+@dataclass(frozen=True)
+class MatchedMetric(ChapterMetric, MeanMetric):
+    """Values made of how many boundaries match, and how many there are on either side."""
+
+    collar: float = field(default=3.0, metadata=COLLAR)
+    matching: str = field(default="greedy", metadata=MATCHING)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "collar", at_least(0, "collar", self.collar))
+        one_of(MATCHINGS, "matching", self.matching)
+
+    def counts(self, cases: Sequence[Case]) -> tuple[Ints, Ints, Ints]:
+        """Matches, boundaries of the output, boundaries of the reference."""
+        output, reference = self.columns(cases).positive()
+        matches = MATCHINGS[self.matching](output, reference, self.collar)
+        return matches, output.lengths, reference.lengths
