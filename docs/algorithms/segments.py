@@ -68,12 +68,16 @@ def pairs(counts: Sequence[int]) -> int:
 def pairwise(output: list[int], reference: list[int]) -> tuple[float, float]:
     """Precision and recall of pairs of frames that are in the same segment.
 
+    A side that joins no frames joins none wrongly.
+
     >>> pairwise([0, 0, 1, 1], [0, 0, 0, 1])  # 2 and 3 pairs, 1 in common
     (0.5, 0.3333333333333333)
     """
     both = pairs(list(Counter(zip(output, reference, strict=True)).values()))
     mine, theirs = pairs(list(Counter(output).values())), pairs(list(Counter(reference).values()))
-    return both / mine if mine else math.nan, both / theirs if theirs else math.nan
+    if len(output) < 2:
+        return math.nan, math.nan
+    return both / mine if mine else 1.0, both / theirs if theirs else 1.0
 
 
 def adjusted_rand(output: list[int], reference: list[int]) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from earwitness.api import compare, render, score
+from earwitness.api import compare, comparing, render, score
 from earwitness.cli import main
 from earwitness.data import Comparison
 from earwitness.engines import processes
@@ -95,6 +95,31 @@ def test_only_items_that_all_systems_answered_are_compared() -> None:
     assert found.contrasts == same.contrasts
 
 
+def test_a_system_that_is_silent_on_hard_items_does_not_win_by_silence() -> None:
+    brave = [[31.0] if i < 10 else [40.0] for i in range(20)]
+    silent = [[32.0] if i < 10 else [] for i in range(20)]
+    references = [
+        {"item": i, "duration": 600, "references": [{"boundaries": [30]}]} for i in range(20)
+    ]
+    outputs = [
+        {"item": i, "system": name, "output": {"boundaries": boundaries[i]}}
+        for i in range(20)
+        for name, boundaries in (("brave", brave), ("silent", silent))
+    ]
+    (found,) = compare(outputs, references, metrics="deviation").contrasts
+    assert (found.better, found.difference.value) == ("brave", -1)  # 1 s off, not 2 s
+    assert (found.difference.n, found.difference.undefined) == (10, 10)
+
+
+def test_estimates_beside_the_matrix_are_those_of_the_common_items() -> None:
+    outputs, references = files(a=1, b=2)
+    short = [o for o in outputs if not (o["system"] == "b" and o["item"] < 10)]
+    found = compare(short, references, on_error="skip", metrics="collar")
+    late = score([o for o in outputs if o["item"] >= 10], references[10:])
+    assert found.systems["a"]["collar_f1"] == late.systems["a"]["collar_f1"]
+    assert found.scores.systems["a"]["collar_f1"].n == 30
+
+
 def test_the_same_seed_gives_the_same_bytes_whoever_does_the_work(tmp_path: Path) -> None:
     outputs, references = files(a=1, b=2)
     paths = (
@@ -111,6 +136,8 @@ def test_the_same_seed_gives_the_same_bytes_whoever_does_the_work(tmp_path: Path
     [
         ({"values": ["pkk"]}, 'no value "pkk" — did you mean "pk"'),
         ({"values": ["num_segments"]}, "neither good nor bad"),
+        ({"collar": []}, "collar must have at least one value"),
+        ({"collar": None}, "collar must be a finite number"),
         ({"alpha": 5}, "alpha must lie between 0 and 1"),
         ({"permutations": 0}, "permutations must be 1 or more"),
     ],
@@ -118,6 +145,18 @@ def test_the_same_seed_gives_the_same_bytes_whoever_does_the_work(tmp_path: Path
 def test_bad_arguments_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         compare(*files(a=1, b=2), **arguments)
+
+
+def test_a_value_named_twice_is_compared_once() -> None:
+    found = compare(*files(a=1, b=2), values=["pk", "pk"])
+    assert [c.value for c in found.contrasts] == ["pk"]
+    assert compare(*files(a=1, b=2), values="pk").contrasts == found.contrasts
+
+
+def test_too_many_items_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparing, "MOST", 20)
+    with pytest.raises(UsageError, match="at most 20 of a system"):
+        compare(*files(a=1, b=2))
 
 
 def test_one_system_alone_is_refused() -> None:

@@ -399,6 +399,7 @@ def test_nothing_is_written_unless_all_of_the_input_is_good(tmp_path: Path) -> N
         ({"metrics": []}, "name at least one metric"),
         ({"metrics": ["chunks", "chunks"]}, "named twice"),
         ({"collar": [3, 3.0]}, "named twice"),
+        ({"collar": [0.0, -0.0]}, "named twice"),
         ({"metrics": ["chonks"]}, 'no metric "chonks" — did you mean "chunks"'),
         ({"chunksize": 3}, 'no chosen metric has a parameter "chunksize" — did you mean "chunk_s'),
         ({"chunk_size": 0}, "chunk_size must be a finite number from 0.001 on, got 0"),

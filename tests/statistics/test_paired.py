@@ -37,9 +37,9 @@ def two_systems(rng: np.random.Generator, n: int, gain: float = 0.0) -> tuple[Fl
 @given(st.integers(1, 7), st.integers(0, 10**6))
 def test_p_is_close_to_that_of_all_permutations(n: int, seed: int) -> None:
     a, b = two_systems(np.random.default_rng(seed), n)
-    observed = micro_f1(a.sum(axis=0)) - micro_f1(b.sum(axis=0))
+    observed = micro_f1(a.sum(axis=0)), micro_f1(b.sum(axis=0))
     draws = 4000
-    found = p_values(observed, permuted_differences(a, b, micro_f1, draws, seed))[0]
+    found = p_values(*observed, permuted_differences(a, b, micro_f1, draws, seed))[0]
     want = slow.exact_p(a.tolist(), b.tolist(), lambda s: s[0] / s[1])
     assert found == pytest.approx(want, abs=5 * math.sqrt(0.25 / draws))
     assert found > 0
@@ -48,6 +48,13 @@ def test_p_is_close_to_that_of_all_permutations(n: int, seed: int) -> None:
 @given(st.lists(st.floats(1e-6, 1), min_size=1, max_size=8))
 def test_holm_is_that_of_the_plain_version(p: list[float]) -> None:
     assert holm(p) == pytest.approx(slow.holm(p))
+
+
+def test_a_tie_but_for_rounding_is_a_tie_and_undefined_is_extreme() -> None:
+    large = np.array([40_000.02]), np.array([39_000.01])
+    mirrored = -(large[0] - large[1]) * (1 - 1e-13)
+    permuted = np.array([mirrored, [0.0], [np.nan]])
+    assert p_values(*large, permuted).tolist() == [3 / 4]
 
 
 def test_holm_passes_over_what_is_undefined() -> None:
@@ -59,8 +66,8 @@ def test_under_no_difference_5_percent_are_called_different() -> None:
     hits = 0
     for run in range(runs):
         a, b = two_systems(rng, 40)
-        observed = micro_f1(a.sum(axis=0)) - micro_f1(b.sum(axis=0))
-        hits += p_values(observed, permuted_differences(a, b, micro_f1, 400, run))[0] < 0.05
+        observed = micro_f1(a.sum(axis=0)), micro_f1(b.sum(axis=0))
+        hits += p_values(*observed, permuted_differences(a, b, micro_f1, 400, run))[0] < 0.05
     assert hits / runs == pytest.approx(0.05, abs=0.005 + 3 * math.sqrt(0.05 * 0.95 / runs))
 
 
@@ -69,8 +76,8 @@ def test_a_real_difference_is_found() -> None:
     found = 0
     for run in range(many(40, 200)):
         a, b = two_systems(rng, 60, gain=0.1)
-        observed = micro_f1(a.sum(axis=0)) - micro_f1(b.sum(axis=0))
-        found += p_values(observed, permuted_differences(a, b, micro_f1, 400, run))[0] < 0.05
+        observed = micro_f1(a.sum(axis=0)), micro_f1(b.sum(axis=0))
+        found += p_values(*observed, permuted_differences(a, b, micro_f1, 400, run))[0] < 0.05
     assert found / many(40, 200) > 0.8
 
 

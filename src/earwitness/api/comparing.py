@@ -29,14 +29,14 @@ from earwitness.formats.records import OnError
 from earwitness.stats import Bootstrap, percentile_interval
 from earwitness.stats.paired import holm, p_values, permuted_differences
 
-MOST = 10_000_000  # items that are kept: differences need them all at once
+MOST = 1_000_000  # items that are kept: differences need them all at once
 
 
 def compare(
     outputs: Place,
     references: Place,
     *,
-    values: Sequence[str] | None = None,
+    values: Sequence[str] | str | None = None,
     metrics: Chosen | None = None,
     alpha: float = 0.05,
     permutations: int = 10_000,
@@ -63,6 +63,8 @@ def compare(
     run = Run(families, draws, seed, on_error, nobody, limit=MOST)
     source, other = sources(outputs, references)
     run.read(source, other, None, map, progress)
+    if any(system.bootstrap.count > MOST for system in run.systems.values()):
+        raise UsageError(f"differences need all items in memory: at most {MOST:,} of a system")
     scores = run.result(level)
     if len(run.systems) < 2:
         raise UsageError(f"there is one system only, {next(iter(run.systems))}: nothing to compare")
@@ -73,22 +75,24 @@ def compare(
         items=paired.items,
         alpha=alpha,
         values=tuple(value.name for value in chosen),
+        systems=paired.estimates(),
         contrasts=paired.contrasts(alpha),
     )
 
 
-def _chosen(families: Families, names: Sequence[str] | None) -> list[Value]:
+def _chosen(families: Families, names: Sequence[str] | str | None) -> list[Value]:
     known = {value.name: value for value in families.values}
+    names = [names] if isinstance(names, str) else names
     for name in names or ():
         if name not in known:
             raise UsageError(f'there is no value "{name}" — {nearest(name, known)}')
         if known[name].best == "none":
             raise UsageError(f'"{name}" is neither good nor bad when high — choose another value')
-    return [known[name] for name in names or families.headlines]
+    return [known[name] for name in dict.fromkeys(names or families.headlines)]
 
 
 class Paired:
-    """All systems on their common items."""
+    """All systems on their common items; each value on the items where both sides have it."""
 
     def __init__(
         self,
@@ -105,12 +109,23 @@ class Paired:
         self._permutations = permutations
         self._cuts = next(iter(systems.values())).cuts
         cases = {name: systems[name].bootstrap.cases() for name in sorted(systems)}
-        common = reduce(np.intersect1d, (hashes for hashes, _ in cases.values()))
-        self.items = len(common)
+        self._hashes = reduce(np.intersect1d, (hashes for hashes, _ in cases.values()))
+        self.items = len(self._hashes)
         if not self.items:
             raise UsageError("no item was answered by all systems: nothing to compare")
-        self._rows = {name: rows[np.isin(hashes, common)] for name, (hashes, rows) in cases.items()}
-        self._drawn = {name: self._resample(common, rows) for name, rows in self._rows.items()}
+        self._rows = {n: rows[np.isin(hashes, self._hashes)] for n, (hashes, rows) in cases.items()}
+        self._defined = {n: ~np.isnan(self._score(rows)) for n, rows in self._rows.items()}
+        self._drawn: dict[tuple[str, bytes], tuple[Floats, Floats]] = {}
+
+    def estimates(self) -> dict[str, dict[str, Estimate]]:
+        """Every system's values on the common items."""
+        found: dict[str, dict[str, Estimate]] = {}
+        for name, defined in self._defined.items():
+            total, draws = self._resample(name, np.ones(self.items, np.bool_))
+            counts = defined.sum(axis=0)
+            rows = self._rows_of_estimates(total, draws, counts, "bootstrap-multinomial")
+            found[name] = dict(zip([v.name for v in self._chosen], rows, strict=True))
+        return found
 
     def contrasts(self, alpha: float) -> tuple[Contrast, ...]:
         """Every value, every pair."""
@@ -131,26 +146,43 @@ class Paired:
         names = [value.name for value in self._families.values]
         return values[..., [names.index(value.name) for value in self._chosen]]
 
-    def _resample(self, hashes: NDArray[np.uint64], rows: Floats) -> tuple[Floats, Floats]:
-        bootstrap = Bootstrap(self._draws, self._seed, MOST)
-        bootstrap.add(hashes, rows)
-        resampled = bootstrap.finish()
-        return self._score(resampled.total), self._score(resampled.draws)
+    def _resample(self, name: str, items: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        key = name, items.tobytes()
+        if key not in self._drawn:
+            bootstrap = Bootstrap(self._draws, self._seed, MOST)
+            bootstrap.add(self._hashes[items], self._rows[name][items])
+            resampled = bootstrap.finish()
+            self._drawn[key] = self._score(resampled.total), self._score(resampled.draws)
+        return self._drawn[key]
 
     def _pair(self, a: str, b: str) -> tuple[list[Estimate], Floats]:
-        observed = self._drawn[a][0] - self._drawn[b][0]
-        low, high = percentile_interval(self._drawn[a][1] - self._drawn[b][1], self._level)
-        permuted = permuted_differences(
-            self._rows[a], self._rows[b], self._score, self._permutations, self._seed
-        )
-        if self.items < 2:
-            low, high = np.full_like(low, np.nan), np.full_like(high, np.nan)
-        rows = zip(observed.tolist(), low.tolist(), high.tolist(), strict=True)
-        estimates = [
-            Estimate(point, least, most, self._level, self.items, 0, "paired-bootstrap")
-            for point, least, most in rows
+        """Differences and p-values; values that share their defined items are tested together."""
+        both = self._defined[a] & self._defined[b]
+        observed, p = np.full(len(self._chosen), np.nan), np.full(len(self._chosen), np.nan)
+        draws = np.full((self._draws, len(self._chosen)), np.nan)
+        for items in np.unique(both, axis=1).T:
+            columns = (both == items[:, None]).all(axis=0)
+            if not items.any():
+                continue
+            (mine, my_draws), (theirs, their_draws) = (self._resample(n, items) for n in (a, b))
+            rows = self._rows[a][items], self._rows[b][items]
+            permuted = permuted_differences(*rows, self._score, self._permutations, self._seed)
+            tested = p_values(mine, theirs, permuted)
+            observed[columns], p[columns] = (mine - theirs)[columns], tested[columns]
+            draws[:, columns] = (my_draws - their_draws)[:, columns]
+        counts = both.sum(axis=0)
+        return self._rows_of_estimates(observed, draws, counts, "paired-bootstrap"), p
+
+    def _rows_of_estimates(
+        self, values: Floats, draws: Floats, counts: NDArray[np.int64], method: str
+    ) -> list[Estimate]:
+        low, high = percentile_interval(draws, self._level)
+        low, high = (np.where(counts < 2, np.nan, end) for end in (low, high))
+        rows = zip(values.tolist(), low.tolist(), high.tolist(), counts.tolist(), strict=True)
+        return [
+            Estimate(point, least, most, self._level, n, self.items - n, method)
+            for point, least, most, n in rows
         ]
-        return estimates, p_values(observed, permuted)
 
 
 def _better(value: Value, difference: float, a: str, b: str) -> str:

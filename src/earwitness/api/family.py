@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -45,7 +45,11 @@ class Families:
         signatures = [metric.signature for metric in made]
         if len(set(signatures)) < len(signatures):
             raise UsageError(f"a metric was named twice: {', '.join(signatures)}")
-        return cls(tuple(made))
+        families = cls(tuple(made))
+        names = [value.name for value in families.values]
+        if len(set(names)) < len(names):
+            raise UsageError(f"two metrics give values of the same name: {', '.join(names)}")
+        return families
 
     @property
     def named(self) -> dict[str, tuple[Value, ...]]:
@@ -101,5 +105,14 @@ def _make(metric: str | Metric, parameters: dict[str, Any]) -> list[Metric]:
         return [metric]
     kind = METRICS[metric]
     given = {key: parameters[key] for key in kind.parameters() if key in parameters}
-    lists = [value if isinstance(value, list | tuple) else [value] for value in given.values()]
+    lists = [_listed(name, value) for name, value in given.items()]
     return [kind(**dict(zip(given, values, strict=True))) for values in product(*lists)]
+
+
+def _listed(name: str, value: Any) -> list[Any]:
+    """Values of a parameter: one, or several in any order that can be gone through."""
+    several = isinstance(value, Iterable) and not isinstance(value, str)
+    values = list(value) if several else [value]
+    if not values:
+        raise UsageError(f"{name} must have at least one value")
+    return values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from earwitness.data.estimate import Estimate
@@ -27,11 +28,15 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Contrasts of all pairs of systems, beside the scores that they rest on."""
+    """Contrasts of all pairs of systems; ``systems`` has their values on the common items.
+
+    ``scores`` are those of every system on all items that it answered.
+    """
 
     signature: str
     scores: Scores
     items: int
     alpha: float
     values: tuple[str, ...]
+    systems: Mapping[str, Mapping[str, Estimate]]
     contrasts: tuple[Contrast, ...]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -85,9 +86,10 @@ def harmonic(precision: Floats, recall: Floats) -> Floats:
 
 def at_least(least: float, name: str, value: float) -> float:
     """A parameter as a float; refused if it is not a finite number from ``least`` on."""
-    if isinstance(value, bool | str) or not np.isfinite(value) or value < least:
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not np.isfinite(value) or value < least:
         raise UsageError(f"{name} must be a finite number from {least:g} on, got {value!r}")
-    return float(value)
+    return float(value) + 0.0  # no negative zero
 
 
 def one_of(choices: Iterable[str], name: str, value: str) -> None:

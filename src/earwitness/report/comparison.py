@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import asdict
 from math import isnan
 
-from earwitness.data import Comparison, Contrast, Value
-from earwitness.report.markdown import table_lines
+from earwitness.data import Comparison, Contrast, Left, Value
+from earwitness.report.markdown import left_part, provenance_part, table_lines
 from earwitness.report.records import dump, scores_record
 from earwitness.report.tables import ARROWS, Table, cell, footer
-from earwitness.report.text import draw
+from earwitness.report.text import draw, left_lines
 
 FIELDS = ("value", "low", "high", "level", "n", "undefined", "method")
 
@@ -30,12 +30,12 @@ def comparison_tables(comparison: Comparison) -> list[Table]:
 
 
 def _matrix(comparison: Comparison, value: Value, contrasts: list[Contrast], title: str) -> Table:
-    systems = list(comparison.scores.systems)
+    systems = list(comparison.systems)
     better = {(c.a, c.b): c.better for c in contrasts}
     rows = []
     for a in systems:
         marks = [_mark(a, b, better.get((a, b), better.get((b, a), ""))) for b in systems]
-        estimate = comparison.scores.systems[a][value.name]
+        estimate = comparison.systems[a][value.name]
         rows.append((a, cell(estimate, value), *marks))
     header = ("", "estimate", *(f"vs {system}" for system in systems))
     return Table(f"{title}: who is better", header, tuple(rows))
@@ -49,10 +49,10 @@ def _mark(a: str, b: str, better: str) -> str:
 
 def _list(contrasts: list[Contrast], value: Value, title: str) -> Table:
     rows = tuple(
-        (f"{c.a} − {c.b}", cell(c.difference, value), _p(c.p), _p(c.p_holm), c.better or "·")
+        (c.a, c.b, cell(c.difference, value), str(c.difference.n), _p(c.p), _p(c.p_holm), c.better)
         for c in contrasts
     )
-    header = ("", "difference", "p", "p (Holm)", "better")
+    header = ("", "less", "difference", "n", "p", "p (Holm)", "better")
     return Table(f"{title}: differences", header, rows)
 
 
@@ -70,16 +70,24 @@ def _footer(comparison: Comparison) -> list[str]:
     return lines + [signature if line.startswith("signature:") else line for line in rest]
 
 
+def _lists(comparison: Comparison) -> list[tuple[str, tuple[Left, ...]]]:
+    scores = comparison.scores
+    lists = [("skipped", scores.skipped), ("scored as empty", scores.emptied)]
+    return [(what, left) for what, left in lists if left]
+
+
 def comparison_text(comparison: Comparison) -> str:
     """For the terminal."""
     parts = [draw(table) for table in comparison_tables(comparison)]
+    parts += [left_lines(what, left) for what, left in _lists(comparison)]
     return "\n\n".join([*parts, "\n".join(_footer(comparison))]) + "\n"
 
 
 def comparison_markdown(comparison: Comparison) -> str:
     """To paste."""
     parts = ["# Comparison", *(table_lines(table) for table in comparison_tables(comparison))]
-    parts.append("\n".join(["## Provenance", "", *(f"- `{line}`" for line in _footer(comparison))]))
+    parts += [left_part(what, left) for what, left in _lists(comparison)]
+    parts.append(provenance_part(_footer(comparison)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -90,6 +98,10 @@ def comparison_json(comparison: Comparison) -> str:
             "signature": comparison.signature,
             "items": comparison.items,
             "alpha": comparison.alpha,
+            "systems": {
+                system: {name: asdict(estimate) for name, estimate in estimates.items()}
+                for system, estimates in comparison.systems.items()
+            },
             "contrasts": [asdict(contrast) for contrast in comparison.contrasts],
             "scores": scores_record(comparison.scores),
         }

@@ -13,10 +13,15 @@ def markdown(scores: Scores) -> str:
         parts.append(table_lines(worst_table(scores)))
     for what, left in (("Skipped", scores.skipped), ("Scored as empty", scores.emptied)):
         if left:
-            parts.append(_left(what, left))
-    made = [f"- {escape(line)}" if "`" in line else f"- `{line}`" for line in footer(scores)]
-    parts.append("\n".join(["## Provenance", "", *made]))
+            parts.append(left_part(what, left))
+    parts.append(provenance_part(footer(scores)))
     return "\n\n".join(parts) + "\n"
+
+
+def provenance_part(lines: list[str]) -> str:
+    """Where the numbers come from, to copy."""
+    made = [f"- {escape(line)}" if "`" in line else f"- `{line}`" for line in lines]
+    return "\n".join(["## Provenance", "", *made])
 
 
 def escape(text: str) -> str:
@@ -41,6 +46,7 @@ def _line(cells: tuple[str, ...] | list[str], *, raw: bool = False) -> str:
     return f"| {' | '.join(cell if raw else escape(cell) for cell in cells)} |"
 
 
-def _left(what: str, left: tuple[Left, ...]) -> str:
+def left_part(what: str, left: tuple[Left, ...]) -> str:
+    """All cases that were left out or emptied."""
     rows = [f"- {escape(left_line(one))}" for one in left]
     return "\n".join([f"## {what}", "", *rows])

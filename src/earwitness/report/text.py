@@ -19,7 +19,7 @@ def text(scores: Scores, width: int = 100) -> str:
         parts.append(draw(_narrow(worst_table(scores), width)))
     for what, left in (("skipped", scores.skipped), ("scored as empty", scores.emptied)):
         if left:
-            parts.append(_left(what, left))
+            parts.append(left_lines(what, left))
     parts.append("\n".join(footer(scores)))
     return "\n\n".join(parts) + "\n"
 
@@ -77,7 +77,8 @@ def _with_more(table: Table) -> Table:
     return Table(f"{table.title} (more columns with --to md)", table.header, table.rows)
 
 
-def _left(what: str, left: tuple[Left, ...]) -> str:
+def left_lines(what: str, left: tuple[Left, ...]) -> str:
+    """The first of the cases that were left out or emptied."""
     lines = [f"{len(left):,} {what}"]
     lines += [f"  {left_line(one)}" for one in left[:SHOWN_LEFT]]
     if len(left) > SHOWN_LEFT:

@@ -9,7 +9,7 @@ import numpy as np
 from earwitness.stats.exact import Floats, split, weighted_sums
 
 HELD = 2_000_000  # flips in memory at a time
-ALIKE = 1e-12  # differences closer than this are equal
+ALIKE = 1e-9  # differences closer than this, beside the values themselves, are equal
 
 
 def permuted_differences(
@@ -33,9 +33,14 @@ def permuted_differences(
     return np.concatenate(rows)
 
 
-def p_values(observed: Floats, permuted: Floats) -> Floats:
-    """Two-sided, and never 0: the observed difference is one of the permutations."""
-    extreme = np.abs(permuted) >= np.abs(observed) - ALIKE
+def p_values(a: Floats, b: Floats, permuted: Floats) -> Floats:
+    """Two-sided, and never 0: the observed difference is one of the permutations.
+
+    Differences that rounding alone keeps apart are ties; an undefined one counts as extreme.
+    """
+    observed = a - b
+    near = ALIKE * np.maximum(1, np.maximum(np.abs(a), np.abs(b)))
+    extreme = ~(np.abs(permuted) < np.abs(observed) - near)
     p = (1 + extreme.sum(axis=0)) / (1 + len(permuted))
     return np.where(np.isnan(observed), np.nan, p)
 

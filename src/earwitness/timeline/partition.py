@@ -91,7 +91,7 @@ class Partition:
             main = np.maximum.reduceat(self.seconds, first)
             total = _sums(self.case[first], main, len(self.duration))
             np.divide(total, self.duration, out=share, where=self.duration > 0)
-        return share
+        return np.asarray(np.minimum(share, 1), np.float64)  # rounding may go beyond
 
     def _entropy(self, size: Floats, case: Ints, total: Floats) -> Floats:
         share = np.divide(size, total[case], out=np.ones_like(size), where=size > 0)

@@ -47,6 +47,8 @@ class Segments(ChapterMetric, MeanMetric):
         "output empty": "completeness 1, adjusted_rand and homogeneity 0",
         "reference empty": "homogeneity 1, adjusted_rand and completeness 0",
         "shorter than two frames": "pairs and adjusted_rand undefined",
+        "shorter than one frame": "homogeneity, completeness and v_measure undefined too",
+        "no pair of frames joined": "precision 1 if the output joins none, recall 1 likewise",
         "no duration": "every value undefined",
     }
     references = (
@@ -68,7 +70,8 @@ class Segments(ChapterMetric, MeanMetric):
         chance = ratio(of_output * of_reference, every, np.nan)
         most = (of_output + of_reference) / 2
         rand = ratio(both - chance, most - chance, 1.0)
-        precision, recall = ratio(both, of_output, np.nan), ratio(both, of_reference, np.nan)
+        some = np.where(every > 0, 1.0, np.nan)  # who joins nothing joins nothing wrongly
+        precision, recall = (ratio(both, of, 1.0) * some for of in (of_output, of_reference))
         columns = [purity, coverage, harmonic(purity, coverage)]
         columns += [homogeneity, completeness, harmonic(homogeneity, completeness)]
         columns += [np.where(every > 0, rand, np.nan)]
