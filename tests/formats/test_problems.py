@@ -201,6 +201,23 @@ def test_a_record_with_very_many_faults_has_a_reason_of_readable_length() -> Non
     assert scores.skipped[0].reason.endswith("; … and 4,980 more")
 
 
+@pytest.mark.parametrize("stray", [[], {"item": "a", "output": {}}])
+def test_a_stray_first_line_does_not_condemn_the_file(stray: Any, tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "in.jsonl", [stray, GOOD, GOOD | {"duration": -1}])
+    with pytest.raises(InputError, match=":3: duration: must not be negative"):
+        score(path)
+    scores = score(path, on_error="skip")
+    assert (scores.provenance.cases, [left.line for left in scores.skipped]) == (1, [1, 3])
+
+
+def test_a_pretty_printed_array_is_recognised(tmp_path: Path) -> None:
+    path = tmp_path / "in.json"
+    path.write_text(json.dumps([GOOD, GOOD], indent=2))
+    with pytest.raises(InputError, match="is a JSON array — write one object a line") as caught:
+        score(path)
+    assert caught.value.count == 1
+
+
 @pytest.mark.parametrize("on_error", ["skip", "empty"])
 def test_of_repeated_samples_the_first_counts(on_error: str) -> None:
     scores = lines(GOOD | {"id": 1}, GOOD | {"id": 1, "hypothesis": []}, on_error=on_error)

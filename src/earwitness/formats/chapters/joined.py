@@ -57,7 +57,7 @@ class References:
 
 def parse_outputs(block: Block, references: References, on_error: OnError) -> Parsed:
     """Cases of an outputs file, joined with their references by item."""
-    refuse_other_files("outputs", block)
+    refuse_other_files("outputs", block, on_error)
     findings, taken, lines = Findings(on_error), list[Output](), list[int]()
     answered: list[tuple[str, int]] = []
     for line, found in OUTPUTS.read(block):
@@ -128,7 +128,7 @@ def read_references(source: Source, on_error: OnError) -> tuple[References, Find
     bad: dict[str, str] = {}
     kept: list[Reference] = []
     for block in source.blocks():
-        refuse_other_files("references", block)
+        refuse_other_files("references", block, on_error)
         taken, lines = list[Reference](), list[int]()
         for line, found in REFERENCES.read(block):
             reference = _good_reference(block, line, found, findings, bad)

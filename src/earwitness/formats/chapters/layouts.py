@@ -21,7 +21,7 @@ from earwitness.formats.check import (
     number,
     record,
 )
-from earwitness.formats.records import REFUSALS, Layout
+from earwitness.formats.records import REFUSALS, Layout, OnError
 from earwitness.formats.source import Block
 
 Name = Annotated[str, Meta(pattern=NAME)] | Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
@@ -111,6 +111,8 @@ REFERENCES = Layout(
     },
 )
 
+ARRAY = "is a JSON array — write one object a line"
+LOOKED_AT = 5  # lines from which the kind of a file is told
 TELLING = {"samples": "hypothesis", "outputs": "output", "references": "references"}
 MISTAKEN = {  # expected file: telling field of another one, and what to do
     "samples": {
@@ -128,17 +130,25 @@ MISTAKEN = {  # expected file: telling field of another one, and what to do
 }
 
 
-def refuse_other_files(expected: str, block: Block) -> None:
-    """Say in one sentence if the first line shows that this is another kind of file."""
-    if block.line != 1 or not block.lines:
+def refuse_other_files(expected: str, block: Block, on_error: OnError) -> None:
+    """Say in one sentence if all of the first lines show that this is another kind of file."""
+    if block.line != 1 or on_error != "fail":
         return
-    if block.lines[0].lstrip().startswith(b"["):
-        problem = "is a JSON array — write one object a line"
+    told = {_mistaken(expected, text) for text in block.lines[:LOOKED_AT] if text.strip()}
+    if len(told) == 1 and (problem := told.pop()):
         raise InputError([Problem(block.source, 1, "", problem)])
+    if block.lines and block.lines[0].strip() == b"[":
+        raise InputError([Problem(block.source, 1, "", ARRAY)])
+
+
+def _mistaken(expected: str, text: bytes) -> str:
+    """What the line looks like instead, or nothing."""
     try:
-        fields = msgspec.json.decode(block.lines[0], type=dict[str, Any])
+        value = msgspec.json.decode(text)
     except REFUSALS:
-        return
-    for field, problem in MISTAKEN[expected].items():
-        if field in fields and TELLING[expected] not in fields:
-            raise InputError([Problem(block.source, 1, "", problem)])
+        return ""
+    if isinstance(value, list):
+        return ARRAY
+    if not isinstance(value, dict) or TELLING[expected] in value:
+        return ""
+    return next((problem for key, problem in MISTAKEN[expected].items() if key in value), "")

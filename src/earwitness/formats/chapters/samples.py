@@ -17,7 +17,7 @@ from earwitness.timeline import ChapterCases, Ragged
 
 def parse_samples(block: Block, system: str, on_error: OnError) -> Parsed:
     """Cases of chunkseg's lines, all of one system."""
-    refuse_other_files("samples", block)
+    refuse_other_files("samples", block, on_error)
     findings, taken, lines = Findings(on_error), list[Sample](), list[int]()
     for line, found in SAMPLES.read(block):
         sample: Sample | bytes | None = found
