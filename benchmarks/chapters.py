@@ -14,7 +14,6 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import argparse
 import json
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -34,6 +33,12 @@ import earwitness.chunkseg as ours
 from earwitness.formats.chapters.layouts import Sample
 from earwitness.metrics import METRICS
 
+SCORE = """
+import resource, sys, earwitness
+earwitness.score(sys.argv[1])
+usage = resource.getrusage(resource.RUSAGE_SELF)
+print(usage.ru_maxrss, usage.ru_utime + usage.ru_stime)
+"""  # in a process that holds nothing else: peak KiB and CPU seconds
 BARS = {  # seconds of audio: fewest and most boundaries, samples, ratio that must be reached
     600: (10, 20, 1000, 30),
     3600: (10, 60, 300, 80),
@@ -131,7 +136,7 @@ def memory(folder: Path, quick: bool) -> None:
         path = folder / f"{size}.jsonl"
         with path.open("wb") as file:
             file.writelines(lines_of(size))
-        command = [sys.executable, __file__, "--score", str(path)]
+        command = [sys.executable, "-c", SCORE, str(path)]
         peak, seconds = subprocess.run(
             command, check=True, capture_output=True, text=True
         ).stdout.split()
@@ -147,22 +152,11 @@ def memory(folder: Path, quick: bool) -> None:
     print(f"memory: {slope:.1f} bytes a sample beyond {sizes[0]:,}")
 
 
-def score_and_report(path: str) -> None:
-    """In a process of its own: score a file, print peak KiB and CPU seconds."""
-    earwitness.score(path)
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    print(usage.ru_maxrss, usage.ru_utime + usage.ru_stime)
-
-
 def main() -> None:
     """All comparisons; exit 1 if a bar was missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--score", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.score:
-        score_and_report(arguments.score)
-        return
     print(f"chunkseg {chunkseg.__version__}, numpy {np.__version__}, CPU time, one core")
     reached = against_chunkseg(arguments.quick)
     reached &= everything(arguments.quick)
