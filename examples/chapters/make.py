@@ -1,10 +1,14 @@
-"""Writes the example corpus: twelve recordings, three systems, always the same bytes."""
+"""Writes the example corpus: twelve recordings, three systems, always the same bytes.
+
+`annotators.jsonl` has the same recordings as `references.jsonl`, with up to three people each.
+"""
 
 from __future__ import annotations
 
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 ITEMS = {  # minutes, chapters, kind
     "lecture-acoustics": (78, 11, "lecture"),
@@ -49,10 +53,31 @@ def clockwork(rng: random.Random, times: list[float], seconds: float) -> list[fl
     return [float(t) for t in range(300, int(seconds) - 30, 300)]
 
 
+def several(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same references by anna, and those of ben and, for some recordings, of carla."""
+    rng = random.Random(7)
+    found = []
+    for record in records:
+        times = record["references"][0]["boundaries"]
+        people = {"anna": times, "ben": person(rng, times, 0.9, 1.0)}
+        if record["meta"]["kind"] != "meeting":
+            people["carla"] = person(rng, times, 0.7, 4.0)
+        references = [{"boundaries": b, "annotator": name} for name, b in people.items()]
+        found.append({**record, "references": references})
+    return found
+
+
+def person(rng: random.Random, times: list[float], chance: float, spread: float) -> list[float]:
+    """Somebody who hears most of the same chapters, a little off."""
+    return [round(t + rng.gauss(0, spread), 1) for t in times if rng.random() < chance]
+
+
 def main() -> None:
-    """Write the three files."""
+    """Write the four files."""
     rng = random.Random(2026)
-    outputs, references, samples = [], [], []
+    outputs: list[dict[str, Any]] = []
+    references: list[dict[str, Any]] = []
+    samples: list[dict[str, Any]] = []
     for item, (minutes, chapters, kind) in ITEMS.items():
         seconds = minutes * 60 + round(rng.uniform(0, 59), 1)
         times = reference(rng, seconds, chapters)
@@ -74,7 +99,8 @@ def main() -> None:
     for name in ("careful", "eager", "clockwork"):
         outputs.append({"item": "jingle", "system": name, "output": {"boundaries": []}})
     samples.append({"id": "jingle", "hypothesis": [], "reference": [], "duration": 4.2})
-    for name, records in (("outputs", outputs), ("references", references), ("samples", samples)):
+    files = {"outputs": outputs, "references": references, "samples": samples}
+    for name, records in {**files, "annotators": several(references)}.items():
         text = "".join(json.dumps(record) + "\n" for record in records)
         (FOLDER / f"{name}.jsonl").write_text(text, encoding="utf-8")
 

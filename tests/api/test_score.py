@@ -18,13 +18,13 @@ import pytest
 
 from earwitness import __version__
 from earwitness.api import render, score
-from earwitness.api import run as run_module
+from earwitness.api import scoring as scoring_module
 from earwitness.data import Scores
 from earwitness.engines import processes
 from earwitness.errors import InputError, UsageError, WorkerDied
 from earwitness.formats import source as source_module
 from earwitness.metrics.chapters import Chunks, Collar
-from earwitness.report import MEDIA
+from earwitness.report import FORMS
 from support import Sample, corpus, write_lines
 
 
@@ -79,7 +79,7 @@ def test_any_split_of_the_work_gives_the_same_bits(
     limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_lines(tmp_path / "in.jsonl", named(corpus(300, 600.0, 2, 12)))
-    monkeypatch.setattr(run_module, "MULTINOMIAL_UP_TO", limit)
+    monkeypatch.setattr(scoring_module, "MULTINOMIAL_UP_TO", limit)
     whole = score(path)
     method = whole.systems["in"]["pk"].method
     assert method == ("bootstrap-poisson" if limit == 10 else "bootstrap-multinomial")
@@ -110,7 +110,7 @@ def test_poisson_and_multinomial_intervals_are_about_the_same(
 ) -> None:
     samples = named(corpus(400, 600.0, 2, 12))
     plain = score(samples).systems["outputs"]
-    monkeypatch.setattr(run_module, "MULTINOMIAL_UP_TO", 10)
+    monkeypatch.setattr(scoring_module, "MULTINOMIAL_UP_TO", 10)
     flat = score(samples).systems["outputs"]
     for name, estimate in plain.items():
         other = flat[name]
@@ -167,7 +167,7 @@ def test_one_case_has_no_interval() -> None:
 def test_signature_and_provenance_say_how_to_make_it_again() -> None:
     scores = score(SAMPLES, chunk_size=3.0, seed=5, draws=50, level=0.9)
     assert scores.signature == (
-        f"earwitness={__version__}|chunks(edge=0.0,chunk_size=3.0)|collar(edge=0.0,collar=3.0,matching=greedy)"
+        f"earwitness={__version__}|chunks(edge=0.0,against=mean,chunk_size=3.0)|collar(edge=0.0,against=mean,collar=3.0,matching=greedy)"
         "|bootstrap-multinomial(draws=50,level=0.9,seed=5)|on_error=fail"
     )
     assert (scores.provenance.seed, scores.provenance.cases) == (5, 40)
@@ -207,7 +207,7 @@ def test_problems_of_a_join_are_all_named() -> None:
         outputs.append({"item": "nobody", "system": "a", "output": {"boundaries": []}})
         outputs.append(outputs[0])
         del outputs[3]  # item 1 of b
-        references[3]["references"] *= 2
+        references[3]["references"] = [{"boundaries": [], "annotator": "anna"}] * 2
         references.append(references[0])
 
     with pytest.raises(InputError) as caught:
@@ -217,7 +217,7 @@ def test_problems_of_a_join_are_all_named() -> None:
         'outputs:9: item: "item 0" is also on line 1 — keep one',
         'outputs: no output of system "b" for item "item 1"'
         " — write an empty list if it found no chapters",
-        "references:4: references: 2 references; one per item is scored for now — keep one",
+        'references:4: references[1].annotator: "anna" is also references[0]',
         'references:5: item: "item 0" is also on line 1 — keep one',
     ]
 
@@ -309,7 +309,7 @@ def test_a_near_item_is_suggested() -> None:
 
 def test_results_are_rendered_in_every_form() -> None:
     scores = score(SAMPLES)
-    assert all(scores.signature.split("|")[0] in render(scores, to) for to in MEDIA)
+    assert all(scores.signature.split("|")[0] in render(scores, to) for to in FORMS)
     with pytest.raises(UsageError, match='no form "jsn" — did you mean "json"'):
         render(scores, "jsn")
 

@@ -18,9 +18,9 @@ import chunkseg.cli
 import numpy as np
 import pytest
 
-from earwitness.api import score
+from earwitness.api import render, score
 from earwitness.cli import main
-from earwitness.report import MEDIA, text
+from earwitness.report import FORMS
 from support import corpus, write_lines
 
 
@@ -95,16 +95,31 @@ def test_bad_arguments_end_with_2_and_a_remedy(arguments: list[str], message: st
     assert done.stdout == ""
 
 
-@pytest.mark.parametrize("to", MEDIA)
-def test_every_medium_carries_signature_and_provenance(to: str, samples: Path) -> None:
-    done = run("score", samples, "--to", to)
-    want = score(str(samples))
+@pytest.mark.parametrize("to", FORMS)
+def test_every_form_carries_signature_and_provenance(to: str, samples: Path) -> None:
+    done = run("score", samples, "--to", to, "--worst", "5")
+    want = score(str(samples), worst=5)
     assert done.returncode == 0
     plain = done.stdout.replace("\\", "")
     assert want.signature in plain
     assert want.provenance.inputs[0].sha256 in plain
-    if to != "text":
-        assert done.stdout == MEDIA[to](want)
+    assert done.stdout == render(want, to, width=80)
+
+
+def test_a_page_shows_some_of_the_worst_unless_told_otherwise(samples: Path) -> None:
+    page = run("score", samples, "--to", "html").stdout
+    assert page.count('<figure class="timeline"') == 5
+    assert run("score", samples, "--to", "html", "--worst", "2").stdout.count("<figcaption>") < (
+        page.count("<figcaption>")
+    )
+
+
+@pytest.mark.parametrize(("name", "start"), [("r.html", "<!DOCTYPE"), ("r.tex", "% needs")])
+def test_the_form_follows_from_the_ending(
+    name: str, start: str, samples: Path, tmp_path: Path
+) -> None:
+    run("score", samples, "-o", tmp_path / name)
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
 
 
 def test_json_holds_every_estimate(samples: Path) -> None:
@@ -158,7 +173,7 @@ def test_the_form_follows_the_ending_of_the_file(ending: str, samples: Path) -> 
 def test_an_option_given_several_times_is_scored_with_each(samples: Path) -> None:
     done = run("score", samples, "--metric", "collar", "--collar", 1, "--collar", 5)
     assert done.returncode == 0, done.stderr
-    assert "collar(edge=0.0,collar=1.0,matching=greedy)" in done.stdout
+    assert "collar(edge=0.0,against=mean,collar=1.0,matching=greedy)" in done.stdout
     assert "collar_f1@5.0 ↑" in done.stdout
 
 
@@ -186,7 +201,7 @@ def test_many_systems_are_shown_in_groups_that_fit() -> None:
         for system in systems
     ]
     scores = score(outputs, references)
-    shown = text(scores, 100).split("intervals:")[0]
+    shown = render(scores, width=100).split("intervals:")[0]
     assert max(map(len, shown.splitlines())) <= 100
     assert all(system in shown for system in systems)
     assert shown.count("pk ↓") == 3  # two systems side by side

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from examples.metric.offset import Offset
 
-from earwitness.data import Case
+from earwitness.data import Case, Chapters
 from earwitness.errors import UsageError
 from earwitness.metrics import DEFAULTS, METRICS, Metric, find
 from support import columns, nasty
@@ -36,6 +36,47 @@ def test_a_batch_measures_each_case_as_if_alone(kind: type[Metric]) -> None:
     metric, some = kind(), cases()
     alone = np.stack([metric.measure(case) for case in some])
     assert np.array_equal(metric.measure_many(some), alone)
+
+
+def with_several(rng: random.Random) -> list[Case]:
+    """Cases with two to four references each."""
+    found = []
+    for case in cases():
+        more = [nasty(rng, 6.0, 30)["reference"] for _ in range(rng.randint(1, 3))]
+        others = tuple(Chapters(tuple(times)) for times in more)
+        found.append(replace(case, references=(*case.references, *others)))
+    return found
+
+
+chapters = pytest.mark.parametrize("kind", METRICS.values(), ids=METRICS)
+
+
+@chapters
+def test_against_the_mean_is_the_mean_over_references(kind: Any) -> None:
+    metric, some = kind(against="mean"), with_several(random.Random(1))
+    for case, row in zip(some, metric.measure_many(some), strict=True):
+        each = [metric.measure(replace(case, references=(one,))) for one in case.references]
+        assert row == pytest.approx(np.mean(each, axis=0), rel=1e-12, abs=1e-12)
+
+
+@chapters
+def test_against_the_best_is_the_first_reference_with_the_best_headline(kind: Any) -> None:
+    metric, some = kind(against="best"), with_several(random.Random(2))
+    column = [value.name for value in metric.values].index(metric.headline)
+    sign = 1 if metric.values[column].best == "high" else -1
+    for case, row in zip(some, metric.measure_many(some), strict=True):
+        each = [metric.measure(replace(case, references=(one,))) for one in case.references]
+        good = [sign * metric.score(one)[column] for one in each]
+        best = max(range(len(each)), key=lambda i: (-np.inf if np.isnan(good[i]) else good[i], -i))
+        assert np.array_equal(row, each[best])
+
+
+@chapters
+@pytest.mark.parametrize("against", ["mean", "best"])
+def test_leaving_out_is_the_mean_over_all_choices(kind: Any, against: str) -> None:
+    metric, some = kind(against=against), with_several(random.Random(3))
+    plain = Metric.measure_left_out(metric, some)
+    assert metric.measure_left_out(some) == pytest.approx(plain, rel=1e-12, abs=1e-12)
 
 
 @every

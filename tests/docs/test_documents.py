@@ -93,6 +93,6 @@ def test_the_example_corpus_is_what_its_script_writes(tmp_path: Path) -> None:
     copy = tmp_path / "make.py"
     copy.write_text(script.read_text())
     subprocess.run([sys.executable, str(copy)], check=True)
-    for name in ("outputs", "references", "samples"):
+    for name in ("annotators", "outputs", "references", "samples"):
         made = (tmp_path / f"{name}.jsonl").read_bytes()
         assert made == (script.parent / f"{name}.jsonl").read_bytes()

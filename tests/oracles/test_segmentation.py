@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from pyannote.core import Annotation, Segment
 from pyannote.metrics.segmentation import SegmentationCoverage, SegmentationPurity
 
+import earwitness
 from algorithms import chunks as slow_chunks
 from algorithms import collar as slow_collar
 from algorithms import segments as slow_segments
@@ -203,3 +204,41 @@ def test_segmentation_similarity_is_segevals() -> None:
         want = float(segeval.segmentation_similarity(*masses))
         found = values(Similarity(6.0), one)["segmentation_similarity"]
         assert found == pytest.approx(want, abs=1e-9)
+
+
+@peer
+@pytest.mark.parametrize("people", [2, 3, 5])
+def test_agreement_between_annotators_is_fleiss_pi_of_segeval(people: int) -> None:
+    rng = random.Random(people)
+    dataset: dict[str, dict[str, tuple[int, ...]]] = {}
+    references = []
+    for item in range(many(6, 30)):
+        chunks = rng.randint(20, 60)
+        base = rng.sample(range(chunks), rng.randint(2, 6))
+        coded = {}
+        for person in range(people):
+            moved = {min(chunks - 1, max(0, b + rng.choice([0, 0, 0, 1, -1, 4]))) for b in base}
+            coded[f"p{person}"] = sorted(moved)
+        cuts = {who: [0, *(b + 1 for b in places), chunks + 1] for who, places in coded.items()}
+        dataset[str(item)] = {
+            who: tuple(b - a for a, b in pairwise(edges)) for who, edges in cuts.items()
+        }
+        references.append(
+            {
+                "item": item,
+                "duration": chunks * 6.0,
+                "references": [
+                    {"annotator": who, "boundaries": [6.0 * b + 3 for b in places]}
+                    for who, places in coded.items()
+                ],
+            }
+        )
+    outputs = [
+        {"item": i, "system": "s", "output": {"boundaries": []}} for i in range(len(dataset))
+    ]
+    found = earwitness.score(outputs, references, metrics="agreement", draws=10).people
+    assert found is not None
+    want = segeval.fleiss_pi_linear(segeval.Dataset(dataset))
+    observed = segeval.actual_agreement_linear(segeval.Dataset(dataset))
+    assert found.ceiling["pi"].value == pytest.approx(float(want), abs=1e-9)
+    assert found.ceiling["agreement"].value == pytest.approx(float(observed), abs=1e-9)

@@ -14,6 +14,7 @@ from earwitness.errors import UsageError, nearest
 from earwitness.stats import Bootstrap, percentile_interval
 
 Hashes = NDArray[np.uint64]
+Ints = NDArray[np.int64]
 
 
 @dataclass
@@ -33,8 +34,8 @@ class SystemScores:
         self.items ^= int(np.bitwise_xor.reduce(hashes))  # the same for the same set of items
         self.undefined += np.isnan(values).sum(axis=0)
 
-    def estimates(self, level: float) -> tuple[dict[str, Estimate], str]:
-        """An estimate for every value, and how the intervals were made."""
+    def estimates(self, level: float) -> dict[str, Estimate]:
+        """An estimate for every value."""
         resampled = self.bootstrap.finish()
         total = self.families.score(np.split(resampled.total, self.cuts))
         draws = self.families.score(np.split(resampled.draws, self.cuts, axis=1))
@@ -48,7 +49,43 @@ class SystemScores:
                 float(point), float(low), float(high), level, int(n), int(no), resampled.method
             )
             for value, point, low, high, n, no in rows
-        }, resampled.method
+        }
+
+
+@dataclass
+class Tally:
+    """Systems with all that is kept of their cases."""
+
+    families: Families
+    draws: int
+    seed: int
+    limit: int
+    systems: dict[str, SystemScores] = field(default_factory=dict)
+
+    def add(
+        self, names: Sequence[str], codes: Ints, hashes: Hashes, statistics: Sequence[Floats]
+    ) -> None:
+        """Cases whose code is the index of their system's name; -1 is left out."""
+        for code, name in enumerate(names):
+            index = np.flatnonzero(codes == code)
+            if not len(index):
+                continue
+            rows = [table[index] for table in statistics]
+            values = self.families.score(rows)
+            if name not in self.systems:
+                bootstrap = Bootstrap(self.draws, self.seed, self.limit)
+                empty = np.zeros(values.shape[1], np.int64)
+                self.systems[name] = SystemScores(self.families, bootstrap, empty)
+            self.systems[name].add(hashes[index], rows, values)
+
+    def estimates(self, level: float) -> dict[str, dict[str, Estimate]]:
+        """Estimates of every system, by name."""
+        return {name: self.systems[name].estimates(level) for name in sorted(self.systems)}
+
+    @property
+    def items(self) -> int:
+        """Of the system that has most."""
+        return max(system.bootstrap.count for system in self.systems.values())
 
 
 class Worst:
@@ -74,6 +111,11 @@ class Worst:
         chosen = np.flatnonzero(goodness <= np.nanmax(last)).tolist()
         self._kept += [(float(goodness[i]), keys[i], values[i]) for i in chosen]
         self._kept = sorted(self._kept, key=lambda kept: kept[:2])[: self.count]
+
+    @property
+    def items(self) -> list[str]:
+        """The items of the worst cases, each once, the worst first."""
+        return list(dict.fromkeys(key.item for _, key, _ in self._kept))
 
     def samples(self) -> tuple[Sample, ...]:
         """The worst first."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness import __version__
-from earwitness.data import Case, Value
+from earwitness.data import Case, Sweep, Value
 from earwitness.errors import UsageError, nearest
 from earwitness.metrics import DEFAULTS, METRICS, Metric, find
 
@@ -75,12 +75,44 @@ class Families:
         """The headline of every metric."""
         return [metric.headline + self._label(metric) for metric in self.metrics]
 
+    @property
+    def leading(self) -> list[str]:
+        """A headline a family: with its default parameters if it is there, else the first."""
+        chosen: dict[str, Metric] = {}
+        for metric in self.metrics:
+            usual = all(getattr(metric, n) == d for n, d in metric.parameters().items())
+            if usual or metric.name not in chosen:
+                chosen[metric.name] = metric
+        return [metric.headline + self._label(metric) for metric in chosen.values()]
+
+    @property
+    def sweeps(self) -> tuple[Sweep, ...]:
+        """Headlines over the numbers of a parameter, all other parameters being equal."""
+        curves: dict[tuple[str, str, str], list[tuple[float, str]]] = {}
+        for metric in self.metrics:
+            differ = self._differ(metric)
+            for name in differ:
+                x = getattr(metric, name)
+                if isinstance(x, float):
+                    rest = [f"{n}={getattr(metric, n)}" for n in differ if n != name]
+                    key = metric.headline, ", ".join(rest), name
+                    curves.setdefault(key, []).append((x, metric.headline + self._label(metric)))
+        return tuple(
+            Sweep(f"{value} ({rest})" if rest else value, parameter, tuple(sorted(points)))
+            for (value, rest, parameter), points in curves.items()
+            if len(points) > 1
+        )
+
     def _label(self, metric: Metric) -> str:
+        differ = self._differ(metric)
+        return f"@{','.join(str(getattr(metric, name)) for name in differ)}" if differ else ""
+
+    def _differ(self, metric: Metric) -> list[str]:
+        """The parameters in which members of the family differ."""
         kin = [other for other in self.metrics if other.name == metric.name]
-        differ = [
+        return [
             name for name in metric.parameters() if len({getattr(other, name) for other in kin}) > 1
         ]
-        return f"@{','.join(str(getattr(metric, name)) for name in differ)}" if differ else ""
 
     @property
     def signature(self) -> str:
@@ -92,6 +124,10 @@ class Families:
     def measure(self, cases: Sequence[Case]) -> list[Floats]:
         """Statistics of every case, a table a metric."""
         return [metric.measure_many(cases) for metric in self.metrics]
+
+    def measure_left_out(self, cases: Sequence[Case]) -> list[Floats]:
+        """The same, as if each reference in turn did not exist."""
+        return [metric.measure_left_out(cases) for metric in self.metrics]
 
     def score(self, statistics: Sequence[Floats]) -> Floats:
         """Values of all metrics from their summed statistics."""

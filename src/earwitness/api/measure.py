@@ -12,63 +12,109 @@ from earwitness.api.collect import Hashes
 from earwitness.api.family import Families, Floats
 from earwitness.formats.chapters import Parsed, References, parse_outputs, parse_samples
 from earwitness.formats.records import Findings, OnError
+from earwitness.formats.slices import Labels, Slicing
 from earwitness.formats.source import Block
 from earwitness.timeline import ChapterCases
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class More:
+    """Cases of a block measured in another way: rows with the places of their cases."""
+
+    case: Ints
+    statistics: list[Floats]
+    labels: list[str]
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What becomes of a block: its good cases measured, and what was found wrong."""
+    """What becomes of a block: its good cases measured, and what was found wrong.
+
+    ``each`` has a row for every reference of every case, ``left_out`` a row for every case that has
+    several references, as if each of them in turn did not exist.
+    """
 
     items: list[str]
     systems: list[str]
-    lines: NDArray[np.int64]
+    lines: Ints
     hashes: Hashes
     statistics: list[Floats]
     findings: Findings
     later: Counter[str]
     answered: list[tuple[str, int]]
     remarks: Counter[str]
+    labels: Labels
+    each: More | None
+    left_out: More | None
+    cases: ChapterCases | None
+    audio: dict[str, str]
     done: int
-
-    @classmethod
-    def of(cls, families: Families, parsed: Parsed, done: int = 0) -> Measured:
-        """Measure cases that were parsed."""
-        return cls(
-            list(parsed.cases.items),
-            list(parsed.cases.systems),
-            parsed.lines,
-            parsed.hashes,
-            families.measure(parsed.cases),
-            parsed.findings,
-            parsed.later,
-            parsed.answered,
-            _remarks(parsed.cases),
-            done,
-        )
 
 
 @dataclass(frozen=True)
 class MeasureBlock:
-    """Parse, check, join and measure a block; sent to the workers once."""
+    """Parse, check, join and measure a block; sent to the workers once.
+
+    ``by`` are the slices of a file that holds both sides; references know theirs. ``whole`` keeps
+    the cases themselves.
+    """
 
     families: Families
     on_error: OnError
     system: str
     references: References | None
+    by: tuple[Slicing, ...]
+    by_annotator: bool
+    whole: bool
 
     def __call__(self, block: Block) -> Measured:
         if self.references is None:
-            parsed = parse_samples(block, self.system, self.on_error)
+            parsed = parse_samples(block, self.system, self.on_error, self.by)
         else:
             parsed = parse_outputs(block, self.references, self.on_error)
-        return Measured.of(self.families, parsed, block.done)
+        return self.measure(parsed, block.done)
+
+    def measure(self, parsed: Parsed, done: int = 0) -> Measured:
+        """Measure cases that were parsed."""
+        return Measured(
+            list(parsed.cases.items),
+            list(parsed.cases.systems),
+            parsed.lines,
+            parsed.hashes,
+            self.families.measure(parsed.cases),
+            parsed.findings,
+            parsed.later,
+            parsed.answered,
+            _remarks(parsed.cases),
+            parsed.labels,
+            self._each(parsed.cases),
+            self._left_out(parsed.cases),
+            parsed.cases if self.whole else None,
+            parsed.audio if self.whole else {},
+            done,
+        )
+
+    def _each(self, cases: ChapterCases) -> More | None:
+        if not self.by_annotator or self.references is None:
+            return None
+        case = np.repeat(np.arange(len(cases)), cases.counts)
+        labels = self.references.names(cases.items)
+        return More(case, self.families.measure(cases.each()), labels)
+
+    def _left_out(self, cases: ChapterCases) -> More | None:
+        several = np.flatnonzero(cases.counts > 1)
+        if not len(several):
+            return None
+        return More(several, self.families.measure_left_out(cases.take(several)), [])
 
 
 def _remarks(cases: ChapterCases) -> Counter[str]:
     """Boundaries that are allowed but look like another unit or a slip."""
     found: Counter[str] = Counter()
-    for side in (cases.output, cases.reference):
-        found["past the duration"] += int((side.values > cases.duration[side.rows]).sum())
+    of_references = np.repeat(cases.duration, cases.counts)
+    for side, duration in ((cases.output, cases.duration), (cases.reference, of_references)):
+        found["past the duration"] += int((side.values > duration[side.rows]).sum())
         found["before 0"] += int((side.values < 0).sum())
     return +found

@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
-from earwitness.data import Comparison, Scores
+import os
+from dataclasses import replace
+from os import PathLike
+
+from earwitness.data import Comparison, Scores, is_address
 from earwitness.errors import UsageError, nearest
-from earwitness.report import COMPARISON_MEDIA, MEDIA
+from earwitness.report import FORMS, Result, report_of, text, written
 
 
-def render(result: Scores | Comparison, to: str = "text") -> str:
-    """A result as a table for the terminal (``text``), ``json``, ``csv`` or ``md``."""
-    if to not in MEDIA:
-        raise UsageError(f'there is no form "{to}" — {nearest(to, MEDIA)}')
+def render(
+    result: Result, to: str = "text", *, width: int = 100, folder: str | PathLike[str] = "."
+) -> str:
+    """A result as ``text`` (tables for a terminal of this width), ``json``, ``csv``, ``md``,
+    ``html`` (one page with pictures, to be put into this folder) or ``latex``."""
+    if to not in FORMS:
+        raise UsageError(f'there is no form "{to}" — {nearest(to, FORMS)}')
+    if to == "text":
+        return text(report_of(result), width)
+    return written(_seen_from(result, folder) if to == "html" else result, to)
+
+
+def _seen_from(result: Result, folder: str | PathLike[str]) -> Result:
+    """The same result, with paths of sound as they are seen from a folder."""
     if isinstance(result, Comparison):
-        return COMPARISON_MEDIA[to](result)
-    return MEDIA[to](result)
+        scores = _seen_from(result.scores, folder)
+        assert isinstance(scores, Scores)
+        return replace(result, scores=scores)
+    shown = [replace(one, audio=_path(one.audio, folder)) for one in result.shown]
+    return replace(result, shown=tuple(shown))
+
+
+def _path(audio: str, folder: str | PathLike[str]) -> str:
+    if not audio or is_address(audio):
+        return audio
+    return os.path.relpath(audio, folder).replace(os.sep, "/")

@@ -6,48 +6,43 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earwitness import __version__
-from earwitness.api.collect import SystemScores, Worst
-from earwitness.api.family import Families
+from earwitness.api.collected import Collected
 from earwitness.api.measure import MeasureBlock, Measured
-from earwitness.data import Key, Map, Progress, Provenance, Scores
-from earwitness.errors import InputError, Problem, UsageError, whole_characters
+from earwitness.api.people import PeopleTally
+from earwitness.data import Key, Map, People, Progress, Provenance, Scores, Shown, is_address
+from earwitness.errors import InputError, Problem, UsageError, nearest, whole_characters
 from earwitness.formats.chapters import References, empty_outputs, read_references
 from earwitness.formats.check import Fault, is_name
 from earwitness.formats.records import Findings, OnError
-from earwitness.formats.samples import SampleTable
 from earwitness.formats.seen import Seen, hash_keys, hash_names
 from earwitness.formats.source import Source
-from earwitness.stats import MULTINOMIAL_UP_TO, Bootstrap
 
 
 @dataclass
 class Run:
     """Collects what the workers send."""
 
-    families: Families
-    draws: int
-    seed: int
+    collected: Collected
     on_error: OnError
-    worst: Worst
-    limit: int = field(default_factory=lambda: MULTINOMIAL_UP_TO)
-    table: SampleTable | None = None
-    systems: dict[str, SystemScores] = field(default_factory=dict)
     findings: Findings = field(init=False)
     later: Counter[str] = field(default_factory=Counter)
     remarks: Counter[str] = field(default_factory=Counter)
     seen: Seen = field(default_factory=Seen)
     answered: dict[str, array[int]] = field(default_factory=lambda: defaultdict(_rows))
     sources: list[Source] = field(default_factory=list)
-    id_field: str = "id"
-    cases: int = 0
+    references: References | None = None
+    work: MeasureBlock = field(init=False)
 
     def __post_init__(self) -> None:
         self.findings = Findings(self.on_error)
+        self.families = self.collected.families
+        self.people = PeopleTally(self.collected.tally(), self.collected.tally())
 
     def read(
         self,
@@ -62,41 +57,84 @@ class Run:
             raise UsageError("a system is named only where outputs and references are one file")
         if system is not None and not is_name(system):
             raise UsageError(f"system must be printable text, got {system!r}")
-        joined = None
+        kept = self.collected
         if references is not None:
-            joined, found = read_references(references, self.on_error)
+            self.references, found = read_references(references, self.on_error, kept.by_meta)
             self._found(references, found)
-            self.later.update(joined.later)
-        self.id_field = "id" if joined is None else "item"
+            self.later.update(self.references.later)
+            self.people.read(self.references, map_)
         name = outputs.stem if system is None else whole_characters(system)
-        work = MeasureBlock(self.families, self.on_error, name, joined)
-        for measured in map_(work, outputs.blocks()):
+        self.work = MeasureBlock(
+            self.families,
+            self.on_error,
+            name,
+            self.references,
+            kept.by_meta,
+            kept.by_annotator is not None,
+            kept.pictured,
+        )
+        for measured in map_(self.work, outputs.blocks()):
             self._take(measured, outputs.name)
-            progress(measured.done, outputs.total, self.cases)
+            progress(measured.done, outputs.total, kept.cases)
         self._found(outputs, Findings())
-        if joined is not None:
-            self._missing(joined, outputs.name)
+        if self.references is not None:
+            self._missing(self.references, outputs.name)
         self._refuse(outputs.name)
+        self._check_shown()
 
     def result(self, level: float) -> Scores:
         """Estimates of every system."""
-        estimates, methods = {}, set()
-        for name in sorted(self.systems):
-            estimates[name], method = self.systems[name].estimates(level)
-            methods.add(method)
-        resampling = "+".join(sorted(methods))
+        kept = self.collected
+        estimates = kept.whole.estimates(level)
+        methods = {e.method for system in estimates.values() for e in system.values()}
         return Scores(
-            signature=f"{self.families.signature}|{resampling}"
-            f"(draws={self.draws},level={level},seed={self.seed})|on_error={self.on_error}",
+            signature=f"{self.families.signature}|{'+'.join(sorted(methods))}"
+            f"(draws={kept.draws},level={level},seed={kept.seed})|on_error={self.on_error}",
             provenance=self._provenance(),
             families=self.families.named,
+            headlines=tuple(self.families.leading),
             systems=estimates,
+            slices=kept.slices(level),
+            people=self._people(level),
+            sweeps=self.families.sweeps,
+            spread=kept.spread.values(),
+            shown=self._shown(),
             skipped=tuple(self.findings.skipped),
             emptied=tuple(self.findings.emptied),
-            worst=self.worst.samples(),
-            worst_by=self.worst.by,
+            worst=kept.worst.samples(),
+            worst_by=kept.worst.by,
             notes=tuple(self._notes()),
         )
+
+    def _people(self, level: float) -> People | None:
+        if not self.people.ceiling.systems:
+            return None
+        return People(
+            self.people.ceiling.items,
+            self.people.estimates(level),
+            self.collected.left_out.estimates(level),
+            self.people.annotators.estimates(level),
+        )
+
+    def _shown(self) -> tuple[Shown, ...]:
+        gallery = self.collected.gallery
+        items = list(dict.fromkeys([*self.collected.show, *self.collected.worst.items]))
+        annotators: dict[str, list[str]] = {}
+        if self.references is not None:
+            annotators = {item: self.references.names([item]) for item in items}
+            gallery.audio = self.references.audio
+        folder = self.sources[0].folder
+        gallery.audio = {
+            item: _found(folder, gallery.audio[item]) for item in items if item in gallery.audio
+        }
+        return gallery.shown(items, annotators)
+
+    def _check_shown(self) -> None:
+        """Items that are to be shown must be there."""
+        here = self.collected.gallery.items
+        for item in self.collected.show:
+            if item not in here:
+                raise UsageError(f'show: no item "{item}" was scored — {nearest(item, here)}')
 
     def _take(self, measured: Measured, source: str) -> None:
         """Cases that are new, in the order of their lines."""
@@ -112,7 +150,7 @@ class Run:
         )
         self._repeated(measured, earlier, source)
         self.findings.merge(measured.findings)
-        self._add(measured, names, np.where(earlier == 0, codes, -1))
+        self.collected.add(measured, names, np.where(earlier == 0, codes, -1))
 
     def _repeated(self, measured: Measured, earlier: NDArray[np.int64], source: str) -> None:
         lines = measured.lines[earlier > 0].tolist()
@@ -123,30 +161,8 @@ class Run:
         for index in np.flatnonzero(earlier):
             key = Key(measured.items[index], measured.systems[index])
             message = f'"{key.item}" is also on line {earlier[index]}'
-            fault = Fault(self.id_field, message, "keep one")
+            fault = Fault("id" if self.references is None else "item", message, "keep one")
             found.bad(source, int(measured.lines[index]), key, [fault])
-
-    def _add(self, measured: Measured, names: list[str], codes: NDArray[np.int64]) -> None:
-        """Cases whose code is the index of their system's name; -1 is left out."""
-        values = self.families.score(measured.statistics)
-        for code, name in enumerate(names):
-            index = np.flatnonzero(codes == code)
-            if not len(index):
-                continue
-            if name not in self.systems:
-                empty = np.zeros(values.shape[1], np.int64)
-                bootstrap = Bootstrap(self.draws, self.seed, self.limit)
-                self.systems[name] = SystemScores(self.families, bootstrap, empty)
-            statistics = [table[index] for table in measured.statistics]
-            self.systems[name].add(measured.hashes[index], statistics, values[index])
-        index = np.flatnonzero(codes >= 0)
-        self.cases += len(index)
-        if self.table is None and not self.worst.count:
-            return
-        keys = [Key(measured.items[i], measured.systems[i]) for i in index]
-        self.worst.add(keys, values[index])
-        if self.table is not None:
-            self.table.write(keys, values[index].tolist())
 
     def _missing(self, joined: References, source: str) -> None:
         """Items that a system gave nothing for."""
@@ -161,8 +177,8 @@ class Run:
                 skip = self.on_error != "empty"
                 self.findings.bad(source, 0, Key(item, name), [fault], skip=skip)
             if self.on_error == "empty" and gone:
-                measured = Measured.of(self.families, empty_outputs(joined, gone, name))
-                self._add(measured, [name], np.zeros(len(gone), np.int64))
+                measured = self.work.measure(empty_outputs(joined, gone, name))
+                self.collected.add(measured, [name], np.zeros(len(gone), np.int64))
 
     def _found(self, source: Source, findings: Findings) -> None:
         self.sources.append(source)
@@ -174,7 +190,7 @@ class Run:
     def _refuse(self, source: str) -> None:
         if self.findings.count:
             raise InputError(self.findings.problems, self.findings.count)
-        if not self.cases:
+        if not self.collected.cases:
             skipped = len(self.findings.skipped)
             left = ""
             if skipped:
@@ -186,15 +202,17 @@ class Run:
         return Provenance(
             version=__version__,
             numpy=np.__version__,
-            seed=self.seed,
+            seed=self.collected.seed,
             inputs=tuple(source.read() for source in reversed(self.sources)),
-            cases=self.cases,
+            cases=self.collected.cases,
             skipped=len(self.findings.skipped),
             emptied=len(self.findings.emptied),
+            references=(1, 1) if self.references is None else _range(self.references.cases.counts),
         )
 
     def _notes(self) -> Iterator[str]:
-        lost = {left.key.system for left in self.findings.skipped} - {"", *self.systems}
+        systems = self.collected.whole.systems
+        lost = {left.key.system for left in self.findings.skipped} - {"", *systems}
         for name in sorted(lost):
             yield f'system "{name}" is not in the tables: all of its cases were skipped'
         for name, count in sorted(self.later.items()):
@@ -202,8 +220,11 @@ class Run:
         for where, count in sorted(self.remarks.items()):
             what = "boundary lies" if count == 1 else "boundaries lie"
             yield f"{count:,} {what} {where} — are all times in seconds?"
-        if len({(s.bootstrap.count, s.items) for s in self.systems.values()}) > 1:
+        if len({(s.bootstrap.count, s.items) for s in systems.values()}) > 1:
             yield "not all systems were scored on the same items — compare them with care"
+        for item, audio in sorted(self.collected.gallery.audio.items()):
+            if not is_address(audio) and not Path(audio).exists():
+                yield f'the sound of "{item}" is not there: {audio}'
         if self.on_error != "fail":
             for source in self.sources:
                 for problem in source.problems:
@@ -212,3 +233,14 @@ class Run:
 
 def _rows() -> array[int]:
     return array("q")
+
+
+def _found(folder: Path | None, audio: str) -> str:
+    """Where sound is: beside the file that names it, or as it says."""
+    if folder is None or is_address(audio) or not (folder / audio).exists():
+        return audio
+    return str(folder / audio)
+
+
+def _range(numbers: NDArray[np.int64]) -> tuple[int, int]:
+    return int(numbers.min()), int(numbers.max())

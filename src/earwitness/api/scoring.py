@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, get_args
 
 from earwitness.api.collect import Worst
+from earwitness.api.collected import Collected
 from earwitness.api.family import Chosen, Families
 from earwitness.api.run import Run
 from earwitness.data import Map, Progress, Scores, no_progress
@@ -14,7 +16,9 @@ from earwitness.engines import in_process
 from earwitness.errors import UsageError
 from earwitness.formats.records import OnError
 from earwitness.formats.samples import SampleTable
+from earwitness.formats.slices import Slicing
 from earwitness.formats.source import Records, Source
+from earwitness.stats import MULTINOMIAL_UP_TO
 
 Place = str | PathLike[str] | Records
 
@@ -32,6 +36,8 @@ def score(
     samples: str | PathLike[str] | None = None,
     worst: int = 0,
     worst_by: str | None = None,
+    by: Sequence[str] | str = (),
+    show: Sequence[str] | str = (),
     map: Map = in_process,
     progress: Progress = no_progress,
     **parameters: Any,
@@ -42,8 +48,10 @@ def score(
     the two are joined by item. Either is a path, ``-`` for standard input, or records in memory.
     Nothing is returned or written unless all of the input is good, or ``on_error`` says what to do.
     ``worst`` keeps that many of the worst samples, by the first metric's headline value or by
-    ``worst_by``. ``parameters`` are those of the metrics, such as ``chunk_size=6.0``, or a list of
-    values to score with each, such as ``collar=[1, 3, 5]``.
+    ``worst_by``; ``show`` names items whose boundaries the report draws, beside the worst. ``by``
+    names fields of ``meta`` (or ``duration``, ``annotator``) that split the cases into groups;
+    numbers are cut as in ``"snr:0,10"``. ``parameters`` are those of the metrics, such as
+    ``chunk_size=6.0``, or a list of values to score with each, such as ``collar=[1, 3, 5]``.
 
     >>> scores = score([{"hypothesis": [61, 120], "reference": [60], "duration": 180}])
     >>> scores.systems["outputs"]["collar_f1"].value
@@ -51,19 +59,49 @@ def score(
     """
     check(level=level, seed=seed, on_error=on_error, draws=draws, worst=worst)
     families = Families.of(metrics, parameters)
-    if worst_by is not None and not worst:
-        raise UsageError("worst_by needs worst, the number of samples to show")
-    worst_cases = Worst(families, worst, worst_by or families.headlines[0])
-    run = Run(families, draws, seed, on_error, worst_cases)
+    kept = collected(families, draws, seed, worst, worst_by, by, show)
+    run = Run(kept, on_error)
     source, other = sources(outputs, references)
     if samples is None:
         run.read(source, other, system, map, progress)
         return run.result(level)
     names = [value.name for value in families.values]
     signature = f"{families.signature}|on_error={on_error}"
-    with SampleTable(Path(samples), names, signature) as run.table:
+    with SampleTable(Path(samples), names, signature) as kept.table:
         run.read(source, other, system, map, progress)
         return run.result(level)
+
+
+def collected(
+    families: Families,
+    draws: int,
+    seed: int,
+    worst: int,
+    worst_by: str | None,
+    by: Sequence[str] | str,
+    show: Sequence[str] | str,
+    limit: int | None = None,
+) -> Collected:
+    """What is to be kept of the cases."""
+    if worst_by is not None and not worst:
+        raise UsageError("worst_by needs worst, the number of samples to show")
+    slicings = tuple(Slicing.of(text) for text in _listed(by))
+    fields = [slicing.field for slicing in slicings]
+    if len(set(fields)) < len(fields):
+        raise UsageError(f"by: a field was named twice: {', '.join(fields)}")
+    return Collected(
+        families,
+        draws,
+        seed,
+        MULTINOMIAL_UP_TO if limit is None else limit,
+        Worst(families, worst, worst_by or families.headlines[0]),
+        slicings,
+        tuple(dict.fromkeys(_listed(show))),
+    )
+
+
+def _listed(names: Sequence[str] | str) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
 
 
 def sources(outputs: Place, references: Place | None) -> tuple[Source, Source | None]:

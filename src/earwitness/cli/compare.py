@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from earwitness.api import compare, render
+from earwitness.api import compare
 from earwitness.cli.options import Target, engine, given, shared_options
 from earwitness.cli.progress import bar
 
@@ -45,5 +45,7 @@ def command(
     """
     target = Target(to, output, (outputs, references))
     with bar(quiet=quiet) as progress:
-        found = compare(outputs, references, map=engine(jobs), progress=progress, **given(options))
-    target.write(render(found, target.form))
+        found = compare(
+            outputs, references, map=engine(jobs), progress=progress, **target.worst(given(options))
+        )
+    target.write(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from earwitness.metrics import METRICS
-from earwitness.report.tables import ARROWS
+from earwitness.report.numbers import ARROWS
 
 
 @click.command("metrics")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -9,14 +10,17 @@ from typing import Any, get_args
 
 import click
 
+from earwitness.api import render
 from earwitness.data import Map
 from earwitness.engines import in_process, processes
 from earwitness.errors import UsageError
 from earwitness.formats.records import OnError
 from earwitness.formats.whole import WholeFile
 from earwitness.metrics import DEFAULTS, METRICS
-from earwitness.report import MEDIA
+from earwitness.report import FORMS, Result
 
+ENDINGS = {"tex": "latex", "htm": "html", "txt": "text", "markdown": "md"}
+WORST = 5  # timelines of a page that was not told what to show
 Decorated = Callable[..., Any]
 SHARED = [
     click.option(
@@ -25,6 +29,19 @@ SHARED = [
         multiple=True,
         type=click.Choice(list(METRICS)),
         help=f"Which metrics; may be given several times.  [default: {', '.join(DEFAULTS)}]",
+    ),
+    click.option(
+        "--by",
+        multiple=True,
+        metavar="FIELD[:CUT,…]",
+        help="Also by groups of a meta field, duration or annotator; numbers may be cut.",
+    ),
+    click.option("--worst", default=0, metavar="N", help="Also show the N worst samples."),
+    click.option(
+        "--worst-by", help="Worst by which value.  [default: the first metric's headline]"
+    ),
+    click.option(
+        "--show", multiple=True, metavar="ITEM", help="Also draw this item's boundaries (HTML)."
     ),
     click.option("--draws", default=1000, show_default=True, help="Bootstrap draws."),
     click.option("--level", default=0.95, show_default=True, help="Level of the intervals."),
@@ -38,7 +55,7 @@ SHARED = [
     ),
     click.option(
         "--to",
-        type=click.Choice(list(MEDIA)),
+        type=click.Choice(FORMS),
         help="Form of the result.  [default: what --output ends in, else text]",
     ),
     click.option(
@@ -93,13 +110,22 @@ class Target:
         *others: Path | None,
     ) -> None:
         ending = "" if output is None else output.suffix.removeprefix(".")
-        self.form = to or (ending if ending in MEDIA else "text")
+        ending = ENDINGS.get(ending, ending)
+        self.form = to or (ending if ending in FORMS else "text")
         self._output = output
         self._file = None if output is None else WholeFile(output)
         _check_results(inputs, (output, *others))
 
-    def write(self, text: str) -> None:
+    def worst(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options; a page shows some of the worst samples if it is not told how many."""
+        asked = options.get("worst") or options.get("show")
+        return options if asked or self.form != "html" else {**options, "worst": WORST}
+
+    def write(self, result: Result) -> None:
         """Print or write the result."""
+        width = shutil.get_terminal_size((100, 24)).columns
+        folder = Path() if self._output is None else self._output.parent
+        text = render(result, self.form, width=width, folder=folder)
         if self._file is None:
             sys.stdout.write(text)
             return

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import click
 
-from earwitness.api import render, score
+from earwitness.api import score
 from earwitness.cli.options import Target, engine, given, shared_options
 from earwitness.cli.progress import bar
-from earwitness.report import text
 
 
 @click.command("score")
@@ -24,8 +22,6 @@ from earwitness.report import text
     type=click.Path(path_type=Path),
     help="Also write every sample's values to this .csv or .jsonl file.",
 )
-@click.option("--worst", default=0, metavar="N", help="Also show the N worst samples.")
-@click.option("--worst-by", help="Worst by which value.  [default: the first metric's headline]")
 def command(
     outputs: str,
     references: str | None,
@@ -48,10 +44,9 @@ def command(
     earwitness score outputs.jsonl references.jsonl --collar 5 --worst 3
     """
     target = Target(to, output, (outputs, references), samples)
-    work = {"map": engine(jobs), "samples": samples, **given(options)}
+    work = {"map": engine(jobs), "samples": samples, **target.worst(given(options))}
     with bar(quiet=quiet) as progress:
         scores = score(outputs, references, progress=progress, **work)
     if samples is not None:
         click.echo(f"wrote {samples}", err=True)
-    width = shutil.get_terminal_size((100, 24)).columns
-    target.write(text(scores, width) if target.form == "text" else render(scores, target.form))
+    target.write(scores)

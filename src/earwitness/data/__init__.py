@@ -1,9 +1,21 @@
 """Frozen types that every other package speaks; nothing here needs a third-party library."""
 
 from earwitness.data.case import Case, Chapters, Item, Key
-from earwitness.data.comparison import Comparison, Contrast
+from earwitness.data.comparison import Comparison, Contrast, GroupContrasts
 from earwitness.data.estimate import Estimate
-from earwitness.data.scores import Input, Left, Provenance, Sample, Scores
+from earwitness.data.scores import (
+    Estimates,
+    Input,
+    Left,
+    People,
+    Provenance,
+    Sample,
+    Scores,
+    Shown,
+    Slice,
+    Sweep,
+    is_address,
+)
 from earwitness.data.seams import Map, Progress, no_progress
 from earwitness.data.value import Value
 
@@ -13,15 +25,22 @@ __all__ = [
     "Comparison",
     "Contrast",
     "Estimate",
+    "Estimates",
+    "GroupContrasts",
     "Input",
     "Item",
     "Key",
     "Left",
     "Map",
+    "People",
     "Progress",
     "Provenance",
     "Sample",
     "Scores",
+    "Shown",
+    "Slice",
+    "Sweep",
     "Value",
+    "is_address",
     "no_progress",
 ]

@@ -27,6 +27,16 @@ class Contrast:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupContrasts:
+    """Contrasts on the items of one group of a slice; p is corrected over all groups and pairs."""
+
+    field: str
+    group: str
+    items: int
+    contrasts: tuple[Contrast, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Contrasts of all pairs of systems; ``systems`` has their values on the common items.
 
@@ -40,3 +50,4 @@ class Comparison:
     values: tuple[str, ...]
     systems: Mapping[str, Mapping[str, Estimate]]
     contrasts: tuple[Contrast, ...]
+    groups: tuple[GroupContrasts, ...] = ()

@@ -9,6 +9,8 @@ from earwitness.data.case import Key
 from earwitness.data.estimate import Estimate
 from earwitness.data.value import Value
 
+Estimates = Mapping[str, Estimate]  # by the name of the value
+
 
 @dataclass(frozen=True, slots=True)
 class Input:
@@ -36,9 +38,57 @@ class Sample:
     values: Mapping[str, float]
 
 
+def is_address(audio: str) -> bool:
+    """Whether sound is on the web, and not in a file."""
+    return audio.startswith(("http://", "https://"))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An item to look at: boundaries by annotator and by system, and every system's values."""
+
+    item: str
+    duration: float
+    audio: str
+    references: Mapping[str, tuple[float, ...]]
+    outputs: Mapping[str, tuple[float, ...]]
+    values: Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Estimates by group and system, for the groups that a field of ``meta`` makes."""
+
+    field: str
+    groups: Mapping[str, Mapping[str, Estimates]]
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """How well people do: each annotator in turn against the others of the item.
+
+    ``systems`` are scored on the same items against as many references. ``annotators`` has
+    everyone by name; it is empty if there are too many to list.
+    """
+
+    items: int
+    ceiling: Estimates
+    systems: Mapping[str, Estimates]
+    annotators: Mapping[str, Estimates]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """One value for several numbers of a parameter: the numbers, and the value's name for each."""
+
+    value: str
+    parameter: str
+    points: tuple[tuple[float, str], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where the numbers come from."""
+    """Where the numbers come from; ``references`` are the fewest and the most of an item."""
 
     version: str
     numpy: str
@@ -47,18 +97,34 @@ class Provenance:
     cases: int
     skipped: int
     emptied: int
+    references: tuple[int, int] = (1, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Estimates by system and value name, with everything that is needed to make them again."""
+    """Estimates by system and value name, with everything that is needed to make them again.
+
+    ``spread`` has, by system and headline value, the values of the cases, or of a fixed choice of
+    them where there are very many.
+    """
 
     signature: str
     provenance: Provenance
     families: Mapping[str, tuple[Value, ...]]
-    systems: Mapping[str, Mapping[str, Estimate]]
+    headlines: tuple[str, ...]
+    systems: Mapping[str, Estimates]
+    slices: tuple[Slice, ...] = ()
+    people: People | None = None
+    sweeps: tuple[Sweep, ...] = ()
+    spread: Mapping[str, Mapping[str, tuple[float, ...]]] | None = None
+    shown: tuple[Shown, ...] = ()
     skipped: tuple[Left, ...] = ()
     emptied: tuple[Left, ...] = ()
     worst: tuple[Sample, ...] = ()
     worst_by: str = ""
     notes: tuple[str, ...] = ()
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """All values by name."""
+        return {value.name: value for values in self.families.values() for value in values}

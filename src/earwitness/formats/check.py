@@ -127,6 +127,12 @@ def name(value: Any, path: str) -> Iterator[Fault]:
         yield Fault(path, f"must be printable text or a whole number, got {show(value)}", remedy)
 
 
+def text(value: Any, path: str) -> Iterator[Fault]:
+    """Any text."""
+    if not isinstance(value, str):
+        yield Fault(path, f"must be text, got {show(value)}")
+
+
 def is_name(value: Any) -> bool:
     """Whether a value can name something."""
     if isinstance(value, str):

@@ -61,6 +61,13 @@ class Source:
         return Path(name).stem or self.name
 
     @property
+    def folder(self) -> Path | None:
+        """The folder of the file, if it is one."""
+        if isinstance(self.place, str | PathLike) and self.place != "-":
+            return Path(self.place).parent
+        return None
+
+    @property
     def total(self) -> int | None:
         """How many bytes there are to read, if that can be known."""
         if isinstance(self.place, str | PathLike) and Path(self.place).is_file():

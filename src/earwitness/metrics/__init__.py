@@ -2,6 +2,7 @@
 
 from earwitness.metrics.base import Metric, find
 from earwitness.metrics.chapters import (
+    Agreement,
     Chunks,
     Collar,
     Deviation,
@@ -11,6 +12,7 @@ from earwitness.metrics.chapters import (
 )
 
 METRICS: dict[str, type[Metric]] = {
+    "agreement": Agreement,
     "chunks": Chunks,
     "collar": Collar,
     "deviation": Deviation,

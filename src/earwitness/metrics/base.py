@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from itertools import combinations
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -44,6 +45,18 @@ class Metric(ABC):
     def measure(self, case: Case) -> Floats:
         """Statistics of one case."""
         return np.asarray(self.measure_many((case,))[0])
+
+    def measure_left_out(self, cases: Sequence[Case]) -> Floats:
+        """As if each reference in turn did not exist, the mean of all that; a row a case.
+
+        Every case needs two references at least. Subclasses may be faster.
+        """
+        rows = []
+        for case in cases:
+            rests = combinations(case.references, len(case.references) - 1)
+            fewer = [replace(case, references=rest) for rest in rests]
+            rows.append(self.measure_many(fewer).mean(axis=0))
+        return np.stack(rows)
 
     @property
     def signature(self) -> str:

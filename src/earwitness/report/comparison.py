@@ -1,130 +1,98 @@
-"""A comparison as something to read."""
+"""A comparison as a report."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable
-from dataclasses import asdict
-from math import isnan
+from collections.abc import Iterator
+from dataclasses import replace
 
-from earwitness.data import Comparison, Contrast, Left, Value
-from earwitness.report.markdown import left_part, provenance_part, table_lines
-from earwitness.report.records import dump, scores_record
-from earwitness.report.tables import ARROWS, Table, cell, footer
-from earwitness.report.text import draw, left_lines
-
-FIELDS = ("value", "low", "high", "level", "n", "undefined", "method")
+from earwitness.data import Comparison, GroupContrasts
+from earwitness.report.numbers import cell, p_value, titled
+from earwitness.report.parts import Lines, Matrix, Report, Section, Table
+from earwitness.report.scores import about, case_sections, provenance, result_sections
+from earwitness.report.tables import verdict
 
 
-def comparison_tables(comparison: Comparison) -> list[Table]:
-    """For every value: the matrix of who is better, and the contrasts that it rests on."""
-    tables = []
-    values = {v.name: v for family in comparison.scores.families.values() for v in family}
-    for name in comparison.values:
-        value = values[name]
-        title = f"{name} {ARROWS[value.best]}"
-        contrasts = [c for c in comparison.contrasts if c.value == name]
-        tables += [_matrix(comparison, value, contrasts, title), _list(contrasts, value, title)]
-    return tables
-
-
-def _matrix(comparison: Comparison, value: Value, contrasts: list[Contrast], title: str) -> Table:
-    systems = list(comparison.systems)
-    better = {(c.a, c.b): c.better for c in contrasts}
-    rows = []
-    for a in systems:
-        marks = [_mark(a, b, better.get((a, b), better.get((b, a), ""))) for b in systems]
-        estimate = comparison.systems[a][value.name]
-        rows.append((a, cell(estimate, value), *marks))
-    header = ("", "estimate", *(f"vs {system}" for system in systems))
-    return Table(f"{title}: who is better", header, tuple(rows))
-
-
-def _mark(a: str, b: str, better: str) -> str:
-    if a == b:
-        return ""
-    return {a: "better", b: "worse"}.get(better, "·")
-
-
-def _list(contrasts: list[Contrast], value: Value, title: str) -> Table:
-    rows = tuple(
-        (c.a, c.b, cell(c.difference, value), str(c.difference.n), _p(c.p), _p(c.p_holm), c.better)
-        for c in contrasts
-    )
-    header = ("", "less", "difference", "n", "p", "p (Holm)", "better")
-    return Table(f"{title}: differences", header, rows)
-
-
-def _p(p: float) -> str:
-    return "–" if isnan(p) else f"{p:.4f}"
-
-
-def _footer(comparison: Comparison) -> list[str]:
-    lines = [
-        f"items: {comparison.items:,} that every system answered",
-        f"· cannot be told apart at alpha {comparison.alpha:g}; p corrected for all pairs by Holm",
-    ]
-    rest = footer(comparison.scores)
-    signature = f"signature: {comparison.signature}"
-    return lines + [signature if line.startswith("signature:") else line for line in rest]
-
-
-def _lists(comparison: Comparison) -> list[tuple[str, tuple[Left, ...]]]:
+def comparison_report(comparison: Comparison) -> Report:
+    """Who is better, then the scores themselves."""
     scores = comparison.scores
-    lists = [("skipped", scores.skipped), ("scored as empty", scores.emptied)]
-    return [(what, left) for what, left in lists if left]
-
-
-def comparison_text(comparison: Comparison) -> str:
-    """For the terminal."""
-    parts = [draw(table) for table in comparison_tables(comparison)]
-    parts += [left_lines(what, left) for what, left in _lists(comparison)]
-    return "\n\n".join([*parts, "\n".join(_footer(comparison))]) + "\n"
-
-
-def comparison_markdown(comparison: Comparison) -> str:
-    """To paste."""
-    parts = ["# Comparison", *(table_lines(table) for table in comparison_tables(comparison))]
-    parts += [left_part(what, left) for what, left in _lists(comparison)]
-    parts.append(provenance_part(_footer(comparison)))
-    return "\n\n".join(parts) + "\n"
-
-
-def comparison_json(comparison: Comparison) -> str:
-    """All of it; undefined numbers are null."""
-    return dump(
-        {
-            "signature": comparison.signature,
-            "items": comparison.items,
-            "alpha": comparison.alpha,
-            "systems": {
-                system: {name: asdict(estimate) for name, estimate in estimates.items()}
-                for system, estimates in comparison.systems.items()
-            },
-            "contrasts": [asdict(contrast) for contrast in comparison.contrasts],
-            "scores": scores_record(comparison.scores),
-        }
+    matrices = tuple(_matrices(comparison))
+    sections = [Section("In short", (_short(matrices),), place="pages")]
+    sections += [Section("Who is better", matrices, _told(comparison)), *_by_group(comparison)]
+    for section in result_sections(scores):
+        short = section.place == "everywhere"
+        sections.append(replace(section, place="pages") if short else section)
+    sections += case_sections(scores)
+    return Report(
+        "Comparison",
+        about(scores),
+        tuple(comparison.systems),
+        tuple(sections),
+        tuple(provenance(scores, comparison.signature)),
     )
 
 
-def comparison_csv(comparison: Comparison) -> str:
-    """A line a contrast; undefined numbers are empty."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(
-        ["name", "a", "b", *FIELDS, "p", "p_holm", "better", "items", "alpha", "signature"]
+def _told(comparison: Comparison) -> str:
+    return (
+        f"On the {comparison.items:,} items that every system answered; · cannot be told apart at "
+        f"alpha {comparison.alpha:g}, p corrected for all pairs by Holm's method."
     )
-    for c in comparison.contrasts:
-        row = [c.value, c.a, c.b, *asdict(c.difference).values(), c.p, c.p_holm, c.better]
-        row += [comparison.items, comparison.alpha, comparison.signature]
-        writer.writerow(["" if isinstance(x, float) and isnan(x) else x for x in row])
-    return stream.getvalue()
 
 
-COMPARISON_MEDIA: dict[str, Callable[[Comparison], str]] = {
-    "text": comparison_text,
-    "json": comparison_json,
-    "csv": comparison_csv,
-    "md": comparison_markdown,
-}
+def _matrices(comparison: Comparison) -> Iterator[Matrix]:
+    for name in comparison.values:
+        value = comparison.scores.values[name]
+        systems = {system: own[name] for system, own in comparison.systems.items()}
+        contrasts = tuple(c for c in comparison.contrasts if c.value == name)
+        yield Matrix(titled(value), value, systems, contrasts)
+
+
+def _short(matrices: tuple[Matrix, ...]) -> Lines:
+    """A sentence a value."""
+    return Lines("", tuple(sentence for one in matrices for sentence in _sentences(one)))
+
+
+def _sentences(matrix: Matrix) -> Iterator[str]:
+    for a in matrix.systems:
+        beaten = [b for b in matrix.systems if a != b and verdict(matrix, a, b) > 0]
+        if beaten:
+            yield f"by {matrix.value.name}, {a} is better than {_and(beaten)}"
+    open_ = [f"{c.a} and {c.b}" for c in matrix.contrasts if not c.better]
+    if open_:
+        yield f"by {matrix.value.name}, these cannot be told apart: {'; '.join(open_)}"
+
+
+def _and(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _by_group(comparison: Comparison) -> Iterator[Section]:
+    """Differences within groups, a table a value."""
+    fields = dict.fromkeys(group.field for group in comparison.groups)
+    for field in fields:
+        groups = [group for group in comparison.groups if group.field == field]
+        parts = tuple(_group_table(comparison, name, field, groups) for name in comparison.values)
+        text = f"p is corrected for all pairs and all groups of {field} by Holm's method."
+        yield Section(f"Who is better by {field}", parts, text, folded=True)
+
+
+def _group_table(
+    comparison: Comparison, name: str, field: str, groups: list[GroupContrasts]
+) -> Table:
+    value = comparison.scores.values[name]
+    rows = [
+        (
+            group.group,
+            c.a,
+            c.b,
+            cell(c.difference, value),
+            f"{c.difference.n:,}",
+            p_value(c.p),
+            p_value(c.p_holm),
+            c.better or "·",
+        )
+        for group in groups
+        for c in group.contrasts
+        if c.value == name
+    ]
+    header = (field, "", "less", "difference", "n", "p", "p (Holm)", "better")
+    return Table(f"{titled(value)} by {field}: differences", header, tuple(rows), names=3)

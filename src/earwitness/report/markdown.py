@@ -1,24 +1,32 @@
-"""A result as Markdown, to paste into a paper's notebook or a merge request."""
+"""A report as Markdown, to paste into a paper's notebook or a merge request."""
 
 from __future__ import annotations
 
-from earwitness.data import Left, Scores
-from earwitness.report.tables import Table, footer, left_line, score_tables, worst_table
+from collections.abc import Iterator
+
+from earwitness.report.parts import Lines, Report, Section, Table
+from earwitness.report.tables import tables
 
 
-def markdown(scores: Scores) -> str:
+def markdown(report: Report) -> str:
     """Tables with their provenance."""
-    parts = ["# Scores", *(table_lines(table) for table in score_tables(scores))]
-    if scores.worst:
-        parts.append(table_lines(worst_table(scores)))
-    for what, left in (("Skipped", scores.skipped), ("Scored as empty", scores.emptied)):
-        if left:
-            parts.append(left_part(what, left))
-    parts.append(provenance_part(footer(scores)))
-    return "\n\n".join(parts) + "\n"
+    parts = [f"# {report.title}", escape(report.about)]
+    sections = [section for section in report.sections if section.place != "pictures"]
+    parts += [part for section in sections for part in _section(section)]
+    return "\n\n".join([*parts, _provenance(report.provenance)]) + "\n"
 
 
-def provenance_part(lines: list[str]) -> str:
+def _section(section: Section) -> Iterator[str]:
+    shown = [_lines(p) if isinstance(p, Lines) else _tables(tables(p)) for p in section.parts]
+    if any(shown):
+        yield from [f"## {escape(section.title)}", *filter(None, [escape(section.text), *shown])]
+
+
+def _tables(found: list[Table]) -> str:
+    return "\n\n".join(table_lines(table) for table in found)
+
+
+def _provenance(lines: tuple[str, ...]) -> str:
     """Where the numbers come from, to copy."""
     made = [f"- {escape(line)}" if "`" in line else f"- `{line}`" for line in lines]
     return "\n".join(["## Provenance", "", *made])
@@ -37,7 +45,7 @@ def escape(text: str) -> str:
 
 def table_lines(table: Table) -> str:
     """A table with its heading."""
-    lines = [f"## {escape(table.title)}", "", _line(table.header)]
+    lines = [f"### {escape(table.title)}", "", _line(table.header)]
     lines.append(_line([":--", *["--:"] * (len(table.header) - 1)], raw=True))
     return "\n".join([*lines, *(_line(row) for row in table.rows)])
 
@@ -46,7 +54,6 @@ def _line(cells: tuple[str, ...] | list[str], *, raw: bool = False) -> str:
     return f"| {' | '.join(cell if raw else escape(cell) for cell in cells)} |"
 
 
-def left_part(what: str, left: tuple[Left, ...]) -> str:
-    """All cases that were left out or emptied."""
-    rows = [f"- {escape(left_line(one))}" for one in left]
-    return "\n".join([f"## {what}", "", *rows])
+def _lines(part: Lines) -> str:
+    heading = [f"### {escape(part.title)}", ""] if part.title else []
+    return "\n".join([*heading, *(f"- {escape(line)}" for line in part.lines)])

@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from math import isnan
 from typing import Any
 
-from earwitness.data import Left, Scores
+from earwitness.data import Comparison, Estimates, GroupContrasts, Left, People, Scores
 
 COLUMNS = ("system", "name", "value", "low", "high", "level", "n", "undefined", "method")
+TESTED = ("p", "p_holm", "better")
 
 
 def to_json(scores: Scores) -> str:
@@ -29,10 +31,16 @@ def scores_record(scores: Scores) -> dict[str, Any]:
     return {
         "signature": scores.signature,
         "provenance": asdict(scores.provenance),
-        "systems": {
-            system: {name: asdict(estimate) for name, estimate in estimates.items()}
-            for system, estimates in scores.systems.items()
-        },
+        "systems": _systems(scores.systems),
+        "slices": [
+            {
+                "field": one.field,
+                "groups": {group: _systems(systems) for group, systems in one.groups.items()},
+            }
+            for one in scores.slices
+        ],
+        "people": _people(scores.people),
+        "sweeps": [asdict(sweep) for sweep in scores.sweeps],
         "skipped": [_left(one) for one in scores.skipped],
         "emptied": [_left(one) for one in scores.emptied],
         "worst_by": scores.worst_by if scores.worst else None,
@@ -41,17 +49,87 @@ def scores_record(scores: Scores) -> dict[str, Any]:
     }
 
 
+def comparison_json(comparison: Comparison) -> str:
+    """All of it; undefined numbers are null."""
+    return dump(
+        {
+            "signature": comparison.signature,
+            "items": comparison.items,
+            "alpha": comparison.alpha,
+            "systems": _systems(comparison.systems),
+            "contrasts": [asdict(contrast) for contrast in comparison.contrasts],
+            "groups": [asdict(group) for group in comparison.groups],
+            "scores": scores_record(comparison.scores),
+        }
+    )
+
+
 def to_csv(scores: Scores) -> str:
     """A line an estimate, each with signature and provenance; undefined numbers are empty."""
+    made = json.dumps(asdict(scores.provenance), ensure_ascii=False)
+    return _table(
+        [*COLUMNS, "field", "group", "signature", "provenance"],
+        (
+            [system, name, *asdict(estimate).values(), field, group, scores.signature, made]
+            for field, group, systems in _parts(scores)
+            for system, estimates in systems.items()
+            for name, estimate in estimates.items()
+        ),
+    )
+
+
+def _parts(scores: Scores) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]:
+    """All estimates: the whole, groups, and people beside systems."""
+    yield "", "", scores.systems
+    for one in scores.slices:
+        for group, systems in one.groups.items():
+            yield one.field, group, systems
+    if scores.people is not None:
+        yield "people", "ceiling", {"": scores.people.ceiling}
+        yield "people", "systems", scores.people.systems
+        yield "people", "annotators", scores.people.annotators
+
+
+def comparison_csv(comparison: Comparison) -> str:
+    """A line a contrast; undefined numbers are empty."""
+    whole = GroupContrasts("", "", comparison.items, comparison.contrasts)
+    return _table(
+        ["name", "a", "b", *COLUMNS[2:], *TESTED, "field", "group", "items", "alpha", "signature"],
+        (
+            [c.value, c.a, c.b, *asdict(c.difference).values(), c.p, c.p_holm, c.better, *where]
+            for of in (whole, *comparison.groups)
+            for where in [(of.field, of.group, of.items, comparison.alpha, comparison.signature)]
+            for c in of.contrasts
+        ),
+    )
+
+
+def _table(header: list[str], rows: Iterable[list[Any]]) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([*COLUMNS, "signature", "provenance"])
-    made = json.dumps(asdict(scores.provenance), ensure_ascii=False)
-    for system, estimates in scores.systems.items():
-        for name, estimate in estimates.items():
-            row = [system, name, *asdict(estimate).values(), scores.signature, made]
-            writer.writerow(["" if isinstance(x, float) and isnan(x) else x for x in row])
+    writer.writerow(header)
+    for row in rows:
+        writer.writerow(["" if isinstance(x, float) and isnan(x) else x for x in row])
     return stream.getvalue()
+
+
+def _systems(systems: Mapping[str, Estimates]) -> dict[str, dict[str, Any]]:
+    return {system: _estimates(estimates) for system, estimates in systems.items()}
+
+
+def _estimates(estimates: Estimates) -> dict[str, Any]:
+    return {name: asdict(estimate) for name, estimate in estimates.items()}
+
+
+def _people(people: People | None) -> dict[str, Any] | None:
+    if people is None:
+        return None
+    return {
+        "items": people.items,
+        "ceiling": _estimates(people.ceiling),
+        "systems": _systems(people.systems),
+        "annotators": _systems(people.annotators),
+    }
 
 
 def _left(left: Left) -> dict[str, Any]:

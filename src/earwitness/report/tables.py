@@ -1,99 +1,94 @@
-"""A result as tables of text, before any medium is chosen."""
+"""Every part as a table of text, for media that cannot draw."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from math import isnan
+from collections.abc import Mapping, Sequence
 
-from earwitness.data import Estimate, Left, Scores, Value
+from earwitness.data import Estimate
+from earwitness.report.numbers import cell, p_value
+from earwitness.report.parts import Curve, Intervals, Matrix, Part, Table
 
-ARROWS = {"high": "↑", "low": "↓", "none": ""}
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A heading, column names and rows; the first column is a name, the others are numbers."""
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+MARKS = {1: "better", -1: "worse", 0: "·"}
 
 
-def score_tables(scores: Scores, systems: Sequence[str] | None = None) -> list[Table]:
-    """A table a family: a row a value, a column a system."""
-    chosen = list(scores.systems) if systems is None else list(systems)
-    return [
-        Table(
-            family,
-            ("", *chosen),
-            (
-                ("n", *(_counts(scores, values, system) for system in chosen)),
-                *(_row(scores, value, chosen, values) for value in values),
-            ),
+def tables(part: Part) -> list[Table]:
+    """The tables that say what a part shows; some only add a picture and have none."""
+    match part:
+        case Table():
+            return [part]
+        case Intervals():
+            return [_intervals(part)]
+        case Curve():
+            return [_curve(part)]
+        case Matrix():
+            return [_matrix(part), _contrasts(part)]
+        case _:
+            return []
+
+
+def _intervals(part: Intervals) -> Table:
+    if all(len(row) == 1 for _, row in part.rows):
+        header = (part.heading, "n", "estimate")
+        alone = [(label, estimate) for label, row in part.rows for estimate in row.values()]
+        rows = [(label, f"{e.n:,}", cell(e, part.value)) for label, e in alone]
+        return Table(part.title, header, tuple(rows))
+    series = list(dict.fromkeys(name for _, row in part.rows for name in row))
+    found = []
+    for label, row in part.rows:
+        n = next(iter(row.values())).n
+        found.append((label, f"{n:,}", *_cells(row, series, part, n)))
+    return Table(part.title, (part.heading, "n", *series), tuple(found))
+
+
+def _curve(part: Curve) -> Table:
+    series = list(part.points[0][1])
+    rows = tuple((f"{x:g}", *_cells(row, series, part, row[series[0]].n)) for x, row in part.points)
+    return Table(part.title, (part.parameter, *series), rows)
+
+
+def _cells(
+    row: Mapping[str, Estimate], series: Sequence[str], part: Intervals | Curve, n: int
+) -> list[str]:
+    """Estimates of a row; an n that differs from the row's is added."""
+    found = []
+    for name in series:
+        estimate = row.get(name)
+        odd = "" if estimate is None or estimate.n == n else f" n={estimate.n:,}"
+        found.append("–" if estimate is None else cell(estimate, part.value) + odd)
+    return found
+
+
+def verdict(part: Matrix, a: str, b: str) -> int:
+    """1 if a is better than b, -1 if worse, 0 if they cannot be told apart."""
+    better = next(c.better for c in part.contrasts if {c.a, c.b} == {a, b})
+    return {a: 1, b: -1}.get(better, 0)
+
+
+def _matrix(part: Matrix) -> Table:
+    rows = tuple(
+        (
+            a,
+            cell(estimate, part.value),
+            *("" if a == b else MARKS[verdict(part, a, b)] for b in part.systems),
         )
-        for family, values in scores.families.items()
-    ]
-
-
-def _row(
-    scores: Scores, value: Value, systems: Iterable[str], values: Sequence[Value]
-) -> tuple[str, ...]:
-    cells = []
-    for system in systems:
-        estimate = scores.systems[system][value.name]
-        odd = estimate.n != scores.systems[system][values[0].name].n
-        cells.append(cell(estimate, value) + f" n={estimate.n:,}" * odd)
-    return (f"{value.name} {ARROWS[value.best]}".rstrip(), *cells)
-
-
-def _counts(scores: Scores, values: Sequence[Value], system: str) -> str:
-    estimate = scores.systems[system][values[0].name]
-    undefined = f" + {estimate.undefined:,} undefined" * bool(estimate.undefined)
-    return f"{estimate.n:,}{undefined}"
-
-
-def cell(estimate: Estimate, value: Value) -> str:
-    """A number with its interval."""
-    point, low, high = (number(x, value) for x in (estimate.value, estimate.low, estimate.high))
-    return f"{point} [{low}, {high}]"
-
-
-def number(x: float, value: Value) -> str:
-    """Three places for a share, two for a count, a dash for what is undefined."""
-    return "–" if isnan(x) else f"{x:.{3 if value.high == 1 else 2}f}"
-
-
-def worst_table(scores: Scores) -> Table:
-    """The worst cases with all values that are good or bad."""
-    values = [value for family in scores.families.values() for value in family]
-    shown = [value for value in values if value.best != "none"]
-    shown.sort(key=lambda value: value.name != scores.worst_by)
-    return Table(
-        f"worst by {scores.worst_by}",
-        ("item", "system", *(value.name for value in shown)),
-        tuple(
-            (s.key.item, s.key.system, *(number(s.values[v.name], v) for v in shown))
-            for s in scores.worst
-        ),
+        for a, estimate in part.systems.items()
     )
+    header = ("", "estimate", *(f"vs {system}" for system in part.systems))
+    return Table(f"{part.title}: who is better", header, rows)
 
 
-def left_line(left: Left) -> str:
-    """A case that was left out or emptied, and why."""
-    return f"{left.key.item} ({left.key.system or 'no system'}): {left.reason}"
-
-
-def footer(scores: Scores) -> list[str]:
-    """Signature, provenance and notes, a line each."""
-    made = scores.provenance
-    level = next(e.level for estimates in scores.systems.values() for e in estimates.values())
-    counts = f"{made.cases:,} scored, {made.skipped:,} skipped, {made.emptied:,} scored as empty"
-    lines = [
-        f"intervals: {100 * level:.4g} %; ↑ high is good, ↓ low is good",
-        f"signature: {scores.signature}",
-        f"made with: earwitness {made.version}, numpy {made.numpy}, seed {made.seed}",
-        f"cases: {counts}",
-    ]
-    lines += [f"input: {i.name} ({i.bytes:,} bytes, sha256 {i.sha256})" for i in made.inputs]
-    return lines + [f"note: {note}" for note in scores.notes]
+def _contrasts(part: Matrix) -> Table:
+    rows = tuple(
+        (
+            c.a,
+            c.b,
+            cell(c.difference, part.value),
+            f"{c.difference.n:,}",
+            p_value(c.p),
+            p_value(c.p_holm),
+            c.better,
+        )
+        for c in part.contrasts
+    )
+    header = ("", "less", "difference", "n", "p", "p (Holm)", "better")
+    return Table(f"{part.title}: differences", header, rows, names=2)

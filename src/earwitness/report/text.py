@@ -1,27 +1,34 @@
-"""A result for the terminal."""
+"""A report for the terminal."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from textwrap import fill
 from unicodedata import combining, east_asian_width
 
-from earwitness.data import Left, Scores
-from earwitness.report.tables import Table, footer, left_line, score_tables, worst_table
+from earwitness.report.parts import Lines, Report, Section, Table
+from earwitness.report.tables import tables
 
-SHOWN_LEFT = 20
+SHOWN = 20  # lines of a list
 
 
-def text(scores: Scores, width: int = 100) -> str:
+def text(report: Report, width: int = 100) -> str:
     """Tables that fit the width, then where the numbers come from."""
-    parts = [
-        draw(table) for systems in _groups(scores, width) for table in score_tables(scores, systems)
-    ]
-    if scores.worst:
-        parts.append(draw(_narrow(worst_table(scores), width)))
-    for what, left in (("skipped", scores.skipped), ("scored as empty", scores.emptied)):
-        if left:
-            parts.append(left_lines(what, left))
-    parts.append("\n".join(footer(scores)))
-    return "\n\n".join(parts) + "\n"
+    sections = [section for section in report.sections if section.place == "everywhere"]
+    parts = [part for section in sections for part in _section(section, width)]
+    return "\n\n".join([*parts, "\n".join(report.provenance)]) + "\n"
+
+
+def _section(section: Section, width: int) -> Iterator[str]:
+    drawn = []
+    for part in section.parts:
+        if isinstance(part, Lines):
+            drawn.append(_lines(part))
+        drawn += [draw(fitting) for table in tables(part) for fitting in _fit(table, width)]
+    yield from drawn
+    if drawn and section.text:
+        yield fill(section.text, width)
 
 
 def draw(table: Table) -> str:
@@ -50,37 +57,25 @@ def pad(text: str, width: int, *, left: bool) -> str:
     return text + space if left else space + text
 
 
-def _groups(scores: Scores, width: int) -> list[list[str]]:
-    """Systems side by side, as many as fit."""
-    groups: list[list[str]] = []
-    for system in scores.systems:
-        joined = [*groups[-1], system] if groups else [system]
-        drawn = (draw(table) for table in score_tables(scores, joined))
-        fits = max(cells(line) for text in drawn for line in text.splitlines()[1:]) <= width
-        if groups and fits:
-            groups[-1] = joined
-        else:
-            groups.append([system])
-    return groups
+def _fit(table: Table, width: int) -> Iterator[Table]:
+    """The table, or parts of it one below the other, each with the names and as much as fits."""
+    names = list(range(table.names))
+    chosen = list(names)
+    for column in range(table.names, len(table.header)):
+        drawn = draw(table.columns([*chosen, column])).splitlines()[1:]
+        if len(chosen) > len(names) and max(map(cells, drawn)) > width:
+            if table.may_miss:
+                title = f"{table.title} (more columns with --to md)"
+                yield replace(table.columns(chosen), title=title)
+                return
+            yield table.columns(chosen)
+            chosen = list(names)
+        chosen.append(column)
+    yield table.columns(chosen)
 
 
-def _narrow(table: Table, width: int) -> Table:
-    """As many columns as fit, but at least the first three."""
-    for keep in range(len(table.header), 3, -1):
-        cut = Table(table.title, table.header[:keep], tuple(row[:keep] for row in table.rows))
-        if all(cells(line) <= width for line in draw(cut).splitlines()):
-            return cut if keep == len(table.header) else _with_more(cut)
-    return Table(table.title, table.header[:3], tuple(row[:3] for row in table.rows))
-
-
-def _with_more(table: Table) -> Table:
-    return Table(f"{table.title} (more columns with --to md)", table.header, table.rows)
-
-
-def left_lines(what: str, left: tuple[Left, ...]) -> str:
-    """The first of the cases that were left out or emptied."""
-    lines = [f"{len(left):,} {what}"]
-    lines += [f"  {left_line(one)}" for one in left[:SHOWN_LEFT]]
-    if len(left) > SHOWN_LEFT:
-        lines.append(f"  … and {len(left) - SHOWN_LEFT:,} more; --to json lists all")
+def _lines(part: Lines) -> str:
+    lines = [part.title, *(f"  {line}" for line in part.lines[:SHOWN])]
+    if len(part.lines) > SHOWN:
+        lines.append(f"  … and {len(part.lines) - SHOWN:,} more; --to json lists all")
     return "\n".join(lines)

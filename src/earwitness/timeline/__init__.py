@@ -1,6 +1,6 @@
 """Boundaries in time: on a grid, under windows, as edits, matched, and as partitions."""
 
-from earwitness.timeline.cases import ChapterCases
+from earwitness.timeline.cases import ChapterCases, spans_of
 from earwitness.timeline.edits import boundary_similarity, edits, generalised_hamming
 from earwitness.timeline.grid import Events, Grid
 from earwitness.timeline.matching import (
@@ -26,5 +26,6 @@ __all__ = [
     "greedy_matches",
     "median_distance",
     "optimal_matches",
+    "spans_of",
     "window_errors",
 ]

@@ -9,33 +9,39 @@ from typing import overload
 import numpy as np
 
 from earwitness.data import Case, Chapters, Item, Key
-from earwitness.errors import NotYet
-from earwitness.timeline.ragged import Floats, Ints, Ragged
+from earwitness.errors import UsageError
+from earwitness.timeline.ragged import Floats, Ints, Ragged, bounds, pick
 
 
 @dataclass(frozen=True, slots=True)
 class ChapterCases(Sequence[Case]):
-    """A sequence of cases; one that is asked for is made on the spot."""
+    """A sequence of cases; one that is asked for is made on the spot.
+
+    The references of case ``i`` are the rows ``spans[i]`` to ``spans[i + 1]`` of ``reference``;
+    without ``spans`` every case has one.
+    """
 
     items: Sequence[str]
     systems: Sequence[str]
     duration: Floats
     output: Ragged
     reference: Ragged
+    spans: Ints | None = None
 
     @classmethod
     def of(cls, cases: Sequence[Case]) -> ChapterCases:
         """Cases as columns; columns stay as they are."""
         if isinstance(cases, ChapterCases):
             return cases
-        if any(len(case.references) != 1 for case in cases):
-            raise NotYet("chapters are scored against exactly one reference per item for now")
+        if not all(case.references for case in cases):
+            raise UsageError("a case needs at least one reference")
         return cls(
             [case.key.item for case in cases],
             [case.key.system for case in cases],
             np.array([case.item.duration for case in cases], np.float64),
             Ragged.of([case.output.boundaries for case in cases]),
-            Ragged.of([case.references[0].boundaries for case in cases]),
+            Ragged.of([one.boundaries for case in cases for one in case.references]),
+            spans_of([len(case.references) for case in cases]),
         )
 
     def __len__(self) -> int:
@@ -50,23 +56,63 @@ class ChapterCases(Sequence[Case]):
     def __getitem__(self, index: int | slice) -> Case | ChapterCases:
         if isinstance(index, slice):
             return self.take(np.arange(len(self))[index])
+        index = range(len(self))[index]
+        start, stop = (index, index + 1) if self.spans is None else self.spans[index : index + 2]
         return Case(
             Key(self.items[index], self.systems[index]),
             Item(float(self.duration[index])),
             Chapters(tuple(self.output.row(index).tolist())),
-            (Chapters(tuple(self.reference.row(index).tolist())),),
+            tuple(Chapters(tuple(self.reference.row(r).tolist())) for r in range(start, stop)),
         )
+
+    @property
+    def counts(self) -> Ints:
+        """How many references every case has."""
+        return np.ones(len(self), np.int64) if self.spans is None else np.diff(self.spans)
+
+    def each(self) -> ChapterCases:
+        """A case for every reference; where every case has one, the same cases."""
+        if self.spans is None:
+            return self
+        case = np.repeat(np.arange(len(self)), self.counts)
+        return ChapterCases(
+            [self.items[i] for i in case.tolist()],
+            [self.systems[i] for i in case.tolist()],
+            self.duration[case],
+            self.output.take(case),
+            self.reference,
+        )
+
+    def people(self) -> tuple[ChapterCases, Ints]:
+        """Every reference in turn as the output, against the other references of its case.
+
+        Only cases with two references and more are taken; the second answer has, for every new
+        case, the row of its output among the references.
+        """
+        each = self.each()
+        counts = np.repeat(self.counts, self.counts)
+        first = np.repeat(bounds(self.counts)[:-1], self.counts)
+        chosen = np.flatnonzero(counts > 1)
+        rest = counts[chosen] - 1
+        spans = bounds(rest)
+        nth = np.arange(spans[-1]) - np.repeat(spans[:-1], rest)
+        other = np.repeat(first[chosen], rest) + nth
+        other += other >= np.repeat(chosen, rest)  # step over the one that is left out
+        found = replace(each.take(chosen), output=self.reference.take(chosen), spans=spans)
+        return replace(found, reference=self.reference.take(other)), chosen
 
     def without_edges(self, edge: float) -> ChapterCases:
         """Without boundaries at most ``edge`` from the start or the end; 0 changes nothing."""
         if not edge:
             return self
 
-        def inner(side: Ragged) -> Ragged:
-            stop = self.duration[side.rows] - edge
+        def inner(side: Ragged, duration: Floats) -> Ragged:
+            stop = duration[side.rows] - edge
             return side.where((side.values > edge) & (side.values < stop))
 
-        return replace(self, output=inner(self.output), reference=inner(self.reference))
+        of_references = np.repeat(self.duration, self.counts)
+        output, reference = inner(self.output, self.duration), inner(self.reference, of_references)
+        return replace(self, output=output, reference=reference)
 
     def positive(self) -> tuple[Ragged, Ragged]:
         """Output and reference without what lies at or before 0."""
@@ -77,10 +123,18 @@ class ChapterCases(Sequence[Case]):
 
     def take(self, index: Ints) -> ChapterCases:
         """The cases of ``index``, in its order."""
+        references, spans = (index, None) if self.spans is None else pick(self.spans, index)
         return ChapterCases(
             [self.items[i] for i in index],
             [self.systems[i] for i in index],
             self.duration[index],
             self.output.take(index),
-            self.reference.take(index),
+            self.reference.take(references),
+            spans,
         )
+
+
+def spans_of(counts: Sequence[int]) -> Ints | None:
+    """Spans for these numbers of references a case; none if each has one."""
+    numbers = np.array(counts, np.int64)
+    return None if (numbers == 1).all() else bounds(numbers)

@@ -65,10 +65,8 @@ class Ragged:
 
     def take(self, index: Ints) -> Ragged:
         """The rows of ``index``, in its order."""
-        lengths = self.lengths[index]
-        offsets = bounds(lengths)
-        start = np.repeat(self.offsets[index] - offsets[:-1], lengths)
-        return Ragged(self.values[start + np.arange(offsets[-1])], offsets)
+        places, offsets = pick(self.offsets, index)
+        return Ragged(self.values[places], offsets)
 
 
 def bounds(lengths: Ints) -> Ints:
@@ -76,6 +74,17 @@ def bounds(lengths: Ints) -> Ints:
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
+
+
+def pick(offsets: Ints, index: Ints) -> tuple[Ints, Ints]:
+    """Where the values of the rows of ``index`` lie, and the offsets that they then have.
+
+    >>> [part.tolist() for part in pick(np.array([0, 2, 2, 5]), np.array([2, 0]))]
+    [[2, 3, 4, 0, 1], [0, 3, 5]]
+    """
+    lengths = np.diff(offsets)[index]
+    taken = bounds(lengths)
+    return np.repeat(offsets[index] - taken[:-1], lengths) + np.arange(taken[-1]), taken
 
 
 def row_sums(values: NDArray[np.integer] | Bools, offsets: Ints) -> Ints:

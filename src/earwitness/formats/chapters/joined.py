@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from msgspec import UNSET
 
 from earwitness.data import Key
 from earwitness.errors import InputError, Problem, nearest
@@ -19,40 +20,58 @@ from earwitness.formats.chapters.layouts import (
     Reference,
     refuse_other_files,
 )
-from earwitness.formats.chapters.parsed import Hashes, Ints, Parsed, count_later, item_name
+from earwitness.formats.chapters.parsed import Hashes, Parsed, count_later, given, item_name
 from earwitness.formats.check import Fault, is_name
 from earwitness.formats.records import Findings, OnError
 from earwitness.formats.seen import Seen, hash_names
+from earwitness.formats.slices import Labels, Slicing
 from earwitness.formats.source import Block, Source
-from earwitness.timeline import ChapterCases, Ragged
+from earwitness.timeline import ChapterCases, Ragged, spans_of
+from earwitness.timeline.ragged import bounds, pick
 
 FEW = 1000  # names among which a near one is looked for
 
 
 @dataclass
 class References:
-    """References by item, in columns; ``bad`` are the items whose reference cannot be used."""
+    """References by item, in columns: ``cases`` are those of nobody, with empty outputs.
+
+    ``annotators`` names all references in order; ``metas`` are the items' metas if slices are
+    wanted; ``bad`` are the items whose references cannot be used.
+    """
 
     rows: dict[str, int]
-    duration: NDArray[np.float64]
-    boundaries: Ragged
+    cases: ChapterCases
+    annotators: list[str]
     hashes: Hashes
+    audio: dict[str, str]
+    metas: list[dict[str, Any]]
+    by: tuple[Slicing, ...]
     bad: dict[str, str]
     later: Counter[str]
 
-    def cases(
-        self, items: list[str], systems: list[str], outputs: list[list[float]]
-    ) -> tuple[ChapterCases, Ints]:
-        """Cases of outputs for these items, and the rows of their references."""
+    def join(self, items: list[str], systems: list[str], outputs: list[list[float]]) -> Parsed:
+        """Cases of outputs for these items."""
         rows = np.array([self.rows[item] for item in items], np.int64)
-        columns = ChapterCases(
-            items,
-            systems,
-            self.duration[rows],
-            Ragged.of(outputs),
-            self.boundaries.take(rows),
-        )
-        return columns, rows
+        cases = replace(self.cases.take(rows), systems=systems, output=Ragged.of(outputs))
+        answered = list(zip(systems, rows.tolist(), strict=True))
+        lines = np.zeros(len(items), np.int64)
+        return Parsed(cases, lines, self.hashes[rows], Findings(), answered=answered)
+
+    def names(self, items: Iterable[str]) -> list[str]:
+        """Who made each of the references of these items."""
+        rows = np.array([self.rows[item] for item in items], np.int64)
+        places = pick(bounds(self.cases.counts), rows)[0]
+        return [self.annotators[place] for place in places.tolist()]
+
+    def labels(self, parsed: Parsed, metas: list[dict[str, Any]]) -> Labels:
+        """Groups of cases: the item's meta decides, then the output's."""
+        if not self.by:
+            return Labels()
+        rows = [row for _, row in parsed.answered]
+        durations = parsed.cases.duration.tolist()
+        found = zip(rows, metas, durations, strict=True)
+        return Labels.of(self.by, ((self.metas[r], m, {"duration": d}) for r, m, d in found))
 
 
 def parse_outputs(block: Block, references: References, on_error: OnError) -> Parsed:
@@ -70,11 +89,12 @@ def parse_outputs(block: Block, references: References, on_error: OnError) -> Pa
             lines.append(line)
     items = [str(output.item) for output in taken]
     systems = [str(output.system) for output in taken]
-    cases, rows = references.cases(items, systems, [o.output.boundaries for o in taken])
-    answered += zip(systems, rows.tolist(), strict=True)
-    later = count_later([output.output for output in taken], LATER)
-    numbers = np.array(lines, np.int64)
-    return Parsed(cases, numbers, references.hashes[rows], findings, later, answered)
+    parsed = references.join(items, systems, [output.output.boundaries for output in taken])
+    parsed.labels = references.labels(parsed, [given(output.meta) for output in taken])
+    parsed.lines, parsed.findings = np.array(lines, np.int64), findings
+    parsed.later = count_later([output.output for output in taken], LATER)
+    parsed.answered += answered
+    return parsed
 
 
 def _mend(
@@ -118,11 +138,15 @@ def _no_reference(item: str, references: References, on_error: OnError) -> list[
 
 def empty_outputs(references: References, items: list[str], system: str) -> Parsed:
     """Cases for items that a system said nothing about."""
-    cases, rows = references.cases(items, [system] * len(items), [[] for _ in items])
-    return Parsed(cases, np.zeros(len(items), np.int64), references.hashes[rows], Findings())
+    parsed = references.join(items, [system] * len(items), [[] for _ in items])
+    parsed.labels = references.labels(parsed, [{} for _ in items])
+    parsed.answered = []
+    return parsed
 
 
-def read_references(source: Source, on_error: OnError) -> tuple[References, Findings]:
+def read_references(
+    source: Source, on_error: OnError, by: tuple[Slicing, ...] = ()
+) -> tuple[References, Findings]:
     """A whole references file; it must fit into memory."""
     findings, seen = Findings(on_error), Seen()
     bad: dict[str, str] = {}
@@ -145,30 +169,52 @@ def read_references(source: Source, on_error: OnError) -> tuple[References, Find
                 kept.append(reference)
     if not kept and not bad:
         raise InputError([Problem(source.name, 0, "", "no reference in it")])
-    return _columns(kept, bad), findings
+    return _columns(kept, bad, by), findings
 
 
-def _columns(kept: list[Reference], bad: dict[str, str]) -> References:
+def _columns(kept: list[Reference], bad: dict[str, str], by: tuple[Slicing, ...]) -> References:
     items = [str(reference.item) for reference in kept]
+    every = [one for reference in kept for one in reference.references]
+    named = zip(items, kept, strict=True)
     return References(
         {item: row for row, item in enumerate(items)},
-        np.array([reference.duration for reference in kept], np.float64),
-        Ragged.of([reference.references[0].boundaries for reference in kept]),
+        ChapterCases(
+            items,
+            [""] * len(items),
+            np.array([reference.duration for reference in kept], np.float64),
+            Ragged.of([] for _ in items),
+            Ragged.of(one.boundaries for one in every),
+            spans_of([len(reference.references) for reference in kept]),
+        ),
+        [name for reference in kept for name in _annotators(reference)],
         hash_names(items),
+        {item: record.audio for item, record in named if record.audio is not UNSET},
+        [given(reference.meta) for reference in kept] if by else [],
+        by,
         bad,
-        count_later([reference.references[0] for reference in kept], LATER),
+        count_later(every, LATER),
     )
+
+
+def _annotators(reference: Reference) -> list[str]:
+    """Who made each reference of an item; who is not named is numbered."""
+    given_ = [one.annotator for one in reference.references]
+    return [f"reference {n}" if a is UNSET else str(a) for n, a in enumerate(given_, 1)]
 
 
 def _good_reference(
     block: Block, line: int, found: Reference | bytes, findings: Findings, bad: dict[str, str]
 ) -> Reference | None:
     if isinstance(found, Reference):
-        if len(found.references) == 1:
+        names = _annotators(found)
+        if len(set(names)) == len(names):
             return found
         item: Any = found.item
-        many = f"{len(found.references)} references"
-        faults = [Fault("references", f"{many}; one per item is scored for now", "keep one")]
+        faults = [
+            Fault(f"references[{n}].annotator", f'"{name}" is also references[{names.index(name)}]')
+            for n, name in enumerate(names)
+            if names.index(name) < n
+        ]
     else:
         value, faults = REFERENCES.faults(found)
         item = value.get("item")

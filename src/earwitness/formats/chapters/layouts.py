@@ -20,6 +20,7 @@ from earwitness.formats.check import (
     name,
     number,
     record,
+    text,
 )
 from earwitness.formats.records import REFUSALS, Layout, OnError
 from earwitness.formats.source import Block
@@ -39,7 +40,7 @@ class Sample(Struct, forbid_unknown_fields=True):
     duration: Length
     id: Name | UnsetType = UNSET
     meta: dict[str, Any] | UnsetType = UNSET
-    audio: Any = UNSET
+    audio: str | UnsetType = UNSET
     format: Any = UNSET
     reference_transcript: Any = UNSET
     reference_titles: Any = UNSET
@@ -75,6 +76,7 @@ class Reference(Struct, forbid_unknown_fields=True):
     item: Name
     duration: Length
     references: Annotated[list[Annotation], Meta(min_length=1)]
+    audio: str | UnsetType = UNSET
     transcript: Any = UNSET
     meta: dict[str, Any] | UnsetType = UNSET
 
@@ -90,7 +92,7 @@ SAMPLES = Layout(
         "duration": Field(length, required=True),
         "id": Field(name),
         "meta": Field(mapping),
-        "audio": Field(anything),
+        "audio": Field(text),
         "format": Field(anything),
         **dict.fromkeys(SAMPLE_LATER, Field(anything)),
     },
@@ -107,6 +109,7 @@ REFERENCES = Layout(
     | {
         "duration": Field(length, required=True),
         "references": Field(listed(record(ANNOTATION), least=1), required=True),
+        "audio": Field(text),
         "transcript": Field(anything),
     },
 )
@@ -134,17 +137,17 @@ def refuse_other_files(expected: str, block: Block, on_error: OnError) -> None:
     """Say in one sentence if all of the first lines show that this is another kind of file."""
     if block.line != 1 or on_error != "fail":
         return
-    told = {_mistaken(expected, text) for text in block.lines[:LOOKED_AT] if text.strip()}
+    told = {_mistaken(expected, line) for line in block.lines[:LOOKED_AT] if line.strip()}
     if len(told) == 1 and (problem := told.pop()):
         raise InputError([Problem(block.source, 1, "", problem)])
     if block.lines and block.lines[0].strip() == b"[":
         raise InputError([Problem(block.source, 1, "", ARRAY)])
 
 
-def _mistaken(expected: str, text: bytes) -> str:
+def _mistaken(expected: str, line: bytes) -> str:
     """What the line looks like instead, or nothing."""
     try:
-        value = msgspec.json.decode(text)
+        value = msgspec.json.decode(line)
     except REFUSALS:
         return ""
     if isinstance(value, list):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from earwitness.formats.check import is_name
 from earwitness.formats.records import Findings
+from earwitness.formats.slices import Labels
 from earwitness.timeline import ChapterCases
 
 Ints = NDArray[np.int64]
@@ -24,7 +25,7 @@ class Parsed:
     """The good cases of a block, the hashes of their items, and what was found wrong.
 
     ``answered`` has, for a join, the systems and rows of references that lines spoke of, good or
-    bad.
+    bad; ``audio`` is where an item's sound is, if its line says so.
     """
 
     cases: ChapterCases
@@ -33,6 +34,13 @@ class Parsed:
     findings: Findings
     later: Counter[str] = field(default_factory=Counter)
     answered: list[tuple[str, int]] = field(default_factory=list)
+    labels: Labels = field(default_factory=Labels)
+    audio: dict[str, str] = field(default_factory=dict)
+
+
+def given(value: Any) -> Any:
+    """An object that may have been left out."""
+    return {} if value is UNSET else value
 
 
 def item_name(named: Any, line: int) -> str:

@@ -7,15 +7,18 @@ from msgspec import UNSET
 
 from earwitness.data import Key
 from earwitness.formats.chapters.layouts import SAMPLE_LATER, SAMPLES, Sample, refuse_other_files
-from earwitness.formats.chapters.parsed import Parsed, count_later, item_name
+from earwitness.formats.chapters.parsed import Parsed, count_later, given, item_name
 from earwitness.formats.check import Fault
 from earwitness.formats.records import Findings, OnError
 from earwitness.formats.seen import hash_names
+from earwitness.formats.slices import Labels, Slicing
 from earwitness.formats.source import Block
 from earwitness.timeline import ChapterCases, Ragged
 
 
-def parse_samples(block: Block, system: str, on_error: OnError) -> Parsed:
+def parse_samples(
+    block: Block, system: str, on_error: OnError, by: tuple[Slicing, ...] = ()
+) -> Parsed:
     """Cases of chunkseg's lines, all of one system."""
     refuse_other_files("samples", block, on_error)
     findings, taken, lines = Findings(on_error), list[Sample](), list[int]()
@@ -36,7 +39,17 @@ def parse_samples(block: Block, system: str, on_error: OnError) -> Parsed:
         Ragged.of([sample.reference for sample in taken]),
     )
     later = count_later(taken, SAMPLE_LATER)
-    return Parsed(cases, np.array(lines, np.int64), hash_names(items), findings, later)
+    records = ((given(sample.meta), {"duration": sample.duration}) for sample in taken)
+    audio = {i: s.audio for i, s in zip(items, taken, strict=True) if s.audio is not UNSET}
+    return Parsed(
+        cases,
+        np.array(lines, np.int64),
+        hash_names(items),
+        findings,
+        later,
+        labels=Labels.of(by, records),
+        audio=audio,
+    )
 
 
 def _mend(block: Block, line: int, text: bytes, system: str, findings: Findings) -> Sample | None:

@@ -1,9 +1,10 @@
 """Chapters: where a long recording is cut into parts.
 
-Times are seconds from the start. The output is compared with one reference per item. A value is
-undefined (NaN, counted) where its definition says nothing; see each family's empty cells.
+Times are seconds from the start. A value is undefined (NaN, counted) where its definition says
+nothing; see each family's empty cells.
 """
 
+from earwitness.metrics.chapters.agreement import Agreement
 from earwitness.metrics.chapters.chunks import Chunks
 from earwitness.metrics.chapters.collar import Collar
 from earwitness.metrics.chapters.deviation import Deviation
@@ -11,4 +12,4 @@ from earwitness.metrics.chapters.r_value import RValue
 from earwitness.metrics.chapters.segments import Segments
 from earwitness.metrics.chapters.similarity import Similarity
 
-__all__ = ["Chunks", "Collar", "Deviation", "RValue", "Segments", "Similarity"]
+__all__ = ["Agreement", "Chunks", "Collar", "Deviation", "RValue", "Segments", "Similarity"]

@@ -6,16 +6,16 @@ whole chunk at the end is cut off. Boundaries at or before 0 are no boundaries.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
-from earwitness.data import Case, Value
+from earwitness.data import Value
 from earwitness.metrics.base import Floats, at_least, harmonic, ratio
-from earwitness.metrics.chapters.edges import ChapterMetric
+from earwitness.metrics.chapters.pairs import ChapterMetric
 from earwitness.timeline import (
+    ChapterCases,
     Events,
     Grid,
     boundary_similarity,
@@ -72,17 +72,16 @@ class Chunks(ChapterMetric):
         super().__post_init__()
         object.__setattr__(self, "chunk_size", at_least(SHORTEST, "chunk_size", self.chunk_size))
 
-    def measure_many(self, cases: Sequence[Case]) -> Floats:
-        columns = self.columns(cases)
-        grid = Grid.of(columns.duration, self.chunk_size)
-        events = Events.of(grid, columns.output, columns.reference)
+    def measure_pairs(self, pairs: ChapterCases) -> Floats:
+        grid = Grid.of(pairs.duration, self.chunk_size)
+        events = Events.of(grid, pairs.output, pairs.reference)
         tp = events.both
         fp, fn = events.n_output - tp, events.n_reference - tp
         tn = grid.chunks - tp - fp - fn
         precision, recall = ratio(tp, tp + fp, 0.0), ratio(tp, tp + fn, 0.0)
         pk, window_diff = window_errors(grid, events)
         rows = [
-            np.ones(len(columns)),
+            np.ones(len(pairs)),
             precision,
             recall,
             ratio(tp + tn, grid.chunks, 0.0),

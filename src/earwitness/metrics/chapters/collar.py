@@ -7,15 +7,15 @@ can be made, as mir_eval does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from earwitness.data import Case, Value
+from earwitness.data import Value
 from earwitness.metrics.base import Floats, harmonic, ratio
 from earwitness.metrics.chapters.matched import MatchedMetric
+from earwitness.timeline import ChapterCases
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Collar(MatchedMetric):
         "Raffel et al. (2014), mir_eval: A Transparent Implementation of Common MIR Metrics",
     )
 
-    def case_values(self, cases: Sequence[Case]) -> Floats:
-        matches, n_output, n_reference = self.counts(cases)
+    def pair_values(self, pairs: ChapterCases) -> Floats:
+        matches, n_output, n_reference = self.counts(pairs)
         both_empty = (n_output == 0) & (n_reference == 0)
         precision = np.where(both_empty, 1.0, ratio(matches, n_output, 0.0))
         recall = np.where(both_empty, 1.0, ratio(matches, n_reference, 0.0))

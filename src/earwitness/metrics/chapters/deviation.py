@@ -5,23 +5,21 @@ Boundaries at or before 0 are no boundaries. Without a boundary on either side t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from earwitness.data import Case, Value
+from earwitness.data import Value
 from earwitness.metrics.base import Floats
-from earwitness.metrics.chapters.edges import ChapterMetric
-from earwitness.metrics.means import MeanMetric
-from earwitness.timeline import median_distance
+from earwitness.metrics.chapters.pairs import ChapterMeans
+from earwitness.timeline import ChapterCases, median_distance
 
 INF = float("inf")
 
 
 @dataclass(frozen=True)
-class Deviation(ChapterMetric, MeanMetric):
+class Deviation(ChapterMeans):
     """Median distances in seconds, seen from either side."""
 
     name = "deviation"
@@ -41,8 +39,8 @@ class Deviation(ChapterMetric, MeanMetric):
         "Raffel et al. (2014), mir_eval: A Transparent Implementation of Common MIR Metrics",
     )
 
-    def case_values(self, cases: Sequence[Case]) -> Floats:
-        output, reference = self.columns(cases).positive()
+    def pair_values(self, pairs: ChapterCases) -> Floats:
+        output, reference = pairs.positive()
         return np.stack(
             [median_distance(reference, output), median_distance(output, reference)], axis=1
         )

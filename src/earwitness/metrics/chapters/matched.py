@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from earwitness.data import Case
 from earwitness.metrics.base import at_least, one_of
-from earwitness.metrics.chapters.edges import ChapterMetric
-from earwitness.metrics.means import MeanMetric
-from earwitness.timeline import MATCHINGS
+from earwitness.metrics.chapters.pairs import ChapterMeans
+from earwitness.timeline import MATCHINGS, ChapterCases
 from earwitness.timeline.ragged import Ints
 
 COLLAR = {"help": "largest distance of a match, in seconds"}
@@ -17,7 +14,7 @@ MATCHING = {"help": "closest pairs first, or as many as possible", "choices": tu
 
 
 @dataclass(frozen=True)
-class MatchedMetric(ChapterMetric, MeanMetric):
+class MatchedMetric(ChapterMeans):
     """Values made of how many boundaries match, and how many there are on either side."""
 
     collar: float = field(default=3.0, metadata=COLLAR)
@@ -28,8 +25,8 @@ class MatchedMetric(ChapterMetric, MeanMetric):
         object.__setattr__(self, "collar", at_least(0, "collar", self.collar))
         one_of(MATCHINGS, "matching", self.matching)
 
-    def counts(self, cases: Sequence[Case]) -> tuple[Ints, Ints, Ints]:
+    def counts(self, pairs: ChapterCases) -> tuple[Ints, Ints, Ints]:
         """Matches, boundaries of the output, boundaries of the reference."""
-        output, reference = self.columns(cases).positive()
+        output, reference = pairs.positive()
         matches = MATCHINGS[self.matching](output, reference, self.collar)
         return matches, output.lengths, reference.lengths

@@ -6,15 +6,15 @@ boundary − 1: R = 1 − (√((1 − HR)² + OS²) + |HR − 1 − OS| / √2) 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from earwitness.data import Case, Value
+from earwitness.data import Value
 from earwitness.metrics.base import Floats, ratio
 from earwitness.metrics.chapters.matched import MatchedMetric
+from earwitness.timeline import ChapterCases
 
 INF = float("inf")
 
@@ -40,8 +40,8 @@ class RValue(MatchedMetric):
         "the R-value",
     )
 
-    def case_values(self, cases: Sequence[Case]) -> Floats:
-        hits, n_output, n_reference = self.counts(cases)
+    def pair_values(self, pairs: ChapterCases) -> Floats:
+        hits, n_output, n_reference = self.counts(pairs)
         hit_rate = ratio(hits, n_reference, np.nan)
         over = ratio(n_output, n_reference, np.nan) - 1
         from_target = np.sqrt((1 - hit_rate) ** 2 + over**2)

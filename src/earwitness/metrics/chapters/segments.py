@@ -8,21 +8,19 @@ costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
-from earwitness.data import Case, Value
+from earwitness.data import Value
 from earwitness.metrics.base import Floats, at_least, harmonic, ratio
-from earwitness.metrics.chapters.edges import ChapterMetric
-from earwitness.metrics.means import MeanMetric
-from earwitness.timeline import Partition
+from earwitness.metrics.chapters.pairs import ChapterMeans
+from earwitness.timeline import ChapterCases, Partition
 
 
 @dataclass(frozen=True)
-class Segments(ChapterMetric, MeanMetric):
+class Segments(ChapterMeans):
     """Purity, coverage, V-measure, adjusted Rand index and pairwise F of segments."""
 
     frame: float = field(default=0.1, metadata={"help": "distance of frames, in seconds"})
@@ -62,8 +60,8 @@ class Segments(ChapterMetric, MeanMetric):
         super().__post_init__()
         object.__setattr__(self, "frame", at_least(0.001, "frame", self.frame))
 
-    def case_values(self, cases: Sequence[Case]) -> Floats:
-        partition = Partition.of(self.columns(cases), self.frame)
+    def pair_values(self, pairs: ChapterCases) -> Floats:
+        partition = Partition.of(pairs, self.frame)
         purity, coverage = partition.purity()
         homogeneity, completeness = partition.homogeneity()
         both, of_output, of_reference, every = partition.pairs()

@@ -5,22 +5,20 @@ Time is cut into chunks as for `chunks`; a boundary that is off by one chunk is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
-from earwitness.data import Case, Value
+from earwitness.data import Value
 from earwitness.metrics.base import Floats, at_least, ratio
 from earwitness.metrics.chapters.chunks import CHUNK_SIZE, SHORTEST
-from earwitness.metrics.chapters.edges import ChapterMetric
-from earwitness.metrics.means import MeanMetric
-from earwitness.timeline import Events, Grid, edits
+from earwitness.metrics.chapters.pairs import ChapterMeans
+from earwitness.timeline import ChapterCases, Events, Grid, edits
 
 
 @dataclass(frozen=True)
-class Similarity(ChapterMetric, MeanMetric):
+class Similarity(ChapterMeans):
     """Fournier and Inkpen's S over chunks of time."""
 
     chunk_size: float = field(default=6.0, metadata=CHUNK_SIZE)
@@ -46,9 +44,8 @@ class Similarity(ChapterMetric, MeanMetric):
         super().__post_init__()
         object.__setattr__(self, "chunk_size", at_least(SHORTEST, "chunk_size", self.chunk_size))
 
-    def case_values(self, cases: Sequence[Case]) -> Floats:
-        columns = self.columns(cases)
-        grid = Grid.of(columns.duration, self.chunk_size)
-        additions, swaps = edits(Events.of(grid, columns.output, columns.reference))
+    def pair_values(self, pairs: ChapterCases) -> Floats:
+        grid = Grid.of(pairs.duration, self.chunk_size)
+        additions, swaps = edits(Events.of(grid, pairs.output, pairs.reference))
         share = ratio(additions + swaps / 2, grid.chunks, np.nan)
         return np.asarray(1 - share[:, None])

@@ -1,0 +1,110 @@
+"""What a report draws: how values spread over cases, and items to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.api.collect import Hashes, Ints
+from earwitness.api.family import Families, Floats
+from earwitness.data import Shown
+from earwitness.timeline import ChapterCases
+
+DRAWN = 2000  # cases of a system whose values are kept: those with the smallest hashes
+HELD = 20_000  # cases that are held in case one of them is wanted later
+
+
+@dataclass
+class Spread:
+    """Headline values of some cases: all, or as many as are drawn, the same items for everyone."""
+
+    families: Families
+    kept: dict[str, tuple[Hashes, Floats]] = field(default_factory=dict)
+
+    def add(self, names: Sequence[str], codes: Ints, hashes: Hashes, values: Floats) -> None:
+        """Cases whose code is the index of their system's name; -1 is left out."""
+        every = [value.name for value in self.families.values]
+        values = values[:, [every.index(name) for name in self.families.headlines]]
+        for code, name in enumerate(names):
+            mine = codes == code
+            old, rows = self.kept.get(name, (hashes[:0], values[:0]))
+            joined, table = np.append(old, hashes[mine]), np.append(rows, values[mine], axis=0)
+            order = np.argsort(joined, kind="stable")[:DRAWN]
+            self.kept[name] = joined[order], table[order]
+
+    def values(self) -> dict[str, dict[str, tuple[float, ...]]]:
+        """By system and headline, without what is undefined."""
+        return {
+            system: {
+                name: tuple(column[~np.isnan(column)].tolist())
+                for name, column in zip(self.families.headlines, table.T, strict=True)
+            }
+            for system, (_, table) in sorted(self.kept.items())
+            if len(table)
+        }
+
+
+@dataclass
+class Gallery:
+    """Cases of items that may be shown: all while there are few, then only what is wanted."""
+
+    families: Families
+    wanted: tuple[str, ...] = ()
+    audio: dict[str, str] = field(default_factory=dict)
+    _held: list[tuple[ChapterCases, Floats]] = field(default_factory=list)
+
+    def add(self, cases: ChapterCases, index: Ints, values: Floats, audio: dict[str, str]) -> None:
+        """Cases at these places."""
+        self._held.append((cases.take(index), values[index]))
+        self.audio.update(audio)
+
+    def prune(self, wanted: Sequence[str]) -> None:
+        """Forget what nobody wants now, if it has become too much."""
+        if sum(len(cases) for cases, _ in self._held) <= HELD:
+            return
+        chosen = {*self.wanted, *wanted}
+        for place, (cases, values) in enumerate(self._held):
+            index = np.array([i for i, name in enumerate(cases.items) if name in chosen], np.int64)
+            self._held[place] = cases.take(index), values[index]
+        self.audio = {item: path for item, path in self.audio.items() if item in chosen}
+
+    @property
+    def items(self) -> set[str]:
+        """All items that are held."""
+        return {item for cases, _ in self._held for item in cases.items}
+
+    def shown(self, items: Sequence[str], annotators: dict[str, list[str]]) -> tuple[Shown, ...]:
+        """The items in this order, with every system's output that is held."""
+        found: dict[str, list[tuple[int, ChapterCases, NDArray[np.float64]]]] = {}
+        wanted = {*items}
+        for cases, values in self._held:
+            for index, name in enumerate(cases.items):
+                if name in wanted:
+                    found.setdefault(name, []).append((index, cases, values[index]))
+        return tuple(
+            self._picture(item, found[item], annotators.get(item))
+            for item in items
+            if item in found
+        )
+
+    def _picture(
+        self,
+        item: str,
+        found: list[tuple[int, ChapterCases, NDArray[np.float64]]],
+        annotators: list[str] | None,
+    ) -> Shown:
+        cases = {case.key.system: (case, row) for i, of, row in found for case in [of[i]]}
+        first = next(iter(cases.values()))[0]
+        names = annotators or ["reference"]
+        values = [value.name for value in self.families.values]
+        return Shown(
+            item,
+            first.item.duration,
+            self.audio.get(item, ""),
+            {n: r.boundaries for n, r in zip(names, first.references, strict=True)},
+            {system: case.output.boundaries for system, (case, _) in sorted(cases.items())},
+            {s: dict(zip(values, row.tolist(), strict=True)) for s, (_, row) in cases.items()},
+        )

@@ -1,0 +1,41 @@
+"""Elements of a page; what is not an element is text, and is escaped."""
+
+from __future__ import annotations
+
+from html import escape
+
+VOID = {"meta", "br", "line", "rect", "path", "polyline", "polygon", "circle"}
+
+
+class Html(str):
+    """Text that is markup already."""
+
+    __slots__ = ()
+
+
+def element(tag: str, *children: str | None, **attributes: str | float | bool | None) -> Html:
+    """An element; ``class_`` is its class, ``data_x`` becomes ``data-x``; None is left out.
+
+    >>> element("p", "a < b", class_="note")
+    '<p class="note">a &lt; b</p>'
+    """
+    inside = "".join(c if isinstance(c, Html) else escape(c) for c in children if c is not None)
+    named = "".join(_attribute(name, value) for name, value in attributes.items())
+    if tag in VOID and not inside:
+        return Html(f"<{tag}{named}/>")
+    return Html(f"<{tag}{named}>{inside}</{tag}>")
+
+
+def _attribute(name: str, value: str | float | bool | None) -> str:
+    if value is None or value is False:
+        return ""
+    name = name.rstrip("_").replace("_", "-")
+    if value is True:
+        return f" {name}"
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f' {name}="{escape(text)}"'
+
+
+def joined(parts: list[Html]) -> Html:
+    """Elements one behind the other."""
+    return Html("".join(parts))

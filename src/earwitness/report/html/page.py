@@ -1,0 +1,162 @@
+"""The page around the parts."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from earwitness.report.html.elements import Html, element
+from earwitness.report.html.matrix import matrix
+from earwitness.report.html.plots import curve_plot, intervals_plot, legend, spread_plot
+from earwitness.report.html.timelines import timeline
+from earwitness.report.parts import (
+    Curve,
+    Intervals,
+    Lines,
+    Matrix,
+    Part,
+    Report,
+    Section,
+    Spread,
+    Table,
+    Timeline,
+)
+from earwitness.report.tables import tables
+
+COLOURS = 8
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+    "media-src * file: data: blob:; img-src data:"
+)
+
+
+def html(report: Report) -> str:
+    """The whole page."""
+    page = _Page(report)
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", name="generator", content="earwitness"),
+        element("title", f"{report.title}: {', '.join(report.series)}"),
+        element("style", Html(_static("report.css"))),
+    )
+    body = element(
+        "body", page.header(), page.main(), element("script", Html(_static("report.js")))
+    )
+    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+
+
+@cache
+def _static(name: str) -> str:
+    return (files("earwitness.report.html") / "static" / name).read_text(encoding="utf-8")
+
+
+class _Page:
+    """Parts as elements, with one colour a system on the whole page."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._colours = {name: f"s{i % COLOURS}" for i, name in enumerate(report.series)}
+
+    def header(self) -> Html:
+        report = self._report
+        links = [element("a", s.title, href=f"#{_anchor(s.title)}") for s in report.sections]
+        return element(
+            "header",
+            element("h1", report.title),
+            element("p", report.about),
+            legend(report.series, self._colours),
+            element("nav", *links, aria_label="Sections"),
+        )
+
+    def main(self) -> Html:
+        lines = [element("li", line) for line in self._report.provenance]
+        made = element("section", element("h2", "Provenance"), element("ul", *lines, class_="made"))
+        return element("main", *(self._section(s) for s in self._report.sections), made)
+
+    def _section(self, section: Section) -> Html:
+        inside = [element("p", section.text)] if section.text else []
+        inside += [self._part(part) for part in section.parts]
+        if section.folded:
+            summary = element("summary", element("h2", section.title))
+            return element(
+                "section", element("details", summary, *inside), id=_anchor(section.title)
+            )
+        return element("section", element("h2", section.title), *inside, id=_anchor(section.title))
+
+    def _part(self, part: Part) -> Html:
+        match part:
+            case Table():
+                return _table(part)
+            case Lines():
+                heading = element("h3", part.title) if part.title else None
+                items = [element("li", line) for line in part.lines]
+                return element("div", heading, element("ul", *items))
+            case Intervals():
+                return self._figure(part, intervals_plot(part, self._colours))
+            case Curve():
+                return self._figure(part, curve_plot(part, self._colours))
+            case Spread():
+                return self._figure(part, spread_plot(part, self._colours), _drawn(part))
+            case Matrix():
+                every = _folded(tables(part)[1], "all differences, with p")
+                return element("figure", matrix(part), every)
+            case Timeline():
+                return timeline(part, self._colours, self._headlines())
+
+    def _headlines(self) -> list[str]:
+        parts = [part for section in self._report.sections for part in section.parts]
+        return list(dict.fromkeys(p.value.name for p in parts if isinstance(p, Spread)))
+
+    def _figure(self, part: Intervals | Curve | Spread, drawn: Html, note: str = "") -> Html:
+        return element(
+            "figure",
+            element("figcaption", part.title, element("small", f" {part.value.doc}{note}")),
+            drawn,
+            *(_folded(table) for table in tables(part)),
+        )
+
+
+def _drawn(part: Spread) -> str:
+    shown = max((len(values) for values in part.series.values()), default=0)
+    return f"; {shown:,} of {part.cases:,} cases" if shown < part.cases else ""
+
+
+def _folded(table: Table, summary: str = "as a table") -> Html:
+    return element("details", element("summary", summary), _table(table, titled=False))
+
+
+def _table(table: Table, *, titled: bool = True) -> Html:
+    def line(row: tuple[str, ...]) -> Html:
+        cells = [
+            element("th", text, scope="row") if i < table.names else element("td", *_split(text))
+            for i, text in enumerate(row)
+        ]
+        return element("tr", *cells)
+
+    head = [
+        element("th", text, scope="col", class_="text" if i < table.names else None)
+        for i, text in enumerate(table.header)
+    ]
+    return element(
+        "div",
+        element(
+            "table",
+            element("caption", table.title) if titled else None,
+            element("thead", element("tr", *head)),
+            element("tbody", *(line(row) for row in table.rows)),
+        ),
+        class_="scroll",
+    )
+
+
+def _split(text: str) -> tuple[str, ...]:
+    """A number and its interval, which is less loud."""
+    point, bracket, rest = text.partition(" [")
+    return (point, element("small", f" [{rest}")) if bracket else (text,)
+
+
+def _anchor(title: str) -> str:
+    return "".join(char if char.isalnum() else "-" for char in title.lower())

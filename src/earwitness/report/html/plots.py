@@ -1,0 +1,196 @@
+"""Pictures of numbers, drawn in percent so that they fit any width."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isnan
+
+from earwitness.data import Estimate
+from earwitness.report.html.axis import Axis, axis_of
+from earwitness.report.html.elements import Html, element, joined
+from earwitness.report.numbers import cell, interval, number
+from earwitness.report.parts import Curve, Intervals, Spread
+
+BINS = 30
+Colours = Mapping[str, str]  # the class of every series
+
+
+def intervals_plot(part: Intervals, colours: Colours) -> Html:
+    """A row an estimate: a dot with its interval."""
+    every = [e for _, row in part.rows for e in row.values()]
+    axis = axis_of([x for e in every for x in (e.value, e.low, e.high)], part.value)
+    rows = []
+    for label, row in part.rows:
+        for index, (series, estimate) in enumerate(row.items()):
+            alone = len(row) == 1 and (label == series or series not in colours)
+            name = label if alone else series
+            head = None if alone or index else element("div", label, class_="group")
+            colour = colours.get(series, "people")
+            rows += [head] if head is not None else []
+            rows.append(_interval_row(name, estimate, part, axis, colour))
+    return element("div", *rows, _scale(axis), class_="plot")
+
+
+def _interval_row(name: str, estimate: Estimate, part: Intervals, axis: Axis, colour: str) -> Html:
+    marks = []
+    if not isnan(estimate.low):
+        left, right = axis.place(estimate.low), axis.place(estimate.high)
+        marks.append(
+            element("span", class_="whisker", style=f"left:{left}%;width:{right - left:.3f}%")
+        )
+    if not isnan(estimate.value):
+        marks.append(element("span", class_="dot", style=f"left:{axis.place(estimate.value)}%"))
+    told = f"{name}: {cell(estimate, part.value)}, n = {estimate.n:,}"
+    return element(
+        "div",
+        element("span", name, class_="name"),
+        element("span", *_grid(axis), *marks, class_="track", role="img", aria_label=told),
+        element(
+            "span",
+            element("b", number(estimate.value, part.value)),
+            element("small", f"{interval(estimate, part.value)} n {estimate.n:,}"),
+            class_="figure",
+        ),
+        class_=f"row {colour}",
+        title=told,
+    )
+
+
+def _grid(axis: Axis) -> list[Html]:
+    return [element("i", style=f"left:{axis.place(tick)}%") for tick in axis.ticks]
+
+
+def _scale(axis: Axis, texts: Sequence[str] | None = None) -> Html:
+    """The ticks below a plot of rows."""
+    shown = texts or [f"{tick:g}" for tick in axis.ticks]
+    marks = [
+        element("span", text, style=f"left:{axis.place(tick)}%")
+        for tick, text in zip(axis.ticks, shown, strict=True)
+    ]
+    track = element("span", *marks, class_="track")
+    ends = element("span", class_="name"), element("span", class_="figure")
+    return element("div", ends[0], track, ends[1], class_="row scale", aria_hidden="true")
+
+
+def spread_plot(part: Spread, colours: Colours) -> Html:
+    """A row a series: how many cases lie where, and the median."""
+    axis = axis_of([x for values in part.series.values() for x in values], part.value)
+    counts = {name: _counts(values, axis) for name, values in part.series.items()}
+    most = max((max(bins) for bins in counts.values()), default=0)
+    rows = [
+        _spread_row(name, values, counts[name], most, part, axis, colours[name])
+        for name, values in part.series.items()
+    ]
+    return element("div", *rows, _scale(axis), class_="plot spread")
+
+
+def _counts(values: Sequence[float], axis: Axis) -> list[int]:
+    bins = [0] * BINS
+    for x in values:
+        bins[min(BINS - 1, int(axis.place(x) / 100 * BINS))] += 1
+    return bins
+
+
+def _spread_row(
+    name: str,
+    values: Sequence[float],
+    bins: Sequence[int],
+    most: int,
+    part: Spread,
+    axis: Axis,
+    colour: str,
+) -> Html:
+    bars = [
+        element("rect", x=i + 0.05, y=1 - count / most, width=0.9, height=count / most)
+        for i, count in enumerate(bins)
+        if count
+    ]
+    drawing = element(
+        "svg", *bars, viewBox=f"0 0 {BINS} 1", preserveAspectRatio="none", aria_hidden="true"
+    )
+    middle = sorted(values)[len(values) // 2] if len(values) % 2 else _mean_middle(values)
+    told = f"{name}: {len(values):,} cases, median {number(middle, part.value)}"
+    mark = element("span", class_="median", style=f"left:{axis.place(middle)}%") if values else None
+    return element(
+        "div",
+        element("span", name, class_="name"),
+        element("span", *_grid(axis), drawing, mark, class_="track", role="img", aria_label=told),
+        element(
+            "span",
+            element("b", number(middle, part.value)),
+            element("small", "median"),
+            class_="figure",
+        ),
+        class_=f"row {colour}",
+        title=told,
+    )
+
+
+def _mean_middle(values: Sequence[float]) -> float:
+    if not values:
+        return float("nan")
+    ordered, half = sorted(values), len(values) // 2
+    return (ordered[half - 1] + ordered[half]) / 2
+
+
+def curve_plot(part: Curve, colours: Colours) -> Html:
+    """Lines with the band of their intervals."""
+    every = [e for _, row in part.points for e in row.values()]
+    y = axis_of([v for e in every for v in (e.value, e.low, e.high)], part.value)
+    xs = [x for x, _ in part.points]
+    places = {x: 100 * i / (len(xs) - 1) for i, x in enumerate(xs)}  # evenly: numbers often double
+    drawn = [_line(name, part, y, places, colours[name]) for name in part.points[0][1]]
+    grid = [
+        element("line", x1=0, x2=100, y1=100 - y.place(t), y2=100 - y.place(t), class_="grid")
+        for t in y.ticks
+    ]
+    svg = element(
+        "svg", *grid, *drawn, viewBox="0 0 100 100", preserveAspectRatio="none", aria_hidden="true"
+    )
+    across = [element("span", f"{x:g}", style=f"left:{places[x]:.3f}%") for x in xs]
+    up = [element("span", f"{t:g}", style=f"bottom:{y.place(t)}%") for t in y.ticks]
+    return element(
+        "div",
+        element("div", *up, class_="y", aria_hidden="true"),
+        element("div", svg, *_dots(part, y, places, colours), class_="area"),
+        element("div", *across, class_="x", aria_hidden="true"),
+        element("div", part.parameter, class_="label"),
+        legend(list(part.points[0][1]), colours),
+        class_="curve",
+        role="img",
+        aria_label=f"{part.title}; the table below has the numbers",
+    )
+
+
+def _line(name: str, part: Curve, y: Axis, places: Mapping[float, float], colour: str) -> Html:
+    known = [(places[x], row[name]) for x, row in part.points if not isnan(row[name].value)]
+    line = " ".join(f"{x:.3f},{100 - y.place(e.value):.3f}" for x, e in known)
+    sure = [(x, e) for x, e in known if not isnan(e.low)]
+    there = [f"{x:.3f},{100 - y.place(e.high):.3f}" for x, e in sure]
+    back = [f"{x:.3f},{100 - y.place(e.low):.3f}" for x, e in reversed(sure)]
+    return element(
+        "g",
+        element("polygon", points=" ".join(there + back), class_="band"),
+        element("polyline", points=line, class_="line"),
+        class_=colour,
+    )
+
+
+def _dots(part: Curve, y: Axis, places: Mapping[float, float], colours: Colours) -> list[Html]:
+    return [
+        element(
+            "span",
+            class_=f"dot {colours[name]}",
+            style=f"left:{places[x]:.3f}%;bottom:{y.place(estimate.value)}%",
+            title=f"{name}, {part.parameter} {x:g}: {cell(estimate, part.value)}",
+        )
+        for x, row in part.points
+        for name, estimate in row.items()
+        if not isnan(estimate.value)
+    ]
+
+
+def legend(names: Sequence[str], colours: Colours) -> Html:
+    """Which colour is whose."""
+    keys = [element("span", element("i"), name, class_=f"key {colours[name]}") for name in names]
+    return element("div", joined(keys), class_="legend")

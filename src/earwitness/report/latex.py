@@ -1,0 +1,92 @@
+"""A report as LaTeX: tables for a paper, with booktabs."""
+
+from __future__ import annotations
+
+from earwitness.report.parts import Lines, Report, Section, Table
+from earwitness.report.tables import tables
+
+SPECIAL = {char: f"\\{char}" for char in "#$%&_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "–": "--",
+    "—": "---",
+    "·": r"$\cdot$",
+    "…": r"\dots{}",
+    "π": r"$\pi$",
+}
+HEAD = "% needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}"
+
+
+def latex(report: Report) -> str:
+    """Tables to include in a document, with their provenance."""
+    notes = [f"{report.title}: {report.about}", *report.provenance]
+    parts = ["\n".join([HEAD, *(f"% {' '.join(note.split())}" for note in notes)])]
+    sections = [section for section in report.sections if section.place != "pictures"]
+    parts += [part for section in sections for part in _section(section)]
+    made = "\n".join(f"\\par {_breakable(line)}" for line in report.provenance)
+    parts.append("\\begingroup\\footnotesize\\raggedright\n" + made + "\n\\par\\endgroup")
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(section: Section) -> list[str]:
+    parts = []
+    for part in section.parts:
+        if isinstance(part, Lines):
+            items = "\n".join(f"\\item {escape(line)}" for line in part.lines)
+            if items:
+                parts.append(f"\\begin{{itemize}}\n{items}\n\\end{{itemize}}")
+        parts += [_table(table) for table in tables(part)]
+    return parts
+
+
+def _table(table: Table) -> str:
+    columns = "l" + "r" * (len(table.header) - 1)
+    rows = "\n".join(f"{_row(row)} \\\\" for row in table.rows)
+    return "\n".join(
+        [
+            "\\begin{table}[t]",
+            "\\centering",
+            f"\\caption{{{_breakable(table.title)}}}",
+            f"\\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
+            "\\toprule",
+            f"{_row(table.header)} \\\\",
+            "\\midrule",
+            rows,
+            "\\bottomrule",
+            "\\end{tabular}",
+            "\\end{table}",
+        ]
+    )
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return " & ".join(map(_cell, cells))
+
+
+def _cell(text: str) -> str:
+    """A cell; one that begins with a bracket would be taken for an option of the line before."""
+    return "{}" + escape(text) if text.startswith("[") else escape(text)
+
+
+def escape(text: str) -> str:
+    """Text that LaTeX leaves alone.
+
+    >>> escape("100 % of a_b ↑")
+    '100 \\\\% of a\\\\_b $\\\\uparrow$'
+    """
+    return " ".join("".join(SPECIAL.get(char, char) for char in text).split())
+
+
+def _breakable(text: str) -> str:
+    """Long signatures may be broken behind commas and bars."""
+    made = escape(text)
+    for mark in (",", r"\textbar{}", "="):
+        made = made.replace(mark, f"{mark}\\allowbreak{{}}")
+    return made

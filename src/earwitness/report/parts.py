@@ -1,0 +1,120 @@
+"""What a report is made of, before any medium is chosen.
+
+Whatever is measured, a report is sections of these parts; every medium knows how to show each of
+them, or shows its table instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from earwitness.data import Contrast, Estimate, Shown, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Column names and rows; the first ``names`` columns are names, the others are numbers.
+
+    Where it is too wide, columns that ``may_miss`` are left out, others go below.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    names: int = 1
+    may_miss: bool = False
+
+    def columns(self, chosen: Sequence[int]) -> Table:
+        """The same table with these columns only."""
+        header, *rows = [tuple(row[i] for i in chosen) for row in (self.header, *self.rows)]
+        return replace(self, header=header, rows=tuple(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A list of texts."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """Estimates of one value, in rows, by series (such as systems)."""
+
+    title: str
+    value: Value
+    heading: str
+    rows: tuple[tuple[str, Mapping[str, Estimate]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Estimates of one value over the numbers of a parameter, by series."""
+
+    title: str
+    value: Value
+    parameter: str
+    points: tuple[tuple[float, Mapping[str, Estimate]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How the values of single cases lie, by series; ``cases`` are all that there are."""
+
+    title: str
+    value: Value
+    series: Mapping[str, tuple[float, ...]]
+    cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Who is better than whom by one value."""
+
+    title: str
+    value: Value
+    systems: Mapping[str, Estimate]
+    contrasts: tuple[Contrast, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Boundaries of people and systems over time."""
+
+    title: str
+    shown: Shown
+
+
+Part = Table | Lines | Intervals | Curve | Spread | Matrix | Timeline
+
+
+Place = Literal["everywhere", "pages", "pictures"]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Parts under a heading; ``text`` says what is to be seen.
+
+    Some are for pages (not for the terminal), some only for media that draw. Folded ones open on
+    demand.
+    """
+
+    title: str
+    parts: tuple[Part, ...]
+    text: str = ""
+    place: Place = "everywhere"
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A title, what it is about in a line, sections, and where the numbers come from."""
+
+    title: str
+    about: str
+    series: tuple[str, ...]
+    sections: tuple[Section, ...]
+    provenance: tuple[str, ...]
