@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from earwitness import __version__
 from earwitness.data import Case, Sweep, Value
 from earwitness.errors import UsageError, nearest
-from earwitness.metrics import DEFAULTS, METRICS, Metric, find
+from earwitness.metrics import DEFAULTS, METRICS, Metric, Views, find
 
 Floats = NDArray[np.float64]
 Chosen = Sequence[str | Metric] | str
@@ -125,9 +125,9 @@ class Families:
         """Statistics of every case, a table a metric."""
         return [metric.measure_many(cases) for metric in self.metrics]
 
-    def measure_left_out(self, cases: Sequence[Case]) -> list[Floats]:
-        """The same, as if each reference in turn did not exist."""
-        return [metric.measure_left_out(cases) for metric in self.metrics]
+    def views(self, cases: Sequence[Case]) -> list[Views]:
+        """The same, in all ways that several references allow."""
+        return [metric.measure_views(cases) for metric in self.metrics]
 
     def score(self, statistics: Sequence[Floats]) -> Floats:
         """Values of all metrics from their summed statistics."""

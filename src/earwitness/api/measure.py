@@ -78,36 +78,35 @@ class MeasureBlock:
 
     def measure(self, parsed: Parsed, done: int = 0) -> Measured:
         """Measure cases that were parsed."""
+        cases, each, left_out = parsed.cases, None, None
+        if cases.spans is None and not self.by_annotator:
+            statistics = self.families.measure(cases)
+        else:
+            views = self.families.views(cases)
+            statistics = [view.whole for view in views]
+            several = np.flatnonzero(cases.counts > 1)
+            left_out = More(several, [view.left_out for view in views], [])
+            if self.by_annotator and self.references is not None:
+                case = np.repeat(np.arange(len(cases)), cases.counts)
+                names = self.references.names(cases.items)
+                each = More(case, [view.each for view in views], names)
         return Measured(
-            list(parsed.cases.items),
-            list(parsed.cases.systems),
+            list(cases.items),
+            list(cases.systems),
             parsed.lines,
             parsed.hashes,
-            self.families.measure(parsed.cases),
+            statistics,
             parsed.findings,
             parsed.later,
             parsed.answered,
-            _remarks(parsed.cases),
+            _remarks(cases),
             parsed.labels,
-            self._each(parsed.cases),
-            self._left_out(parsed.cases),
-            parsed.cases if self.whole else None,
+            each,
+            left_out,
+            cases if self.whole else None,
             parsed.audio if self.whole else {},
             done,
         )
-
-    def _each(self, cases: ChapterCases) -> More | None:
-        if not self.by_annotator or self.references is None:
-            return None
-        case = np.repeat(np.arange(len(cases)), cases.counts)
-        labels = self.references.names(cases.items)
-        return More(case, self.families.measure(cases.each()), labels)
-
-    def _left_out(self, cases: ChapterCases) -> More | None:
-        several = np.flatnonzero(cases.counts > 1)
-        if not len(several):
-            return None
-        return More(several, self.families.measure_left_out(cases.take(several)), [])
 
 
 def _remarks(cases: ChapterCases) -> Counter[str]:

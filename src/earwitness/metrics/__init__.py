@@ -1,6 +1,6 @@
 """Metrics by name; the contract tests hold every entry of the table to the same promises."""
 
-from earwitness.metrics.base import Metric, find
+from earwitness.metrics.base import Metric, Views, find
 from earwitness.metrics.chapters import (
     Agreement,
     Chunks,
@@ -22,4 +22,4 @@ METRICS: dict[str, type[Metric]] = {
 }
 DEFAULTS = ("chunks", "collar")  # what is scored if nobody asks for more
 
-__all__ = ["DEFAULTS", "METRICS", "Metric", "find"]
+__all__ = ["DEFAULTS", "METRICS", "Metric", "Views", "find"]

@@ -8,11 +8,11 @@ one case or of a million, weighted or not) into values. Intervals and tests come
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,24 @@ from earwitness.data import Case, Value
 from earwitness.errors import UsageError, nearest
 
 Floats = NDArray[np.float64]
+
+
+class Views(NamedTuple):
+    """Statistics of cases that may have several references.
+
+    ``whole`` has a row a case, ``each`` a row a reference, as if it were the only one, and
+    ``left_out`` a row a case with two references and more: as if each of them in turn did not
+    exist, the mean of all that.
+    """
+
+    whole: Floats
+    each: Floats
+    left_out: Floats
+
+
+def _fewer(case: Case) -> Iterator[Case]:
+    for rest in combinations(case.references, len(case.references) - 1):
+        yield replace(case, references=rest)
 
 
 @dataclass(frozen=True)
@@ -46,17 +64,14 @@ class Metric(ABC):
         """Statistics of one case."""
         return np.asarray(self.measure_many((case,))[0])
 
-    def measure_left_out(self, cases: Sequence[Case]) -> Floats:
-        """As if each reference in turn did not exist, the mean of all that; a row a case.
-
-        Every case needs two references at least. Subclasses may be faster.
-        """
-        rows = []
-        for case in cases:
-            rests = combinations(case.references, len(case.references) - 1)
-            fewer = [replace(case, references=rest) for rest in rests]
-            rows.append(self.measure_many(fewer).mean(axis=0))
-        return np.stack(rows)
+    def measure_views(self, cases: Sequence[Case]) -> Views:
+        """Statistics in all ways that several references allow; subclasses may be faster."""
+        each = [replace(case, references=(one,)) for case in cases for one in case.references]
+        several = [case for case in cases if len(case.references) > 1]
+        whole = self.measure_many(cases)
+        rows = [self.measure_many(list(_fewer(case))).mean(axis=0) for case in several]
+        left_out = np.stack(rows) if rows else whole[:0]
+        return Views(whole, self.measure_many(each), left_out)
 
     @property
     def signature(self) -> str:

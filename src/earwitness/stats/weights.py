@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,21 @@ MIX = (
 
 def multinomial(n: int, draws: int, seed: int) -> Iterator[Floats]:
     """Blocks of rows; a row is one draw of ``n`` out of ``n`` cases with replacement."""
+    if n * draws <= HELD:
+        yield _drawn(n, draws, seed)
+        return
+    yield from _blocks(n, draws, seed)
+
+
+@lru_cache(maxsize=2)
+def _drawn(n: int, draws: int, seed: int) -> Floats:
+    """Kept, since many estimates of a run rest on equally many cases."""
+    (weights,) = _blocks(n, draws, seed)
+    weights.flags.writeable = False
+    return weights
+
+
+def _blocks(n: int, draws: int, seed: int) -> Iterator[Floats]:
     rng = np.random.Generator(np.random.PCG64(seed))
     block = max(1, HELD // n)
     for start in range(0, draws, block):

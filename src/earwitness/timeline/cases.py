@@ -13,7 +13,7 @@ from earwitness.errors import UsageError
 from earwitness.timeline.ragged import Floats, Ints, Ragged, bounds, pick
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ChapterCases(Sequence[Case]):
     """A sequence of cases; one that is asked for is made on the spot.
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
+
 import numpy as np
 
 from earwitness.timeline.ragged import (
@@ -49,13 +52,44 @@ def _sorted_rows(boundaries: Ragged) -> tuple[Ints, Ragged]:
 
 def _reach(out: Ragged, reference: Ragged, collar: float) -> tuple[Ints, Ints]:
     """For every reference boundary the range of output boundaries within the collar."""
-    rows = reference.rows
+    rows, time = reference.rows, reference.values
+    middle = _behind(out, reference)
     start, stop = out.offsets[rows], out.offsets[rows + 1]
-    time = reference.values
     with np.errstate(invalid="ignore"):  # infinity less infinity is never within a collar
-        low = start + count_true(start, stop, lambda i: ~(time - out.values[i] <= collar))
-        high = low + count_true(low, stop, lambda i: out.values[i] - time <= collar)
+        low = middle - _steps(
+            middle - start, lambda k, at: time[at] - out.values[middle[at] - 1 - k] <= collar
+        )
+        high = middle + _steps(
+            stop - middle, lambda k, at: out.values[middle[at] + k] - time[at] <= collar
+        )
     return low, high
+
+
+@lru_cache(maxsize=4)
+def _behind(out: Ragged, reference: Ragged) -> Ints:
+    """For every reference boundary the first output boundary that is not before it.
+
+    Kept, since every collar starts from there.
+    """
+    rows, time = reference.rows, reference.values
+    start, stop = out.offsets[rows], out.offsets[rows + 1]
+    return start + count_true(start, stop, lambda i: out.values[i] < time)
+
+
+def _steps(most: Ints, test: Callable[[int, Ints], Bools]) -> Ints:
+    """How many steps pass a test that, once false, stays false; few are expected.
+
+    ``test`` takes the number of steps done and the places that ask.
+    """
+    steps = np.zeros(len(most), np.int64)
+    going = np.flatnonzero(most > 0)
+    done = 0
+    while len(going):
+        going = going[test(done, going)]
+        done += 1
+        steps[going] = done
+        going = going[most[going] > done]
+    return steps
 
 
 def _match(
@@ -114,18 +148,33 @@ def median_distance(of: Ragged, to: Ragged) -> Floats:
     near = _sorted_rows(to)[1]
     rows, median = of.rows, np.full(len(of), np.nan)
     start, stop = near.offsets[rows], near.offsets[rows + 1]
-    behind = start + count_true(start, stop, lambda i: near.values[i] < of.values)
+    behind = _behind(near, of)
     distance = np.full(len(rows), np.inf)
     for index in (behind - 1, behind):
         there = (index >= start) & (index < stop)
         gap = np.abs(near.values[index[there]] - of.values[there])
         distance[there] = np.minimum(distance[there], gap)
-    ordered = distance[np.lexsort((distance, rows))]
-    some = (of.lengths > 0) & (near.lengths > 0)
-    low = of.offsets[:-1][some] + (of.lengths[some] - 1) // 2
-    high = of.offsets[:-1][some] + of.lengths[some] // 2
-    median[some] = (ordered[low] + ordered[high]) / 2
+    some = np.flatnonzero((of.lengths > 0) & (near.lengths > 0))
+    median[some] = _medians(distance, of.offsets, some)
     return median
+
+
+def _medians(values: Floats, offsets: Ints, rows: Ints) -> Floats:
+    """The median of each of these rows; rows of about the same length are sorted together."""
+    lengths = np.diff(offsets)[rows]
+    sizes = np.ceil(np.log2(lengths)).astype(np.int64)
+    found = np.empty(len(rows))
+    for size in np.unique(sizes):
+        chosen = np.flatnonzero(sizes == size)
+        length = lengths[chosen]
+        place = np.arange(int(length.max()))
+        inside = place < length[:, None]
+        table = np.full(inside.shape, np.inf)
+        table[inside] = values[(offsets[rows[chosen]][:, None] + place)[inside]]
+        table.sort(axis=1)
+        each = np.arange(len(chosen))
+        found[chosen] = (table[each, (length - 1) // 2] + table[each, length // 2]) / 2
+    return found
 
 
 MATCHINGS = {"greedy": greedy_matches, "optimal": optimal_matches}

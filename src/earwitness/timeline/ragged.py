@@ -18,7 +18,7 @@ Places = NDArray[Any]  # 32 or 64 bits wide, whatever the grid needs
 Bools = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Ragged:
     """Row ``i`` is ``values[offsets[i]:offsets[i + 1]]``.
 

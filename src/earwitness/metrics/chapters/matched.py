@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from earwitness.metrics.base import at_least, one_of
 from earwitness.metrics.chapters.pairs import ChapterMeans
@@ -27,6 +28,12 @@ class MatchedMetric(ChapterMeans):
 
     def counts(self, pairs: ChapterCases) -> tuple[Ints, Ints, Ints]:
         """Matches, boundaries of the output, boundaries of the reference."""
-        output, reference = pairs.positive()
-        matches = MATCHINGS[self.matching](output, reference, self.collar)
-        return matches, output.lengths, reference.lengths
+        return _counts(pairs, self.collar, self.matching)
+
+
+@lru_cache(maxsize=16)
+def _counts(pairs: ChapterCases, collar: float, matching: str) -> tuple[Ints, Ints, Ints]:
+    """Kept, since several families ask the same of the same cases one after the other."""
+    output, reference = pairs.positive()
+    matches = MATCHINGS[matching](output, reference, collar)
+    return matches, output.lengths, reference.lengths

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from earwitness.data import Case
-from earwitness.metrics.base import Floats, Metric, at_least, one_of
+from earwitness.metrics.base import Floats, Metric, Views, at_least, one_of
 from earwitness.metrics.means import mean_statistics, mean_values
 from earwitness.timeline import ChapterCases
-from earwitness.timeline.ragged import Ints
+from earwitness.timeline.ragged import Ints, bounds
 
 EDGE = {"help": "boundaries this close to start or end count on neither side, in seconds"}
 AGAINST = {
@@ -44,28 +44,34 @@ class ChapterMetric(Metric):
     def measure_many(self, cases: Sequence[Case]) -> Floats:
         """Statistics of outputs beside all of their references."""
         columns = ChapterCases.of(cases)
-        statistics = self._measure_each(columns)
-        if columns.spans is None:
-            return statistics
-        if self.against == "mean":
-            return _means(statistics, columns.spans)
-        return np.asarray(statistics[self._ranked(statistics, columns.counts)[columns.spans[:-1]]])
+        return self._whole(self._each(columns), columns)
 
-    def measure_left_out(self, cases: Sequence[Case]) -> Floats:
-        """As if each reference in turn did not exist, the mean of all that."""
+    def measure_views(self, cases: Sequence[Case]) -> Views:
+        """Every pair is measured once, whatever is made of it."""
         columns = ChapterCases.of(cases)
-        if columns.spans is None:
-            raise ValueError("every case needs at least two references")
-        statistics = self._measure_each(columns)
-        if self.against == "mean":
-            return _means(statistics, columns.spans)
-        ranked = self._ranked(statistics, columns.counts)
-        best, second = (statistics[ranked[columns.spans[:-1] + rank]] for rank in (0, 1))
-        counts = columns.counts[:, None]  # the second best counts when the best is left out
-        return np.asarray(((counts - 1) * best + second) / counts)
+        each, counts = self._each(columns), columns.counts
+        several = np.repeat(counts > 1, counts)
+        left_out = self._left_out(each[several], counts[counts > 1])
+        return Views(self._whole(each, columns), each, left_out)
 
-    def _measure_each(self, columns: ChapterCases) -> Floats:
+    def _each(self, columns: ChapterCases) -> Floats:
         return self.measure_pairs(columns.each().without_edges(self.edge))
+
+    def _whole(self, each: Floats, columns: ChapterCases) -> Floats:
+        if columns.spans is None:
+            return each
+        if self.against == "mean":
+            return _means(each, columns.counts)
+        return np.asarray(each[self._ranked(each, columns.counts)[columns.spans[:-1]]])
+
+    def _left_out(self, each: Floats, counts: Ints) -> Floats:
+        if self.against == "mean":
+            return _means(each, counts)
+        first = bounds(counts)[:-1]
+        ranked = self._ranked(each, counts)
+        best, second = each[ranked[first]], each[ranked[first + 1]]
+        many = counts[:, None]  # the second best counts when the best is left out
+        return np.asarray(((many - 1) * best + second) / many)
 
     def _ranked(self, statistics: Floats, counts: Ints) -> Ints:
         """Rows case by case, the best reference first, undefined ones last."""
@@ -90,6 +96,6 @@ class ChapterMeans(ChapterMetric):
         return mean_values(statistics)
 
 
-def _means(statistics: Floats, spans: Ints) -> Floats:
-    sums: Floats = np.add.reduceat(statistics, spans[:-1], axis=0)
-    return sums / np.diff(spans)[:, None]
+def _means(statistics: Floats, counts: Ints) -> Floats:
+    sums: Floats = np.add.reduceat(statistics, bounds(counts)[:-1], axis=0)
+    return sums / counts[:, None]

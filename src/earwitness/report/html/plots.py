@@ -76,9 +76,8 @@ def spread_plot(part: Spread, colours: Colours) -> Html:
     """A row a series: how many cases lie where, and the median."""
     axis = axis_of([x for values in part.series.values() for x in values], part.value)
     counts = {name: _counts(values, axis) for name, values in part.series.items()}
-    most = max((max(bins) for bins in counts.values()), default=0)
     rows = [
-        _spread_row(name, values, counts[name], most, part, axis, colours[name])
+        _spread_row(name, values, counts[name], part, axis, colours[name])
         for name, values in part.series.items()
     ]
     return element("div", *rows, _scale(axis), class_="plot spread")
@@ -95,11 +94,11 @@ def _spread_row(
     name: str,
     values: Sequence[float],
     bins: Sequence[int],
-    most: int,
     part: Spread,
     axis: Axis,
     colour: str,
 ) -> Html:
+    most = max(bins)  # every row has its own height: shapes are to be compared, not counts
     bars = [
         element("rect", x=i + 0.05, y=1 - count / most, width=0.9, height=count / most)
         for i, count in enumerate(bins)
