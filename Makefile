@@ -9,13 +9,15 @@ DEV := .venv/dev-$(call key,requirements-dev.lock)
 STAGE := PATH="$(CURDIR)/$(DEV)/bin:$$PATH" .ci/stage
 EXAMPLE := examples/chapters
 
-.PHONY: demo test prove lint types layers tests docs lock clean
+.PHONY: demo test prove browser lint types layers tests docs lock clean
 
-demo: $(RUN)/.installed  ## score the example corpus, print the table, write a report (ONCE=1: never serve)
+demo: $(RUN)/.installed  ## score the example corpus, print the table, write reports (ONCE=1: never serve)
 	@mkdir -p out
-	@$(RUN)/bin/earwitness score $(EXAMPLE)/outputs.jsonl $(EXAMPLE)/references.jsonl --worst 3
-	@$(RUN)/bin/earwitness score $(EXAMPLE)/outputs.jsonl $(EXAMPLE)/references.jsonl --worst 10 \
-	  --to md --output out/report.md --samples out/samples.csv
+	@$(RUN)/bin/earwitness score $(EXAMPLE)/outputs.jsonl $(EXAMPLE)/references.jsonl --worst 3 \
+	  --samples out/samples.csv
+	@$(RUN)/bin/earwitness compare $(EXAMPLE)/outputs.jsonl $(EXAMPLE)/annotators.jsonl \
+	  --collar 0.5 --collar 1 --collar 2 --collar 3 --collar 5 --collar 10 --collar 30 \
+	  --value boundary_similarity --value collar_f1@3.0 --by kind --worst 5 --output out/report.html
 
 test: lint types layers tests  ## everything, with small counts
 
@@ -34,6 +36,9 @@ tests: $(DEV)/.installed
 
 prove: $(DEV)/.installed  ## full counts and benchmarks; dated output in docs/proof.md
 	@$(STAGE) prove python benchmarks/prove.py
+
+browser: $(DEV)/.installed  ## the report's page in Chromium, which must be installed
+	@$(STAGE) browser pytest -q browser
 
 docs: $(DEV)/.installed  ## write the generated pages again
 	@$(DEV)/bin/python docs/generate.py

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "proof.md"
 COMMANDS = {
     "All tests with full counts": ["-m", "pytest", "-q", "-n", "2", "--durations=12"],
+    "The report in Chromium": ["-m", "pytest", "-q", "browser"],
     "Chapters against chunkseg": ["benchmarks/chapters.py"],
 }
 

@@ -47,7 +47,7 @@ def _section(section: Section) -> list[str]:
 
 
 def _table(table: Table) -> str:
-    columns = "l" + "r" * (len(table.header) - 1)
+    columns = "l" * table.names + "r" * (len(table.header) - table.names)
     rows = "\n".join(f"{_row(row)} \\\\" for row in table.rows)
     return "\n".join(
         [

@@ -46,7 +46,9 @@ def escape(text: str) -> str:
 def table_lines(table: Table) -> str:
     """A table with its heading."""
     lines = [f"### {escape(table.title)}", "", _line(table.header)]
-    lines.append(_line([":--", *["--:"] * (len(table.header) - 1)], raw=True))
+    lines.append(
+        _line([":--"] * table.names + ["--:"] * (len(table.header) - table.names), raw=True)
+    )
     return "\n".join([*lines, *(_line(row) for row in table.rows)])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
+from earwitness.data import Value
 from earwitness.report.html.elements import Html, element
 from earwitness.report.html.matrix import matrix
 from earwitness.report.html.plots import curve_plot, intervals_plot, legend, spread_plot
@@ -106,9 +107,9 @@ class _Page:
             case Timeline():
                 return timeline(part, self._colours, self._headlines())
 
-    def _headlines(self) -> list[str]:
+    def _headlines(self) -> list[Value]:
         parts = [part for section in self._report.sections for part in section.parts]
-        return list(dict.fromkeys(p.value.name for p in parts if isinstance(p, Spread)))
+        return [part.value for part in parts if isinstance(part, Spread)]
 
     def _figure(self, part: Intervals | Curve | Spread, drawn: Html, note: str = "") -> Html:
         return element(

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
-from earwitness.data import is_address
+from earwitness.data import Value, is_address
 from earwitness.report.html.axis import Axis, times_of
 from earwitness.report.html.elements import Html, element
-from earwitness.report.numbers import clock
+from earwitness.report.numbers import clock, number
 from earwitness.report.parts import Timeline
 
 
-def timeline(part: Timeline, colours: Mapping[str, str], headlines: Sequence[str]) -> Html:
+def timeline(part: Timeline, colours: Mapping[str, str], headlines: Sequence[Value]) -> Html:
     """A row for every annotator and every system."""
     shown = part.shown
     axis = times_of(shown.duration)
     guides = sorted({t for times in shown.references.values() for t in times})
     rows = [_row(name, times, axis, "people", "", ()) for name, times in shown.references.items()]
     for system, times in shown.outputs.items():
-        values = shown.values.get(system, {})
-        told = ", ".join(f"{name} {values[name]:.3f}" for name in headlines if name in values)
+        values = shown.values[system]
+        told = ", ".join(f"{v.name} {number(values[v.name], v)}" for v in headlines)
         rows.append(_row(system, times, axis, colours[system], told, guides))
     marks = [element("span", clock(t), style=f"left:{axis.place(t)}%") for t in axis.ticks]
     scale = element(

@@ -1,0 +1,177 @@
+"""The HTML report in Chromium: it fits, it draws, and a click plays. Part of `make prove`."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import wave
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import earwitness
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SECONDS = 40
+WIDTHS = {"phone": 360, "tablet": 768, "desktop": 1400}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    place = shutil.which("chromium") or shutil.which("google-chrome")
+    assert place, "install chromium"
+    with sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=place, args=FLAGS)
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A comparison with everything in it, and real sound."""
+    folder = tmp_path_factory.mktemp("report")
+    with wave.open(str(folder / "talk one.wav"), "wb") as sound:
+        sound.setnchannels(1)
+        sound.setsampwidth(2)
+        sound.setframerate(8000)
+        sound.writeframes(struct.pack("<h", 1000) * 8000 * SECONDS)
+    outputs, references = _records(str(folder / "talk one.wav"))
+    found = earwitness.compare(
+        outputs,
+        references,
+        collar=[0.5, 1, 3, 10],
+        by=["kind", "annotator"],
+        worst=3,
+        show="item 0",
+        permutations=200,
+    )
+    path = folder / "report.html"
+    path.write_text(earwitness.render(found, "html", folder=folder), encoding="utf-8")
+    return path
+
+
+def _records(audio: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    outputs, references = [], []
+    for item in range(8):
+        times = [5.0 + item % 3, 15.0, 22.0 + item % 2, 31.0]
+        people = [{"boundaries": times}, {"boundaries": [t + 0.7 for t in times[:3]]}]
+        record = {"item": f"item {item}", "duration": SECONDS, "references": people}
+        references.append({**record, "audio": audio, "meta": {"kind": ["talk", "radio"][item % 2]}})
+        for name, shift in (("a system with a really long name", 0.3), ("b", 2.0), ("c", 6.0)):
+            outputs.append(
+                {
+                    "item": f"item {item}",
+                    "system": name,
+                    "output": {"boundaries": [t + shift for t in times]},
+                }
+            )
+    return outputs, references
+
+
+def opened(browser: Browser, report: Path, width: int, scheme: str = "light") -> Page:
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+    page.set_default_timeout(10_000)
+    page.goto(report.as_uri())
+    return page
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+def test_nothing_is_wider_than_the_window(browser: Browser, report: Path, width: int) -> None:
+    page = opened(browser, report, width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_nothing_goes_wrong_and_nothing_is_fetched(browser: Browser, report: Path) -> None:
+    page = browser.new_page()
+    said: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(report.as_uri())
+    assert said == []
+    assert asked == [report.as_uri()]
+
+
+def test_colours_follow_the_reader(browser: Browser, report: Path) -> None:
+    shade = "getComputedStyle(document.body).backgroundColor"
+    light = opened(browser, report, 800).evaluate(shade)
+    dark = opened(browser, report, 800, "dark").evaluate(shade)
+    assert light != dark
+
+
+def test_marks_lie_where_the_numbers_say(browser: Browser, report: Path) -> None:
+    page = opened(browser, report, 1000)
+    track = page.locator(".timeline").first.locator(".row.people .track").first
+    box = track.bounding_box()
+    mark = track.locator("b").first.bounding_box()
+    assert box is not None
+    assert mark is not None
+    middle = (mark["x"] + mark["width"] / 2 - box["x"]) / box["width"]
+    assert middle == pytest.approx(5 / SECONDS, abs=0.005)
+
+
+def test_a_click_on_the_timeline_plays_from_there(browser: Browser, report: Path) -> None:
+    page = opened(browser, report, 1000)
+    figure = page.locator(".timeline").first
+    track = figure.locator(".row.people .track").first
+    track.scroll_into_view_if_needed()
+    box = track.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + box["height"] / 2)
+    page.wait_for_function(
+        "() => { const a = document.querySelector('.timeline audio');"
+        " return !a.paused && a.currentTime > 0; }"
+    )
+    now = page.evaluate("document.querySelector('.timeline audio').currentTime")
+    assert SECONDS / 2 - 1 < now < SECONDS / 2 + 8
+    head = track.locator(".head").bounding_box()
+    assert head is not None
+    assert (head["x"] - box["x"]) / box["width"] == pytest.approx(0.5, abs=0.2)
+
+
+def test_another_timeline_silences_the_first(browser: Browser, report: Path) -> None:
+    page = opened(browser, report, 1000)
+    for number in (0, 1):
+        track = page.locator(".timeline").nth(number).locator(".row.people .track").first
+        track.scroll_into_view_if_needed()
+        track.click()
+        page.wait_for_function(
+            f"() => !document.querySelectorAll('.timeline audio')[{number}].paused"
+        )
+    assert page.evaluate("document.querySelectorAll('.timeline audio')[0].paused")
+
+
+def test_sound_that_cannot_be_played_is_said(browser: Browser, report: Path) -> None:
+    broken = report.with_name("broken.html")
+    broken.write_text(
+        report.read_text(encoding="utf-8").replace("talk%20one.wav", "no%20where.wav")
+    )
+    page = opened(browser, broken, 1000)
+    page.locator(".timeline").first.locator(".row.people .track").first.click()
+    note = page.locator(".timeline .silent").first
+    note.wait_for()
+    assert "cannot be played: no where.wav" in (note.text_content() or "")
+
+
+def test_all_details_are_on_paper(browser: Browser, report: Path) -> None:
+    page = opened(browser, report, 1000)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 0
+    page.emulate_media(media="print")
+    assert page.locator("audio").first.is_hidden()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details:not([open])").count() > 0
