@@ -16,7 +16,7 @@ demo: $(RUN)/.installed  ## score the example corpus, print the table, write rep
 	@$(RUN)/bin/earwitness score $(EXAMPLE)/outputs.jsonl $(EXAMPLE)/references.jsonl --worst 3 \
 	  --samples out/samples.csv
 	@$(RUN)/bin/earwitness compare $(EXAMPLE)/outputs.jsonl $(EXAMPLE)/annotators.jsonl \
-	  --collar 0.5 --collar 1 --collar 2 --collar 3 --collar 5 --collar 10 --collar 30 \
+	  --collar 0.5,1,2,3,5,10,30 \
 	  --value boundary_similarity --value collar_f1@3.0 --by kind --worst 5 --output out/report.html
 
 test: lint types layers tests  ## everything, with small counts
@@ -45,10 +45,10 @@ docs: $(DEV)/.installed  ## write the generated pages again
 
 lock:  ## solve the dependencies again; needs uv
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header \
-	  --no-annotate --upgrade --quiet --all-extras --group build --output-file requirements.lock
+	  --no-annotate --upgrade --quiet --all-extras --group dev --output-file requirements-dev.lock
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header \
-	  --no-annotate --upgrade --quiet --all-extras --group dev --constraint requirements.lock \
-	  --output-file requirements-dev.lock
+	  --no-annotate --upgrade --quiet --all-extras --group build --constraint requirements-dev.lock \
+	  --output-file requirements.lock
 
 clean:
 	rm -rf .venv out .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -60,6 +60,7 @@ clean:
 	@.ci/environment $(PYTHON) $(@D) $<
 
 %/.installed: %/.locked pyproject.toml
+	@ln -sfn $(*F) .venv/$(firstword $(subst -, ,$(*F)))
 	@$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -14,11 +14,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 SHOWN_PROBLEMS = 1000
+LISTED = 30  # names in a remedy
 
 
 class EarwitnessError(Exception):
@@ -112,5 +114,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
     'known: duration, reference'
     """
     known = sorted(known)
-    close = get_close_matches(name, known, n=1, cutoff=0.7)
-    return f'did you mean "{close[0]}"?' if close else f"known: {', '.join(known)}"
+    close = [one for one in get_close_matches(name, known, n=9, cutoff=0.7) if _alike(name, one)]
+    if close:
+        return f'did you mean "{close[0]}"?'
+    more = f" and {len(known) - LISTED:,} more" * (len(known) > LISTED)
+    return f"known: {', '.join(known[:LISTED])}{more}"
+
+
+def _alike(one: str, other: str) -> bool:
+    """Names that have other numbers in them are other names, not slips."""
+    return [int(n) for n in re.findall(r"\d+", one)] == [int(n) for n in re.findall(r"\d+", other)]

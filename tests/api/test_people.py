@@ -143,3 +143,41 @@ def test_everyone_in_turn_against_the_others() -> None:
         ("c", 3, [2]),
     ]
     assert cases[1:][1].references == references[1:]
+
+
+def lines(*items: tuple[list[float], list[list[float]]]) -> tuple[list[Any], list[Any]]:
+    """An output and references for each item, 100 s long."""
+    outputs = [
+        {"item": i, "system": "s", "output": {"boundaries": own}}
+        for i, (own, _) in enumerate(items)
+    ]
+    references = [
+        {"item": i, "duration": 100, "references": [{"boundaries": b} for b in every]}
+        for i, (_, every) in enumerate(items)
+    ]
+    return outputs, references
+
+
+def test_every_item_weighs_the_same_even_if_a_reference_leaves_it_open() -> None:
+    # 10 s off both references; exact for one, and no distance to an empty one
+    made = lines(([10], [[20], [20]]), ([10], [[10], []]))
+    scores = score(*made, metrics="deviation")
+    assert scores.systems["s"]["deviation_of_reference"].value == pytest.approx((10 + 0) / 2)
+    people = scores.people
+    assert people is not None
+    assert people.systems["s"]["deviation_of_reference"].value == pytest.approx((10 + 0) / 2)
+    assert people.ceiling["deviation_of_reference"].n == 1
+
+
+def test_the_best_reference_may_be_one_that_says_the_same_and_leaves_nothing_to_measure() -> None:
+    both_empty = score(*lines(([], [[], [20]])), metrics="agreement", against="best")
+    assert np.isnan(both_empty.systems["s"]["pi"].value)
+    assert both_empty.systems["s"]["pi"].undefined == 1
+
+
+def test_a_system_called_people_is_a_system() -> None:
+    made = [{**OUTPUT[0], "system": "people"}]
+    page = render(score(made, ONE, metrics="collar"), "html")
+    section = page[page.index("each annotator against the others") :]
+    for name in ("anna", "ben", "carla"):
+        assert f'<span class="name">{name}</span>' in section

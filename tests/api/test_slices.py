@@ -15,8 +15,8 @@ from earwitness.formats.slices import Slicing
 from support import corpus
 
 SAMPLES = [
-    {**sample, "id": f"item {i}", "meta": {"kind": "talk" if i % 3 else "radio", "snr": i - 5.5}}
-    for i, sample in enumerate(corpus(12, 900.0, 2, 9))
+    {**sample, "id": f"item {i}", "meta": {"kind": "talk" if i % 3 else "radio", "snr": i - 11.5}}
+    for i, sample in enumerate(corpus(24, 900.0, 2, 9))
 ]
 
 
@@ -41,9 +41,10 @@ def test_a_group_is_scored_as_if_it_were_alone() -> None:
 
 
 def test_numbers_are_cut_into_ranges() -> None:
-    (found,) = score(SAMPLES, by="snr:-3,0,2.5").slices
+    (found,) = score(SAMPLES, by="snr:-6,0,5.5").slices
     counts = {group: own["outputs"]["collar_f1"].n for group, own in found.groups.items()}
-    assert counts == {"below -3": 3, "-3 to 0": 3, "0 to 2.5": 2, "from 2.5": 4}  # -5.5 … 5.5
+    # -11.5 … 11.5 in steps of 1
+    assert counts == {"below -6": 6, "-6 to 0": 6, "0 to 5.5": 5, "from 5.5": 7}
 
 
 def test_the_duration_is_a_field_and_missing_values_are_a_group() -> None:
@@ -75,6 +76,8 @@ def test_the_item_decides_before_the_output() -> None:
         ("", '""'),
         ("a\nb", '"a\\nb"'),
         (["x", 1], '["x", 1]'),
+        (1.0, "1"),
+        ("1", "1"),
     ],
 )
 def test_labels(value: Any, label: str) -> None:
@@ -110,6 +113,8 @@ def test_groups_are_in_order() -> None:
     [
         ("kidn", 'no case has a field "kidn" — did you mean "kind"'),
         ("annotator", "needs a references file"),
+        ("annotator:1,2", "names cannot be cut"),
+        ("kind:1,2", 'no case has a number in "kind"'),
         ("snr:5,1", "cuts that rise"),
         ("snr:", "cuts are numbers"),
         (":1", "name a field"),
@@ -123,7 +128,7 @@ def test_slices_that_cannot_be_are_refused(by: Any, message: str) -> None:
 
 def test_too_many_groups_are_refused_with_a_remedy() -> None:
     many = [{**SAMPLES[0], "id": i, "meta": {"n": i}} for i in range(60)]
-    with pytest.raises(UsageError, match=r"more than 50 groups — cut a number .* n:10,20"):
+    with pytest.raises(UsageError, match=r"more than 50 groups — cut numbers .* n:10,20"):
         score(many, by="n")
 
 
@@ -137,14 +142,14 @@ def test_missing_outputs_count_as_empty_in_their_group() -> None:
     outputs, references = joined(SAMPLES)
     fewer = [line for line in outputs if (line["item"], line["system"]) != ("item 0", "good")]
     (found,) = score(fewer, references, by="kind", on_error="empty").slices
-    assert found.groups["radio"]["good"]["collar_f1"].n == 4
+    assert found.groups["radio"]["good"]["collar_f1"].n == 8
 
 
 def test_differences_within_groups_are_those_of_the_group_alone() -> None:
     outputs, references = joined(SAMPLES)
     options = {"metrics": "collar", "permutations": 500}
     found = compare(outputs, references, by="kind", **options)  # type: ignore[arg-type]
-    assert [(group.group, group.items) for group in found.groups] == [("radio", 4), ("talk", 8)]
+    assert [(group.group, group.items) for group in found.groups] == [("radio", 8), ("talk", 16)]
     for group in found.groups:
         chosen = [s for s in SAMPLES if s["meta"]["kind"] == group.group]
         (alone,) = compare(*joined(chosen), **options).contrasts  # type: ignore[arg-type]
@@ -160,19 +165,55 @@ def test_groups_are_in_every_form() -> None:
     outputs, references = joined(SAMPLES)
     scores = score(outputs, references, by="kind", metrics="collar")
     record = json.loads(render(scores, "json"))
-    assert record["slices"][0]["groups"]["talk"]["good"]["collar_f1"]["n"] == 8
+    assert record["slices"][0]["groups"]["talk"]["good"]["collar_f1"]["n"] == 16
     rows = list(csv.DictReader(io.StringIO(render(scores, "csv"))))
     assert [r["n"] for r in rows if r["group"] == "radio" and r["name"] == "collar_f1"] == [
-        "4",
-        "4",
+        "8",
+        "8",
     ]
     for form in ("text", "md", "latex", "html"):
         assert "radio" in render(scores, form)
     found = compare(outputs, references, by="kind", metrics="collar", permutations=100)
     rows = list(csv.DictReader(io.StringIO(render(found, "csv"))))
     assert [(row["group"], row["items"]) for row in rows] == [
-        ("", "12"),
-        ("radio", "4"),
-        ("talk", "8"),
+        ("", "24"),
+        ("radio", "8"),
+        ("talk", "16"),
     ]
     assert json.loads(render(found, "json"))["groups"][1]["group"] == "talk"
+
+
+def test_long_values_that_differ_late_stay_apart_and_nan_has_a_place() -> None:
+    long = [Slicing("f").label({"f": {"a": "x" * 90 + end}}) for end in "12"]
+    assert long[0] != long[1]
+    assert max(map(len, long)) < 80
+    order = Slicing("f").order
+    assert sorted(["nan", "3", "inf", "10"], key=order) == ["3", "10", "inf", "nan"]
+
+
+def test_tables_name_the_system_where_groups_have_different_ones() -> None:
+    outputs, references = joined(SAMPLES)
+    outputs = [{**line, "meta": {"size": f"size of {line['system']}"}} for line in outputs]
+    made = render(score(outputs, references, by="size", metrics="collar"))
+    block = made[made.index("collar_f1 ↑ by size") :].splitlines()
+    assert block[1].split() == ["size", "n", "good", "poor"]
+
+
+def test_groups_are_compared_on_the_items_that_every_system_answered() -> None:
+    outputs, references = joined(SAMPLES)
+    fewer = [
+        line for line in outputs if line["system"] == "good" or line["item"] in ("item 0", "item 1")
+    ]
+    found = compare(fewer, references, by="kind", metrics="collar", on_error="skip")
+    assert found.items == 2
+    assert [(group.group, group.items) for group in found.groups] == [("radio", 1), ("talk", 1)]
+    for group in found.groups:  # one item can tell nobody apart: it is not counted
+        assert all(c.p_holm != c.p_holm and not c.better for c in group.contrasts)
+
+
+def test_a_line_left_out_makes_no_group_and_no_sound() -> None:
+    first = {**SAMPLES[0], "audio": "first.wav"}
+    again = {**first, "audio": "second.wav", "meta": {"kind": "new"}}
+    scores = score([first, *SAMPLES[1:], again], by="kind", on_error="skip", show="item 0")
+    assert list(scores.slices[0].groups) == ["radio", "talk"]
+    assert scores.shown[0].audio == "first.wav"

@@ -79,7 +79,7 @@ def test_bad_input_ends_with_2_and_a_message_without_traceback(samples: Path) ->
         (["scroe"], 'there is no verb "scroe" — did you mean "score"?'),
         (["score"], "Missing argument 'OUTPUTS'"),
         (["score", "-", "--colar", "3"], "--colar"),
-        (["score", "-", "--collar", "wide"], "'wide' is not a valid float"),
+        (["score", "-", "--collar", "wide"], "'wide' is no number, and no list such as 1,3,10"),
         (["score", "nowhere.jsonl"], "nowhere.jsonl: cannot be read: No such file"),
         (["score", "-", "--jobs", "0"], "jobs must be 1 or more"),
         (["score", "-", "--chunk-size", "0"], "chunk_size must be a finite number from 0.001 on"),
@@ -165,7 +165,8 @@ def test_the_form_follows_the_ending_of_the_file(ending: str, samples: Path) -> 
     out = samples.with_suffix(f".{ending}")
     table = samples.with_name("table.csv")
     done = run("score", samples, "-o", out, "--samples", table)
-    assert done.stderr == f"wrote {table}\nwrote {out}\n"
+    note = "note: 1 boundary lies before 0 — are all times in seconds?\n"
+    assert done.stderr == f"wrote {table}\n{note}wrote {out}\n"
     starts = {"json": "{", "csv": "system,name", "md": "# Scores", "txt": "chunks("}
     assert out.read_text().startswith(starts[ending])
 

@@ -104,7 +104,8 @@ def test_pipes_and_links_stay_what_they_are(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("-o s.jsonl --samples t.csv", "s.jsonl is named twice"),
+        ("--to json -o s.jsonl --samples t.csv", "s.jsonl is named twice"),
+        ("-o r.pdf", "r.pdf: which form is that? — end it in .csv, .htm"),
         ("--samples ./s.jsonl", "s.jsonl is named twice"),
         ("-o new.csv --samples new.csv", "new.csv is named twice"),
         ("-o nowhere/r.md --samples t.csv", "there is no folder nowhere"),

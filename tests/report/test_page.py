@@ -148,7 +148,7 @@ def test_names_are_text_and_nothing_else() -> None:
     ],
 )
 def test_sound_is_a_path_or_an_address(audio: str, src: str) -> None:
-    made = render(score(*files("one", audio=audio), show="item 1"), "html")
+    made = render(score(*files("one", audio=audio), show="item 1"), "html", folder=".")
     (found,) = [attributes["src"] for tag, attributes in outline(made).tags if tag == "audio"]
     assert found == src
 
@@ -178,7 +178,9 @@ def test_items_to_show_hold_every_system_and_annotator(comparison: Comparison) -
 
 
 def test_an_item_that_is_not_there_cannot_be_shown() -> None:
-    with pytest.raises(ValueError, match='no item "item 55" was scored — did you mean "item 5"'):
+    with pytest.raises(ValueError, match='no item "itm 5" was scored — did you mean "item 5"'):
+        score(*files("one"), show="itm 5")
+    with pytest.raises(ValueError, match='no item "item 55" was scored — known: item 0'):
         score(*files("one"), show="item 55")
 
 
@@ -191,7 +193,7 @@ def test_undefined_estimates_are_drawn_as_nothing() -> None:
 
 def test_a_page_of_very_many_systems_and_none_spread() -> None:
     scores: Scores = score(*files(*(f"system {i}" for i in range(20))))
-    assert render(replace(scores, spread=None), "html").count('class="row s7"') > 1
+    assert render(replace(scores, spread=None), "html").count('class="row s7 k1"') > 1
 
 
 def test_elements_escape_what_is_text() -> None:
@@ -226,3 +228,29 @@ def test_times_have_a_handful_of_ticks(seconds: float) -> None:
     assert axis.ticks[0] == 0
     assert len(axis.ticks) <= 11
     assert axis.ticks[-1] <= axis.high
+
+
+@pytest.mark.parametrize("audio", ["x" * 300 + ".mp3", "a\0b"])
+def test_a_name_that_no_file_can_have_is_sound_that_is_not_there(audio: str) -> None:
+    scores = score(*files("one", audio=audio), show="item 1")
+    assert len(scores.notes) == 1
+    assert "is not there" in scores.notes[0]
+    outline(render(scores, "html"))
+
+
+def test_no_sound_is_no_player() -> None:
+    assert "<audio" not in render(score(*files("one"), show="item 1"), "html")
+    empty = [{**line, "audio": ""} for line in files("one")[1]]
+    assert "<audio" not in render(score(files("one")[0], empty, show="item 1"), "html")
+
+
+def test_boundaries_far_from_all_references_are_hollow(comparison: Comparison) -> None:
+    made = render(comparison, "html")
+    first = comparison.scores.shown[0]
+    far = sum(
+        min(abs(t - r) for r in {r for times in first.references.values() for r in times}) > 3
+        for times in first.outputs.values()
+        for t in times
+    )
+    figure = made[made.index('<figure class="timeline"') :].split("</figure>")[0]
+    assert figure.count('class="far"') == far > 0

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from earwitness.api.family import Families, Floats
 from earwitness.data import Estimate, Key, Sample
 from earwitness.errors import UsageError, nearest
-from earwitness.stats import Bootstrap, percentile_interval
+from earwitness.stats import FEWEST, Bootstrap, percentile_interval
 
 Hashes = NDArray[np.uint64]
 Ints = NDArray[np.int64]
@@ -41,7 +41,7 @@ class SystemScores:
         draws = self.families.score(np.split(resampled.draws, self.cuts, axis=1))
         lows, highs = percentile_interval(draws, level)
         counts = self.bootstrap.count - self.undefined
-        few = counts < 2  # one case says nothing about the spread
+        few = counts < FEWEST
         lows[few] = highs[few] = np.nan
         rows = zip(self.families.values, total, lows, highs, counts, self.undefined, strict=True)
         return {
@@ -64,19 +64,23 @@ class Tally:
 
     def add(
         self, names: Sequence[str], codes: Ints, hashes: Hashes, statistics: Sequence[Floats]
-    ) -> None:
-        """Cases whose code is the index of their system's name; -1 is left out."""
+    ) -> Floats:
+        """Cases whose code is the index of their system's name; -1 is left out.
+
+        The answer is every case's values.
+        """
+        values = self.families.score(statistics)
         for code, name in enumerate(names):
             index = np.flatnonzero(codes == code)
             if not len(index):
                 continue
             rows = [table[index] for table in statistics]
-            values = self.families.score(rows)
             if name not in self.systems:
                 bootstrap = Bootstrap(self.draws, self.seed, self.limit)
                 empty = np.zeros(values.shape[1], np.int64)
                 self.systems[name] = SystemScores(self.families, bootstrap, empty)
-            self.systems[name].add(hashes[index], rows, values)
+            self.systems[name].add(hashes[index], rows, values[index])
+        return values
 
     def estimates(self, level: float) -> dict[str, dict[str, Estimate]]:
         """Estimates of every system, by name."""

@@ -14,7 +14,7 @@ from earwitness.api.pictures import Gallery, Spread
 from earwitness.data import Key, Slice
 from earwitness.errors import UsageError, nearest
 from earwitness.formats.samples import SampleTable
-from earwitness.formats.slices import MISSING, Slicing
+from earwitness.formats.slices import MISSING, NO_NUMBER, Slicing
 
 MOST_GROUPS = 50
 ANNOTATOR = "annotator"
@@ -63,11 +63,10 @@ class Collected:
 
     def add(self, measured: Measured, names: Sequence[str], codes: Ints) -> None:
         """Cases whose code is the index of their system's name; -1 is left out."""
-        self.whole.add(names, codes, measured.hashes, measured.statistics)
+        values = self.whole.add(names, codes, measured.hashes, measured.statistics)
         self._slice(measured, names, codes)
         if (more := measured.left_out) is not None:
             self.left_out.add(names, codes[more.case], measured.hashes[more.case], more.statistics)
-        values = self.families.score(measured.statistics)
         self.spread.add(names, codes, measured.hashes, values)
         index = np.flatnonzero(codes >= 0)
         self.cases += len(index)
@@ -78,7 +77,10 @@ class Collected:
         if self.table is not None:
             self.table.write(keys, values[index].tolist())
         if measured.cases is not None:
-            self.gallery.add(measured.cases, index, values, measured.audio)
+            audio = {
+                key.item: measured.audio[key.item] for key in keys if key.item in measured.audio
+            }
+            self.gallery.add(measured.cases, index, values, audio)
             self.gallery.prune(self.worst.items)
 
     def _slice(self, measured: Measured, names: Sequence[str], codes: Ints) -> None:
@@ -97,16 +99,16 @@ class Collected:
         distinct = sorted(set(labels), key=slicing.order)
         place = {label: index for index, label in enumerate(distinct)}
         which = np.array([place[label] for label in labels], np.int64)
-        return [(label, np.where(which == i, codes, -1)) for label, i in place.items()]
+        found = [(label, np.where(which == i, codes, -1)) for label, i in place.items()]
+        return [(label, mine) for label, mine in found if (mine >= 0).any()]
 
     def _group(self, slicing: Slicing, label: str) -> Tally:
         groups = self.groups[slicing]
         if label not in groups:
             if len(groups) == MOST_GROUPS:
-                raise UsageError(
-                    f'by "{slicing.field}": more than {MOST_GROUPS} groups — cut a number into '
-                    f"ranges, as in {slicing.field}:10,20"
-                )
+                remedy = f" — cut numbers into ranges, as in {slicing.field}:10,20"
+                told = f'by "{slicing.field}": more than {MOST_GROUPS} groups'
+                raise UsageError(told + remedy * (slicing.field != ANNOTATOR))
             groups[label] = self.tally()
         return groups[label]
 
@@ -118,8 +120,10 @@ class Collected:
             if not filled or filled.keys() == {MISSING}:
                 if slicing.field == ANNOTATOR:
                     raise UsageError("by annotator: needs a references file")
-                remedy = nearest(slicing.field, self.known)
+                remedy = nearest(slicing.field, {*self.known, ANNOTATOR})
                 raise UsageError(f'by: no case has a field "{slicing.field}" — {remedy}')
+            if filled.keys() <= {MISSING, NO_NUMBER}:
+                raise UsageError(f'by: no case has a number in "{slicing.field}" to cut')
             ordered = sorted(filled.items(), key=lambda pair: slicing.order(pair[0]))
             found.append((slicing.field, ordered))
         return found

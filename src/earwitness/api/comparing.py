@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from earwitness.api.collect import Hashes
 from earwitness.api.collected import Collected
 from earwitness.api.family import Chosen, Families
 from earwitness.api.paired import MOST, Paired, Plan
 from earwitness.api.run import Run
-from earwitness.api.scoring import Place, check, collected, sources
+from earwitness.api.scoring import Place, check, collected, reading, sources
 from earwitness.data import (
     Comparison,
     Contrast,
+    Estimate,
     GroupContrasts,
     Map,
     Progress,
@@ -41,6 +43,9 @@ def compare(
     worst_by: str | None = None,
     by: Sequence[str] | str = (),
     show: Sequence[str] | str = (),
+    preset: str = "",
+    pattern: str = "",
+    timestamp_format: str = "",
     map: Map = in_process,
     progress: Progress = no_progress,
     **parameters: Any,
@@ -64,7 +69,8 @@ def compare(
         raise UsageError(f"alpha must lie between 0 and 1, such as 0.05, got {alpha}")
     families = Families.of(metrics, parameters)
     chosen = _chosen(families, values)
-    run = Run(collected(families, draws, seed, worst, worst_by, by, show, MOST), on_error)
+    kept = collected(families, draws, seed, worst, worst_by, by, show, MOST)
+    run = Run(kept, on_error, reading(preset, pattern, timestamp_format))
     source, other = sources(outputs, references)
     run.read(source, other, None, map, progress)
     systems = run.collected.whole.systems
@@ -85,14 +91,14 @@ def compare(
         values=tuple(value.name for value in chosen),
         systems=paired.estimates(),
         contrasts=_corrected([paired], chosen, alpha)[0],
-        groups=tuple(_groups(plan, run.collected, alpha)),
+        groups=tuple(_groups(plan, run.collected, paired.hashes, alpha)),
     )
 
 
-def _groups(plan: Plan, kept: Collected, alpha: float) -> Iterator[GroupContrasts]:
-    """Contrasts within the groups of every field; a group needs two systems and a common item."""
+def _groups(plan: Plan, kept: Collected, common: Hashes, alpha: float) -> Iterator[GroupContrasts]:
+    """Contrasts within the groups of every field, on items that every system answered."""
     for name, groups in kept.sorted_groups():
-        told = [(label, Paired(plan, tally.systems)) for label, tally in groups]
+        told = [(label, Paired(plan, tally.systems, common)) for label, tally in groups]
         told = [(label, paired) for label, paired in told if paired.items and paired.pairs]
         found = _corrected([paired for _, paired in told], plan.chosen, alpha)
         for (label, paired), contrasts in zip(told, found, strict=True):
@@ -100,13 +106,16 @@ def _groups(plan: Plan, kept: Collected, alpha: float) -> Iterator[GroupContrast
 
 
 def _corrected(told: list[Paired], chosen: list[Value], alpha: float) -> list[tuple[Contrast, ...]]:
-    """Contrasts of each, value by value; p is corrected over all of them together."""
+    """Contrasts of each, value by value; p is corrected over all of them together.
+
+    Contrasts of so few items that no outcome could tell the systems apart do not count.
+    """
     answers: list[list[Contrast]] = [[] for _ in told]
     found = [
         (place, pair, *one.pair(*pair)) for place, one in enumerate(told) for pair in one.pairs
     ]
     for index, value in enumerate(chosen):
-        corrected = holm([float(p[index]) for *_, p in found])
+        corrected = holm([_countable(e[index], float(p[index]), alpha) for *_, e, p in found])
         for (place, (a, b), estimates, p), fixed in zip(found, corrected, strict=True):
             difference = estimates[index]
             better = _better(value, difference.value, a, b) if fixed < alpha else ""
@@ -118,12 +127,24 @@ def _corrected(told: list[Paired], chosen: list[Value], alpha: float) -> list[tu
 def _chosen(families: Families, names: Sequence[str] | str | None) -> list[Value]:
     known = {value.name: value for value in families.values}
     names = [names] if isinstance(names, str) else names
-    for name in names or ():
+    names = [full for name in names or () for full in _variants(name, known)]
+    for name in names:
         if name not in known:
             raise UsageError(f'there is no value "{name}" — {nearest(name, known)}')
         if known[name].best == "none":
             raise UsageError(f'"{name}" is neither good nor bad when high — choose another value')
     return [known[name] for name in dict.fromkeys(names or families.headlines)]
+
+
+def _variants(name: str, known: Iterable[str]) -> list[str]:
+    """A value that was scored with several parameters stands for all of them."""
+    found = [full for full in known if full.partition("@")[0] == name]
+    return found or [name]
+
+
+def _countable(difference: Estimate, p: float, alpha: float) -> float:
+    """p, or NaN where even the least p that so many items can give is not below alpha."""
+    return p if 2.0 ** (1 - difference.n) < alpha else float("nan")
 
 
 def _better(value: Value, difference: float, a: str, b: str) -> str:

@@ -39,7 +39,10 @@ class Families:
         kinds = [find(metric, METRICS) for metric in chosen if isinstance(metric, str)]
         known = {name for kind in kinds for name in kind.parameters()}
         for name in parameters.keys() - known:
-            remedy = nearest(name, {*known, "metrics", "samples", "worst"})
+            having = [key for key, kind in METRICS.items() if name in kind.parameters()]
+            remedy = nearest(name, {*known, "metrics"})
+            if having:
+                remedy = f"choose a metric that has it: {', '.join(having)}"
             raise UsageError(f'no chosen metric has a parameter "{name}" — {remedy}')
         made = [m for one in chosen for m in _make(one, parameters)]
         signatures = [metric.signature for metric in made]
@@ -71,6 +74,11 @@ class Families:
         return tuple(value for values in self.named.values() for value in values)
 
     @property
+    def names(self) -> set[str]:
+        """Of the families."""
+        return {metric.name for metric in self.metrics}
+
+    @property
     def headlines(self) -> list[str]:
         """The headline of every metric."""
         return [metric.headline + self._label(metric) for metric in self.metrics]
@@ -78,12 +86,16 @@ class Families:
     @property
     def leading(self) -> list[str]:
         """A headline a family: with its default parameters if it is there, else the first."""
+        return [metric.headline + self._label(metric) for metric in self._leading.values()]
+
+    @property
+    def _leading(self) -> dict[str, Metric]:
         chosen: dict[str, Metric] = {}
         for metric in self.metrics:
             usual = all(getattr(metric, n) == d for n, d in metric.parameters().items())
             if usual or metric.name not in chosen:
                 chosen[metric.name] = metric
-        return [metric.headline + self._label(metric) for metric in chosen.values()]
+        return chosen
 
     @property
     def sweeps(self) -> tuple[Sweep, ...]:
@@ -98,10 +110,25 @@ class Families:
                     key = metric.headline, ", ".join(rest), name
                     curves.setdefault(key, []).append((x, metric.headline + self._label(metric)))
         return tuple(
-            Sweep(f"{value} ({rest})" if rest else value, parameter, tuple(sorted(points)))
+            Sweep(
+                f"{value} ({rest})" if rest else value,
+                parameter,
+                self._unit(parameter),
+                tuple(sorted(points)),
+            )
             for (value, rest, parameter), points in curves.items()
             if len(points) > 1
         )
+
+    def _unit(self, parameter: str) -> str:
+        kind = next(metric for metric in self.metrics if parameter in metric.parameters())
+        return "s" if "in seconds" in kind.help(parameter) else ""
+
+    @property
+    def near(self) -> float:
+        """How close boundaries must be, by the leading family that says so."""
+        chosen = self._leading.values()
+        return next((float(m.collar) for m in chosen if hasattr(m, "collar")), 3.0)
 
     def _label(self, metric: Metric) -> str:
         differ = self._differ(metric)
@@ -128,6 +155,11 @@ class Families:
     def views(self, cases: Sequence[Case]) -> list[Views]:
         """The same, in all ways that several references allow."""
         return [metric.measure_views(cases) for metric in self.metrics]
+
+    def pool(self, tables: Sequence[Floats], counts: NDArray[np.int64]) -> list[Floats]:
+        """A row for every so many rows, for every metric."""
+        pairs = zip(self.metrics, tables, strict=True)
+        return [metric.pool(table, counts) for metric, table in pairs]
 
     def score(self, statistics: Sequence[Floats]) -> Floats:
         """Values of all metrics from their summed statistics."""

@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from earwitness.api.collect import Hashes
 from earwitness.api.family import Families, Floats
-from earwitness.formats.chapters import Parsed, References, parse_outputs, parse_samples
+from earwitness.formats.chapters import (
+    Parsed,
+    Reading,
+    References,
+    parse_outputs,
+    parse_samples,
+)
 from earwitness.formats.records import Findings, OnError
 from earwitness.formats.slices import Labels, Slicing
 from earwitness.formats.source import Block
@@ -42,7 +48,7 @@ class Measured:
     hashes: Hashes
     statistics: list[Floats]
     findings: Findings
-    later: Counter[str]
+    loose: int
     answered: list[tuple[str, int]]
     remarks: Counter[str]
     labels: Labels
@@ -68,10 +74,11 @@ class MeasureBlock:
     by: tuple[Slicing, ...]
     by_annotator: bool
     whole: bool
+    reading: Reading
 
     def __call__(self, block: Block) -> Measured:
         if self.references is None:
-            parsed = parse_samples(block, self.system, self.on_error, self.by)
+            parsed = parse_samples(block, self.system, self.on_error, self.by, self.reading)
         else:
             parsed = parse_outputs(block, self.references, self.on_error)
         return self.measure(parsed, block.done)
@@ -97,9 +104,9 @@ class MeasureBlock:
             parsed.hashes,
             statistics,
             parsed.findings,
-            parsed.later,
+            parsed.loose,
             parsed.answered,
-            _remarks(cases),
+            self._remarks(cases),
             parsed.labels,
             each,
             left_out,
@@ -108,12 +115,26 @@ class MeasureBlock:
             done,
         )
 
+    def _remarks(self, cases: ChapterCases) -> Counter[str]:
+        """What looks odd; a references file is looked at once, not for every system."""
+        found = boundary_remarks(cases, cases if self.references is None else None)
+        if cases.texts is not None:
+            found["titles"] += sum(titles is not None for titles in cases.texts.reference_titles)
+            found["wer"] += sum(text is not None for text in cases.texts.transcripts)
+        return +found
 
-def _remarks(cases: ChapterCases) -> Counter[str]:
+
+def boundary_remarks(
+    outputs: ChapterCases | None = None, references: ChapterCases | None = None
+) -> Counter[str]:
     """Boundaries that are allowed but look like another unit or a slip."""
+    sides = []
+    if outputs is not None:
+        sides.append((outputs.output, outputs.duration))
+    if references is not None:
+        sides.append((references.reference, np.repeat(references.duration, references.counts)))
     found: Counter[str] = Counter()
-    of_references = np.repeat(cases.duration, cases.counts)
-    for side, duration in ((cases.output, cases.duration), (cases.reference, of_references)):
+    for side, duration in sides:
         found["past the duration"] += int((side.values > duration[side.rows]).sum())
         found["before 0"] += int((side.values < 0).sum())
     return +found

@@ -9,10 +9,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.api.collect import SystemScores
+from earwitness.api.collect import Hashes, SystemScores
 from earwitness.api.family import Families, Floats
 from earwitness.data import Estimate, Value
-from earwitness.stats import Bootstrap, percentile_interval
+from earwitness.stats import FEWEST, Bootstrap, percentile_interval
 from earwitness.stats.paired import p_values, permuted_differences
 
 MOST = 1_000_000  # items that are kept: differences need them all at once
@@ -39,13 +39,16 @@ class Plan:
 class Paired:
     """Systems on their common items; each value on the items where both sides have it."""
 
-    def __init__(self, plan: Plan, systems: dict[str, SystemScores]) -> None:
+    def __init__(
+        self, plan: Plan, systems: dict[str, SystemScores], within: Hashes | None = None
+    ) -> None:
         self._plan, self._cuts = plan, next(iter(systems.values())).cuts
         cases = {name: systems[name].bootstrap.cases() for name in sorted(systems)}
-        self._hashes = reduce(np.intersect1d, (hashes for hashes, _ in cases.values()))
-        self.items = len(self._hashes)
+        sets = [hashes for hashes, _ in cases.values()]
+        self.hashes = reduce(np.intersect1d, sets if within is None else [*sets, within])
+        self.items = len(self.hashes)
         self.pairs = list(combinations(cases, 2))
-        self._rows = {n: rows[np.isin(hashes, self._hashes)] for n, (hashes, rows) in cases.items()}
+        self._rows = {n: rows[np.isin(hashes, self.hashes)] for n, (hashes, rows) in cases.items()}
         self._defined = {n: ~np.isnan(self._score(rows)) for n, rows in self._rows.items()}
         self._drawn: dict[tuple[str, bytes], tuple[Floats, Floats]] = {}
 
@@ -66,7 +69,7 @@ class Paired:
         key = name, items.tobytes()
         if key not in self._drawn:
             bootstrap = Bootstrap(self._plan.draws, self._plan.seed, MOST)
-            bootstrap.add(self._hashes[items], self._rows[name][items])
+            bootstrap.add(self.hashes[items], self._rows[name][items])
             resampled = bootstrap.finish()
             self._drawn[key] = self._score(resampled.total), self._score(resampled.draws)
         return self._drawn[key]
@@ -94,7 +97,7 @@ class Paired:
         self, values: Floats, draws: Floats, counts: NDArray[np.int64], method: str
     ) -> list[Estimate]:
         low, high = percentile_interval(draws, self._plan.level)
-        low, high = (np.where(counts < 2, np.nan, end) for end in (low, high))
+        low, high = (np.where(counts < FEWEST, np.nan, end) for end in (low, high))
         rows = zip(values.tolist(), low.tolist(), high.tolist(), counts.tolist(), strict=True)
         return [
             Estimate(point, least, most, self._plan.level, n, self.items - n, method)

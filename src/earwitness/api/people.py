@@ -47,8 +47,7 @@ class MeasurePeople:
         people, chosen = portion.cases.people()
         rows = self.families.measure(people)
         counts = portion.cases.counts
-        first = bounds(counts)[:-1]
-        items = [np.add.reduceat(table, first, axis=0) / counts[:, None] for table in rows]
+        items = self.families.pool(rows, counts)
         names = [portion.names[reference] for reference in chosen.tolist()]
         return Answers(portion.hashes, items, np.repeat(portion.hashes, counts), rows, names)
 

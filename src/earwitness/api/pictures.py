@@ -19,15 +19,13 @@ HELD = 20_000  # cases that are held in case one of them is wanted later
 
 @dataclass
 class Spread:
-    """Headline values of some cases: all, or as many as are drawn, the same items for everyone."""
+    """Values of some cases: all, or as many as are drawn, the same items for everyone."""
 
     families: Families
     kept: dict[str, tuple[Hashes, Floats]] = field(default_factory=dict)
 
     def add(self, names: Sequence[str], codes: Ints, hashes: Hashes, values: Floats) -> None:
         """Cases whose code is the index of their system's name; -1 is left out."""
-        every = [value.name for value in self.families.values]
-        values = values[:, [every.index(name) for name in self.families.headlines]]
         for code, name in enumerate(names):
             mine = codes == code
             old, rows = self.kept.get(name, (hashes[:0], values[:0]))
@@ -36,11 +34,12 @@ class Spread:
             self.kept[name] = joined[order], table[order]
 
     def values(self) -> dict[str, dict[str, tuple[float, ...]]]:
-        """By system and headline, without what is undefined."""
+        """By system and name of the value, without what is undefined."""
+        names = [value.name for value in self.families.values]
         return {
             system: {
                 name: tuple(column[~np.isnan(column)].tolist())
-                for name, column in zip(self.families.headlines, table.T, strict=True)
+                for name, column in zip(names, table.T, strict=True)
             }
             for system, (_, table) in sorted(self.kept.items())
             if len(table)
@@ -54,6 +53,7 @@ class Gallery:
     families: Families
     wanted: tuple[str, ...] = ()
     audio: dict[str, str] = field(default_factory=dict)
+    pruned: bool = False
     _held: list[tuple[ChapterCases, Floats]] = field(default_factory=list)
 
     def add(self, cases: ChapterCases, index: Ints, values: Floats, audio: dict[str, str]) -> None:
@@ -65,6 +65,7 @@ class Gallery:
         """Forget what nobody wants now, if it has become too much."""
         if sum(len(cases) for cases, _ in self._held) <= HELD:
             return
+        self.pruned = True
         chosen = {*self.wanted, *wanted}
         for place, (cases, values) in enumerate(self._held):
             index = np.array([i for i, name in enumerate(cases.items) if name in chosen], np.int64)
@@ -76,7 +77,9 @@ class Gallery:
         """All items that are held."""
         return {item for cases, _ in self._held for item in cases.items}
 
-    def shown(self, items: Sequence[str], annotators: dict[str, list[str]]) -> tuple[Shown, ...]:
+    def shown(
+        self, items: Sequence[str], annotators: dict[str, list[str]], why: dict[str, str]
+    ) -> tuple[Shown, ...]:
         """The items in this order, with every system's output that is held."""
         found: dict[str, list[tuple[int, ChapterCases, NDArray[np.float64]]]] = {}
         wanted = {*items}
@@ -85,7 +88,7 @@ class Gallery:
                 if name in wanted:
                     found.setdefault(name, []).append((index, cases, values[index]))
         return tuple(
-            self._picture(item, found[item], annotators.get(item))
+            self._picture(item, found[item], annotators.get(item), why.get(item, ""))
             for item in items
             if item in found
         )
@@ -95,6 +98,7 @@ class Gallery:
         item: str,
         found: list[tuple[int, ChapterCases, NDArray[np.float64]]],
         annotators: list[str] | None,
+        why: str,
     ) -> Shown:
         cases = {case.key.system: (case, row) for i, of, row in found for case in [of[i]]}
         first = next(iter(cases.values()))[0]
@@ -104,7 +108,9 @@ class Gallery:
             item,
             first.item.duration,
             self.audio.get(item, ""),
-            {n: r.boundaries for n, r in zip(names, first.references, strict=True)},
+            dict(sorted(zip(names, [r.boundaries for r in first.references], strict=True))),
             {system: case.output.boundaries for system, (case, _) in sorted(cases.items())},
             {s: dict(zip(values, row.tolist(), strict=True)) for s, (_, row) in cases.items()},
+            self.families.near,
+            why,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 
 from earwitness.data import Comparison, Scores, is_address
 from earwitness.errors import UsageError, nearest
@@ -12,10 +13,14 @@ from earwitness.report import FORMS, Result, report_of, text, written
 
 
 def render(
-    result: Result, to: str = "text", *, width: int = 100, folder: str | PathLike[str] = "."
+    result: Result,
+    to: str = "text",
+    *,
+    width: int = 100,
+    folder: str | PathLike[str] | None = None,
 ) -> str:
     """A result as ``text`` (tables for a terminal of this width), ``json``, ``csv``, ``md``,
-    ``html`` (one page with pictures, to be put into this folder) or ``latex``."""
+    ``html`` (one page with pictures, to be put into this folder if it links sound) or ``latex``."""
     if to not in FORMS:
         raise UsageError(f'there is no form "{to}" — {nearest(to, FORMS)}')
     if to == "text":
@@ -23,8 +28,8 @@ def render(
     return written(_seen_from(result, folder) if to == "html" else result, to)
 
 
-def _seen_from(result: Result, folder: str | PathLike[str]) -> Result:
-    """The same result, with paths of sound as they are seen from a folder."""
+def _seen_from(result: Result, folder: str | PathLike[str] | None) -> Result:
+    """The same result, with paths of sound as they are seen from a folder, or from anywhere."""
     if isinstance(result, Comparison):
         scores = _seen_from(result.scores, folder)
         assert isinstance(scores, Scores)
@@ -33,7 +38,9 @@ def _seen_from(result: Result, folder: str | PathLike[str]) -> Result:
     return replace(result, shown=tuple(shown))
 
 
-def _path(audio: str, folder: str | PathLike[str]) -> str:
+def _path(audio: str, folder: str | PathLike[str] | None) -> str:
     if not audio or is_address(audio):
         return audio
-    return os.path.relpath(audio, folder).replace(os.sep, "/")
+    if folder is None:
+        return Path(audio).absolute().as_posix()
+    return Path(os.path.relpath(audio, folder)).as_posix()

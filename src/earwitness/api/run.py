@@ -13,15 +13,17 @@ from numpy.typing import NDArray
 
 from earwitness import __version__
 from earwitness.api.collected import Collected
-from earwitness.api.measure import MeasureBlock, Measured
+from earwitness.api.measure import MeasureBlock, Measured, boundary_remarks
 from earwitness.api.people import PeopleTally
 from earwitness.data import Key, Map, People, Progress, Provenance, Scores, Shown, is_address
 from earwitness.errors import InputError, Problem, UsageError, nearest, whole_characters
-from earwitness.formats.chapters import References, empty_outputs, read_references
+from earwitness.formats.chapters import Reading, References, empty_outputs, read_references
 from earwitness.formats.check import Fault, is_name
 from earwitness.formats.records import Findings, OnError
 from earwitness.formats.seen import Seen, hash_keys, hash_names
 from earwitness.formats.source import Source
+
+WRITTEN = {"titles": "titles", "wer": "transcripts"}  # what metrics of texts are made of
 
 
 @dataclass
@@ -30,8 +32,9 @@ class Run:
 
     collected: Collected
     on_error: OnError
+    reading: Reading = field(default_factory=Reading)
     findings: Findings = field(init=False)
-    later: Counter[str] = field(default_factory=Counter)
+    loose: int = 0
     remarks: Counter[str] = field(default_factory=Counter)
     seen: Seen = field(default_factory=Seen)
     answered: dict[str, array[int]] = field(default_factory=lambda: defaultdict(_rows))
@@ -59,9 +62,12 @@ class Run:
             raise UsageError(f"system must be printable text, got {system!r}")
         kept = self.collected
         if references is not None:
-            self.references, found = read_references(references, self.on_error, kept.by_meta)
+            self.references, found = read_references(
+                references, self.on_error, kept.by_meta, self.reading
+            )
             self._found(references, found)
-            self.later.update(self.references.later)
+            self.loose += self.references.loose
+            self.remarks.update(boundary_remarks(references=self.references.cases))
             self.people.read(self.references, map_)
         name = outputs.stem if system is None else whole_characters(system)
         self.work = MeasureBlock(
@@ -72,6 +78,7 @@ class Run:
             kept.by_meta,
             kept.by_annotator is not None,
             kept.pictured,
+            self.reading,
         )
         for measured in map_(self.work, outputs.blocks()):
             self._take(measured, outputs.name)
@@ -89,7 +96,7 @@ class Run:
         methods = {e.method for system in estimates.values() for e in system.values()}
         return Scores(
             signature=f"{self.families.signature}|{'+'.join(sorted(methods))}"
-            f"(draws={kept.draws},level={level},seed={kept.seed})|on_error={self.on_error}",
+            f"(draws={kept.draws},level={level},seed={kept.seed})|on_error={self.on_error}{self.reading.signature}",
             provenance=self._provenance(),
             families=self.families.named,
             headlines=tuple(self.families.leading),
@@ -125,9 +132,13 @@ class Run:
             gallery.audio = self.references.audio
         folder = self.sources[0].folder
         gallery.audio = {
-            item: _found(folder, gallery.audio[item]) for item in items if item in gallery.audio
+            item: _found(folder, gallery.audio[item]) for item in items if gallery.audio.get(item)
         }
-        return gallery.shown(items, annotators)
+        why: dict[str, str] = {}
+        for sample in self.collected.worst.samples():
+            told = f"{sample.key.system} is among the worst by {self.collected.worst.by}"
+            why[sample.key.item] = "; ".join(filter(None, [why.get(sample.key.item), told]))
+        return gallery.shown(items, annotators, why)
 
     def _check_shown(self) -> None:
         """Items that are to be shown must be there."""
@@ -138,7 +149,7 @@ class Run:
 
     def _take(self, measured: Measured, source: str) -> None:
         """Cases that are new, in the order of their lines."""
-        self.later.update(measured.later)
+        self.loose += measured.loose
         self.remarks.update(measured.remarks)
         for system, row in measured.answered:
             self.answered[system].append(row)
@@ -215,15 +226,23 @@ class Run:
         lost = {left.key.system for left in self.findings.skipped} - {"", *systems}
         for name in sorted(lost):
             yield f'system "{name}" is not in the tables: all of its cases were skipped'
-        for name, count in sorted(self.later.items()):
-            yield f"{name}: given for {count:,} cases, not scored yet"
+        if self.loose:
+            what = "line lies" if self.loose == 1 else "lines lie"
+            yield f"{self.loose:,} {what} outside of all chapters of their transcripts"
+        for name in sorted(WRITTEN.keys() & self.remarks.keys() - self.families.names):
+            what = WRITTEN[name]
+            yield f"{what} are given ({self.remarks[name]:,}): --metric {name} scores them"
         for where, count in sorted(self.remarks.items()):
+            if where in WRITTEN:
+                continue
             what = "boundary lies" if count == 1 else "boundaries lie"
             yield f"{count:,} {what} {where} — are all times in seconds?"
         if len({(s.bootstrap.count, s.items) for s in systems.values()}) > 1:
             yield "not all systems were scored on the same items — compare them with care"
+        if self.collected.gallery.pruned:
+            yield "timelines of so many cases may lack the outputs of some systems"
         for item, audio in sorted(self.collected.gallery.audio.items()):
-            if not is_address(audio) and not Path(audio).exists():
+            if not is_address(audio) and not _is_file(Path(audio)):
                 yield f'the sound of "{item}" is not there: {audio}'
         if self.on_error != "fail":
             for source in self.sources:
@@ -237,9 +256,16 @@ def _rows() -> array[int]:
 
 def _found(folder: Path | None, audio: str) -> str:
     """Where sound is: beside the file that names it, or as it says."""
-    if folder is None or is_address(audio) or not (folder / audio).exists():
+    if folder is None or is_address(audio) or not _is_file(folder / audio):
         return audio
     return str(folder / audio)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 def _range(numbers: NDArray[np.int64]) -> tuple[int, int]:

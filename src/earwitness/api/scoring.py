@@ -8,17 +8,19 @@ from pathlib import Path
 from typing import Any, get_args
 
 from earwitness.api.collect import Worst
-from earwitness.api.collected import Collected
+from earwitness.api.collected import ANNOTATOR, Collected
 from earwitness.api.family import Chosen, Families
 from earwitness.api.run import Run
 from earwitness.data import Map, Progress, Scores, no_progress
 from earwitness.engines import in_process
-from earwitness.errors import UsageError
+from earwitness.errors import UsageError, nearest
+from earwitness.formats.chapters import Reading
 from earwitness.formats.records import OnError
 from earwitness.formats.samples import SampleTable
 from earwitness.formats.slices import Slicing
 from earwitness.formats.source import Records, Source
 from earwitness.stats import MULTINOMIAL_UP_TO
+from earwitness.text.presets import PRESETS, Options
 
 Place = str | PathLike[str] | Records
 
@@ -38,6 +40,9 @@ def score(
     worst_by: str | None = None,
     by: Sequence[str] | str = (),
     show: Sequence[str] | str = (),
+    preset: str = "",
+    pattern: str = "",
+    timestamp_format: str = "",
     map: Map = in_process,
     progress: Progress = no_progress,
     **parameters: Any,
@@ -50,8 +55,10 @@ def score(
     ``worst`` keeps that many of the worst samples, by the first metric's headline value or by
     ``worst_by``; ``show`` names items whose boundaries the report draws, beside the worst. ``by``
     names fields of ``meta`` (or ``duration``, ``annotator``) that split the cases into groups;
-    numbers are cut as in ``"snr:0,10"``. ``parameters`` are those of the metrics, such as
-    ``chunk_size=6.0``, or a list of values to score with each, such as ``collar=[1, 3, 5]``.
+    numbers are cut as in ``"snr:0,10"``. ``preset`` says how transcripts mark their chapters, with
+    ``pattern`` and ``timestamp_format`` where it needs them. ``parameters`` are those of the
+    metrics, such as ``chunk_size=6.0``, or a list of values to score with each, such as
+    ``collar=[1, 3, 5]``.
 
     >>> scores = score([{"hypothesis": [61, 120], "reference": [60], "duration": 180}])
     >>> scores.systems["outputs"]["collar_f1"].value
@@ -60,13 +67,13 @@ def score(
     check(level=level, seed=seed, on_error=on_error, draws=draws, worst=worst)
     families = Families.of(metrics, parameters)
     kept = collected(families, draws, seed, worst, worst_by, by, show)
-    run = Run(kept, on_error)
+    run = Run(kept, on_error, reading(preset, pattern, timestamp_format))
     source, other = sources(outputs, references)
     if samples is None:
         run.read(source, other, system, map, progress)
         return run.result(level)
     names = [value.name for value in families.values]
-    signature = f"{families.signature}|on_error={on_error}"
+    signature = f"{families.signature}|on_error={on_error}{run.reading.signature}"
     with SampleTable(Path(samples), names, signature) as kept.table:
         run.read(source, other, system, map, progress)
         return run.result(level)
@@ -87,6 +94,8 @@ def collected(
         raise UsageError("worst_by needs worst, the number of samples to show")
     slicings = tuple(Slicing.of(text) for text in _listed(by))
     fields = [slicing.field for slicing in slicings]
+    if any(slicing.cuts for slicing in slicings if slicing.field == ANNOTATOR):
+        raise UsageError("by annotator: names cannot be cut into ranges")
     if len(set(fields)) < len(fields):
         raise UsageError(f"by: a field was named twice: {', '.join(fields)}")
     return Collected(
@@ -94,10 +103,19 @@ def collected(
         draws,
         seed,
         MULTINOMIAL_UP_TO if limit is None else limit,
-        Worst(families, worst, worst_by or families.headlines[0]),
+        Worst(families, worst, worst_by or families.leading[0]),
         slicings,
         tuple(dict.fromkeys(_listed(show))),
     )
+
+
+def reading(preset: str, pattern: str, timestamp_format: str) -> Reading:
+    """How transcripts are read; refused if that makes no sense."""
+    if preset and preset not in PRESETS:
+        raise UsageError(f'there is no preset "{preset}" — {nearest(preset, PRESETS)}')
+    options = Options(pattern, timestamp_format)
+    options.check()
+    return Reading(preset, options)
 
 
 def _listed(names: Sequence[str] | str) -> list[str]:

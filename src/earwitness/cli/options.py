@@ -11,13 +11,15 @@ from typing import Any, get_args
 import click
 
 from earwitness.api import render
-from earwitness.data import Map
+from earwitness.data import Comparison, Map
 from earwitness.engines import in_process, processes
 from earwitness.errors import UsageError
 from earwitness.formats.records import OnError
 from earwitness.formats.whole import WholeFile
 from earwitness.metrics import DEFAULTS, METRICS
 from earwitness.report import FORMS, Result
+from earwitness.text.clock import CLOCKS
+from earwitness.text.presets import PRESETS
 
 ENDINGS = {"tex": "latex", "htm": "html", "txt": "text", "markdown": "md"}
 WORST = 5  # timelines of a page that was not told what to show
@@ -36,12 +38,27 @@ SHARED = [
         metavar="FIELD[:CUT,…]",
         help="Also by groups of a meta field, duration or annotator; numbers may be cut.",
     ),
-    click.option("--worst", default=0, metavar="N", help="Also show the N worst samples."),
+    click.option(
+        "--worst",
+        type=int,
+        metavar="N",
+        help="Also show the N worst samples.  [default: 5 on a page or with --worst-by, else 0]",
+    ),
     click.option(
         "--worst-by", help="Worst by which value.  [default: the first metric's headline]"
     ),
     click.option(
         "--show", multiple=True, metavar="ITEM", help="Also draw this item's boundaries (HTML)."
+    ),
+    click.option(
+        "--preset",
+        type=click.Choice(list(PRESETS)),
+        help="How transcripts mark their chapters, unless a line says it.",
+    ),
+    click.option("--pattern", help="Expression of the presets custom and custom_ts."),
+    click.option(
+        "--timestamp-format",
+        help=f"Of custom_ts: {', '.join(CLOCKS)}, or an expression with groups h, m, s.",
     ),
     click.option("--draws", default=1000, show_default=True, help="Bootstrap draws."),
     click.option("--level", default=0.95, show_default=True, help="Level of the intervals."),
@@ -73,6 +90,18 @@ def shared_options(function: Decorated) -> Decorated:
     return metric_options(function)
 
 
+class Numbers(click.ParamType[list[float]]):
+    """One number, or several with commas between them."""
+
+    name = "float"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> list[float]:
+        try:
+            return [float(text) for text in str(value).split(",")]
+        except ValueError:
+            self.fail(f"{value!r} is no number, and no list such as 1,3,10", param, ctx)
+
+
 def metric_options(function: Decorated) -> Decorated:
     """An option for every parameter of every metric; several values are scored side by side."""
     parameters = {name: kind for kind in METRICS.values() for name in kind.parameters()}
@@ -82,7 +111,7 @@ def metric_options(function: Decorated) -> Decorated:
         function = click.option(
             f"--{name.replace('_', '-')}",
             name,
-            type=click.Choice(choices) if choices else type(default),
+            type=click.Choice(choices) if choices else Numbers(),
             multiple=True,
             help=f"{families}: {kind.help(name)}  [default: {default}]",
         )(function)
@@ -90,8 +119,14 @@ def metric_options(function: Decorated) -> Decorated:
 
 
 def given(options: dict[str, Any]) -> dict[str, Any]:
-    """Options that were given a value."""
-    return {name: value for name, value in options.items() if value not in (None, ())}
+    """Options that were given a value; lists of lists become one list."""
+    return {name: _flat(value) for name, value in options.items() if value not in (None, ())}
+
+
+def _flat(value: Any) -> Any:
+    if isinstance(value, tuple) and all(isinstance(inner, list) for inner in value):
+        return [number for inner in value for number in inner]
+    return value
 
 
 def engine(jobs: int) -> Map:
@@ -109,29 +144,41 @@ class Target:
         inputs: Iterable[str | None],
         *others: Path | None,
     ) -> None:
-        ending = "" if output is None else output.suffix.removeprefix(".")
-        ending = ENDINGS.get(ending, ending)
-        self.form = to or (ending if ending in FORMS else "text")
+        self.form = to or _form(output)
         self._output = output
         self._file = None if output is None else WholeFile(output)
         _check_results(inputs, (output, *others))
 
     def worst(self, options: dict[str, Any]) -> dict[str, Any]:
         """The options; a page shows some of the worst samples if it is not told how many."""
-        asked = options.get("worst") or options.get("show")
-        return options if asked or self.form != "html" else {**options, "worst": WORST}
+        page = self.form == "html" and "show" not in options
+        wanted = (page or "worst_by" in options) and "worst" not in options
+        return {**options, "worst": WORST} if wanted else options
 
     def write(self, result: Result) -> None:
         """Print or write the result."""
         width = shutil.get_terminal_size((100, 24)).columns
-        folder = Path() if self._output is None else self._output.parent
+        folder = None if self._output is None else self._output.parent
         text = render(result, self.form, width=width, folder=folder)
         if self._file is None:
             sys.stdout.write(text)
             return
         with self._file as file:
             file.write(text)
+        scores = result.scores if isinstance(result, Comparison) else result
+        for note in scores.notes:
+            click.echo(f"note: {note}", err=True)
         click.echo(f"wrote {self._output}", err=True)
+
+
+def _form(output: Path | None) -> str:
+    """The form that a file's ending asks for."""
+    ending = "" if output is None else output.suffix.removeprefix(".").lower()
+    form = ENDINGS.get(ending, ending) or "text"
+    if form not in FORMS:
+        listed = ", ".join(f".{name}" for name in sorted({*FORMS, *ENDINGS}))
+        raise UsageError(f"{output}: which form is that? — end it in {listed}, or say --to")
+    return form
 
 
 def _check_results(inputs: Iterable[str | None], results: Iterable[Path | None]) -> None:

@@ -36,8 +36,8 @@ def command(
 
     OUTPUTS alone is a file of chunkseg's: JSON lines with hypothesis, reference and duration. With
     REFERENCES both are JSON lines joined by item, and OUTPUTS may hold several systems. Either may
-    be - for standard input, and may end in .gz or .zst. A metric's option may be given several
-    times: --collar 1 --collar 3 scores with both.
+    be - for standard input, and may end in .gz or .zst. A metric's option may have several
+    values: --collar 1,3 scores with both.
 
     \b
     earwitness score samples.jsonl

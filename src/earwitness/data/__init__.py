@@ -1,6 +1,6 @@
 """Frozen types that every other package speaks; nothing here needs a third-party library."""
 
-from earwitness.data.case import Case, Chapters, Item, Key
+from earwitness.data.case import Case, Chapters, Item, Key, Titles
 from earwitness.data.comparison import Comparison, Contrast, GroupContrasts
 from earwitness.data.estimate import Estimate
 from earwitness.data.scores import (
@@ -40,6 +40,7 @@ __all__ = [
     "Shown",
     "Slice",
     "Sweep",
+    "Titles",
     "Value",
     "is_address",
     "no_progress",

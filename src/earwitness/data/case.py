@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+Titles = tuple[tuple[str, float], ...]
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Key:
@@ -21,13 +23,19 @@ class Item:
 
     duration: float
     meta: Mapping[str, Any] = field(default_factory=dict)
+    transcript: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Chapters:
-    """Where chapters begin, in seconds; the first chapter begins at 0 and needs no boundary."""
+    """Where chapters begin, in seconds; the first chapter begins at 0 and needs no boundary.
+
+    ``titles`` have times of their own; ``text`` is what was said. None is what nobody gave.
+    """
 
     boundaries: tuple[float, ...]
+    titles: Titles | None = None
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

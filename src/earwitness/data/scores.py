@@ -39,13 +39,16 @@ class Sample:
 
 
 def is_address(audio: str) -> bool:
-    """Whether sound is on the web, and not in a file."""
-    return audio.startswith(("http://", "https://"))
+    """Whether sound has an address of its own, and is not a path."""
+    return audio.lower().startswith(("http://", "https://", "file://"))
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An item to look at: boundaries by annotator and by system, and every system's values."""
+    """An item to look at: boundaries by annotator and by system, and every system's values.
+
+    Boundaries within ``near`` seconds of a reference's are close. ``why`` says why it is shown.
+    """
 
     item: str
     duration: float
@@ -53,6 +56,8 @@ class Shown:
     references: Mapping[str, tuple[float, ...]]
     outputs: Mapping[str, tuple[float, ...]]
     values: Mapping[str, Mapping[str, float]]
+    near: float = 3.0
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +84,14 @@ class People:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """One value for several numbers of a parameter: the numbers, and the value's name for each."""
+    """One value for several numbers of a parameter: the numbers, and the value's name for each.
+
+    ``unit`` is that of the numbers, if they have one.
+    """
 
     value: str
     parameter: str
+    unit: str
     points: tuple[tuple[float, str], ...]
 
 
@@ -104,8 +113,8 @@ class Provenance:
 class Scores:
     """Estimates by system and value name, with everything that is needed to make them again.
 
-    ``spread`` has, by system and headline value, the values of the cases, or of a fixed choice of
-    them where there are very many.
+    ``spread`` has, by system and value, the values of the cases, or of a fixed choice of them where
+    there are very many.
     """
 
     signature: str

@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 from earwitness.errors import nearest
 
 LONGEST = 1e9  # seconds, more than thirty years
+FARTHEST = 1e12  # seconds from the start
 LARGEST = 2**62  # of whole numbers that name something
+INSIDE = ("boundaries", "titles", "preset")  # fields of contents, not of records
 NAME = r"\A(?! )[^\x00-\x1f\x7f]+(?<! )\Z"  # no control characters, no blanks around
 
 
@@ -64,12 +66,16 @@ class BadLine(Exception):
         self.fault = fault
 
 
-def record(fields: Mapping[str, Field]) -> Check:
-    """An object with these fields and no others."""
+def record(fields: Mapping[str, Field], like: str = "", inner: str = "") -> Check:
+    """An object with these fields and no others.
+
+    ``like`` shows what one looks like; ``inner`` names the field that holds the content, for fields
+    that stand beside it by mistake.
+    """
 
     def check(value: Any, path: str) -> Iterator[Fault]:
         if not isinstance(value, dict):
-            yield Fault(path, f"must be an object, got {show(value)}")
+            yield Fault(path, f"must be an object, got {show(value)}", like and f"write {like}")
             return
         for name, field in fields.items():
             if name not in value:
@@ -80,6 +86,8 @@ def record(fields: Mapping[str, Field]) -> Check:
         for name in value:
             if name not in fields:
                 remedy = f"{nearest(name, fields)} — what is your own goes under meta"
+                if inner and name in INSIDE:
+                    remedy = f"it belongs inside {inner}"
                 yield Fault(_join(path, _cut(name)), "unknown field", remedy)
 
     return check
@@ -107,6 +115,15 @@ def number(value: Any, path: str) -> Iterator[Fault]:
         yield Fault(path, f"must be a number, got {show(value)}", remedy)
     elif not abs(value) <= sys.float_info.max:
         yield Fault(path, f"must be finite, got {show(value)}")
+
+
+def moment(value: Any, path: str) -> Iterator[Fault]:
+    """A point in time, in seconds; it may lie before the start or behind the end."""
+    found = list(number(value, path))
+    yield from found
+    if not found and abs(value) > FARTHEST:
+        remedy = "are these seconds?"
+        yield Fault(path, f"must be within {FARTHEST:g} s of the start, got {show(value)}", remedy)
 
 
 def length(value: Any, path: str) -> Iterator[Fault]:
@@ -146,10 +163,26 @@ def mapping(value: Any, path: str) -> Iterator[Fault]:
         yield Fault(path, f"must be an object, got {show(value)}")
 
 
-def anything(value: Any, path: str) -> Iterator[Fault]:
-    """No check."""
-    del value, path
-    return iter(())
+def pair(first: Check, second: Check) -> Check:
+    """A list of two."""
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        if not isinstance(value, list) or len(value) != 2:
+            yield Fault(path, f"must be a list of two, got {show(value)}")
+            return
+        yield from first(value[0], f"{path}[0]")
+        yield from second(value[1], f"{path}[1]")
+
+    return check
+
+
+def either(kind: type, one: Check, other: Check) -> Check:
+    """One check for values of a kind, another for all else."""
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        yield from (one if isinstance(value, kind) else other)(value, path)
+
+    return check
 
 
 def show(value: Any) -> str:

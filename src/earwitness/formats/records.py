@@ -63,9 +63,11 @@ class Layout(Generic[Record]):
     Both must accept the same lines; a test holds them to it.
     """
 
-    def __init__(self, type_: type[Record], fields: Mapping[str, Field], output: str = "") -> None:
+    def __init__(
+        self, type_: type[Record], fields: Mapping[str, Field], output: str = "", inner: str = ""
+    ) -> None:
         self._decode = msgspec.json.Decoder(type_).decode
-        self._check: Check = record(fields)
+        self._check: Check = record(fields, inner=output or inner)
         self._output = output
 
     def read(self, block: Block) -> Iterator[tuple[int, Record | bytes]]:

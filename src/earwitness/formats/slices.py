@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from itertools import pairwise
 from math import isfinite
 from typing import Any
 
 from earwitness.errors import UsageError
-from earwitness.formats.check import is_name, show
+from earwitness.formats.check import is_name
 
 MISSING = "(missing)"
 NO_NUMBER = "(no number)"
+LONGEST = 60  # characters of a group's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class Slicing:
         """The ranges from low to high; none if nothing is cut."""
         if not self.cuts:
             return ()
-        texts = [f"{cut:.10g}" for cut in self.cuts]
+        texts = [repr(cut).removesuffix(".0") for cut in self.cuts]
         inner = [f"{a} to {b}" for a, b in pairwise(texts)]
         return (f"below {texts[0]}", *inner, f"from {texts[-1]}")
 
@@ -54,7 +57,7 @@ class Slicing:
         if value is None:
             return MISSING
         if not self.cuts:
-            return value if isinstance(value, str) and is_name(value) else show(value)
+            return _named(value)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return NO_NUMBER
         return self.labels[bisect_right(self.cuts, value)]
@@ -66,9 +69,24 @@ class Slicing:
         if self.cuts:
             return (0, self.labels.index(label))
         try:
-            return (1, float(label), label)
+            size = float(label)
         except ValueError:
-            return (2, label)
+            size = float("nan")
+        return (1, size, label) if isfinite(size) else (2, label)
+
+
+def _named(value: Any) -> str:
+    """A group's name: different values have different names, but 1, 1.0 and "1" are the same."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = (
+        value
+        if isinstance(value, str) and is_name(value)
+        else json.dumps(value, ensure_ascii=False)
+    )
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}… ({blake2b(text.encode(), digest_size=4).hexdigest()})"
 
 
 Fields = tuple[Mapping[str, Any], ...]  # records that may hold a case's fields, the first wins

@@ -9,6 +9,8 @@ from earwitness.metrics.chapters import (
     RValue,
     Segments,
     Similarity,
+    TitleOverlap,
+    WordErrorRate,
 )
 
 METRICS: dict[str, type[Metric]] = {
@@ -19,6 +21,8 @@ METRICS: dict[str, type[Metric]] = {
     "r_value": RValue,
     "segments": Segments,
     "similarity": Similarity,
+    "titles": TitleOverlap,
+    "wer": WordErrorRate,
 }
 DEFAULTS = ("chunks", "collar")  # what is scored if nobody asks for more
 

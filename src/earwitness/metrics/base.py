@@ -36,6 +36,13 @@ class Views(NamedTuple):
     left_out: Floats
 
 
+def row_sums(statistics: Floats, counts: NDArray[np.int64]) -> Floats:
+    """Sums of every so many rows; no count is 0."""
+    first = np.concatenate([[0], np.cumsum(counts)])[:-1].astype(np.int64)
+    sums: Floats = np.add.reduceat(statistics, first, axis=0)
+    return sums
+
+
 def _fewer(case: Case) -> Iterator[Case]:
     for rest in combinations(case.references, len(case.references) - 1):
         yield replace(case, references=rest)
@@ -68,10 +75,14 @@ class Metric(ABC):
         """Statistics in all ways that several references allow; subclasses may be faster."""
         each = [replace(case, references=(one,)) for case in cases for one in case.references]
         several = [case for case in cases if len(case.references) > 1]
-        whole = self.measure_many(cases)
-        rows = [self.measure_many(list(_fewer(case))).mean(axis=0) for case in several]
-        left_out = np.stack(rows) if rows else whole[:0]
-        return Views(whole, self.measure_many(each), left_out)
+        fewer = [smaller for case in several for smaller in _fewer(case)]
+        counts = np.array([len(case.references) for case in several], np.int64)
+        left_out = self.pool(self.measure_many(fewer), counts)
+        return Views(self.measure_many(cases), self.measure_many(each), left_out)
+
+    def pool(self, statistics: Floats, counts: NDArray[np.int64]) -> Floats:
+        """A row for every so many rows: what several looks at one case come to, their mean."""
+        return row_sums(statistics, counts) / counts[:, None]
 
     @property
     def signature(self) -> str:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import isnan
 
 from earwitness.data import Comparison, GroupContrasts
-from earwitness.report.numbers import cell, p_value, titled
+from earwitness.report.numbers import cell, number, p_value, titled
 from earwitness.report.parts import Lines, Matrix, Report, Section, Table
 from earwitness.report.scores import about, case_sections, provenance, result_sections
 from earwitness.report.tables import verdict
+
+MOST = 6  # values that are all drawn
+NAMED = 4  # systems that a sentence names
 
 
 def comparison_report(comparison: Comparison) -> Report:
@@ -18,10 +22,11 @@ def comparison_report(comparison: Comparison) -> Report:
     matrices = tuple(_matrices(comparison))
     sections = [Section("In short", (_short(matrices),), place="pages")]
     sections += [Section("Who is better", matrices, _told(comparison)), *_by_group(comparison)]
-    for section in result_sections(scores):
+    shown = comparison.values if len(comparison.values) <= MOST else scores.headlines
+    for section in result_sections(scores, shown):
         short = section.place == "everywhere"
         sections.append(replace(section, place="pages") if short else section)
-    sections += case_sections(scores)
+    sections += case_sections(scores, shown)
     return Report(
         "Comparison",
         about(scores),
@@ -33,8 +38,9 @@ def comparison_report(comparison: Comparison) -> Report:
 
 def _told(comparison: Comparison) -> str:
     return (
-        f"On the {comparison.items:,} items that every system answered; · cannot be told apart at "
-        f"alpha {comparison.alpha:g}, p corrected for all pairs by Holm's method."
+        f"Items that every system answered: {comparison.items:,}; · cannot be told apart at "
+        f"alpha {comparison.alpha:g}. p is corrected for all pairs by Holm's method, but not for "
+        "looking at several values; intervals are not corrected."
     )
 
 
@@ -52,16 +58,26 @@ def _short(matrices: tuple[Matrix, ...]) -> Lines:
 
 
 def _sentences(matrix: Matrix) -> Iterator[str]:
-    for a in matrix.systems:
-        beaten = [b for b in matrix.systems if a != b and verdict(matrix, a, b) > 0]
-        if beaten:
-            yield f"by {matrix.value.name}, {a} is better than {_and(beaten)}"
-    open_ = [f"{c.a} and {c.b}" for c in matrix.contrasts if not c.better]
-    if open_:
-        yield f"by {matrix.value.name}, these cannot be told apart: {'; '.join(open_)}"
+    """Who leads, and whom that can be said of."""
+    sign = 1 if matrix.value.best == "high" else -1
+    known = [s for s, estimate in matrix.systems.items() if not isnan(estimate.value)]
+    if not known:
+        return
+    lead = max(known, key=lambda system: sign * matrix.systems[system].value)
+    others = [system for system in matrix.systems if system != lead]
+    beaten = [system for system in others if verdict(matrix, lead, system) > 0]
+    level = [system for system in others if verdict(matrix, lead, system) == 0]
+    told = f"{matrix.value.name}: {lead} leads ({number(matrix.systems[lead].value, matrix.value)})"
+    if beaten:
+        told += f", better than {_and(beaten)}"
+    if level:
+        told += f"; cannot be told apart from {_and(level)}"
+    yield told
 
 
 def _and(names: list[str]) -> str:
+    if len(names) > NAMED:
+        names = [*names[:NAMED], f"{len(names) - NAMED} more"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
@@ -71,7 +87,11 @@ def _by_group(comparison: Comparison) -> Iterator[Section]:
     for field in fields:
         groups = [group for group in comparison.groups if group.field == field]
         parts = tuple(_group_table(comparison, name, field, groups) for name in comparison.values)
-        text = f"p is corrected for all pairs and all groups of {field} by Holm's method."
+        text = (
+            f"p is corrected for all pairs and all groups of {field} by Holm's method; groups of "
+            "so few items that no outcome could tell systems apart do not count. Intervals are not "
+            "corrected."
+        )
         yield Section(f"Who is better by {field}", parts, text, folded=True)
 
 
@@ -94,5 +114,5 @@ def _group_table(
         for c in group.contrasts
         if c.value == name
     ]
-    header = (field, "", "less", "difference", "n", "p", "p (Holm)", "better")
+    header = (field, "A", "B", "A − B", "n", "p", "p (Holm)", "better")
     return Table(f"{titled(value)} by {field}: differences", header, tuple(rows), names=3)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from earwitness.report.parts import Lines, Report, Section, Table
 from earwitness.report.tables import tables
 
@@ -20,8 +22,13 @@ SPECIAL = {char: f"\\{char}" for char in "#$%&_{}"} | {
     "·": r"$\cdot$",
     "…": r"\dots{}",
     "π": r"$\pi$",
+    "−": "$-$",
 }
-HEAD = "% needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}"
+HEAD = "% needs \\usepackage{booktabs}, \\usepackage{graphicx} and \\usepackage[T1]{fontenc}"
+LIGATURES = ("--", ",,", "``", "''", "?`", "!`")  # pairs that would become another character
+# A table is never wider than a line.
+FIT = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%"
+MINUS = re.compile(r"(?<![\w.−-])-(?=\d)")
 
 
 def latex(report: Report) -> str:
@@ -39,11 +46,17 @@ def _section(section: Section) -> list[str]:
     parts = []
     for part in section.parts:
         if isinstance(part, Lines):
-            items = "\n".join(f"\\item {escape(line)}" for line in part.lines)
+            items = "\n".join(f"\\item {{}}{escape(line)}" for line in part.lines)
             if items:
                 parts.append(f"\\begin{{itemize}}\n{items}\n\\end{{itemize}}")
         parts += [_table(table) for table in tables(part)]
+    if parts and section.text:
+        parts.append(escape(section.text))
     return parts
+
+
+def _key(title: str) -> str:
+    return "-".join(re.findall(r"[a-z0-9]+", title.lower()))[:60]
 
 
 def _table(table: Table) -> str:
@@ -51,16 +64,18 @@ def _table(table: Table) -> str:
     rows = "\n".join(f"{_row(row)} \\\\" for row in table.rows)
     return "\n".join(
         [
-            "\\begin{table}[t]",
+            "\\begin{table}[htbp]",
             "\\centering",
             f"\\caption{{{_breakable(table.title)}}}",
+            f"\\label{{tab:{_key(table.title)}}}",
+            FIT,
             f"\\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
             "\\toprule",
             f"{_row(table.header)} \\\\",
             "\\midrule",
             rows,
             "\\bottomrule",
-            "\\end{tabular}",
+            "\\end{tabular}}",
             "\\end{table}",
         ]
     )
@@ -71,8 +86,9 @@ def _row(cells: tuple[str, ...]) -> str:
 
 
 def _cell(text: str) -> str:
-    """A cell; one that begins with a bracket would be taken for an option of the line before."""
-    return "{}" + escape(text) if text.startswith("[") else escape(text)
+    """A cell; some beginnings would be taken for an option of the line before."""
+    made = MINUS.sub("$-$", escape(text))
+    return "{}" + made if text.startswith(("[", "*")) else made
 
 
 def escape(text: str) -> str:
@@ -81,7 +97,10 @@ def escape(text: str) -> str:
     >>> escape("100 % of a_b ↑")
     '100 \\\\% of a\\\\_b $\\\\uparrow$'
     """
-    return " ".join("".join(SPECIAL.get(char, char) for char in text).split())
+    for pair in LIGATURES:
+        text = text.replace(pair, "\0".join(pair))
+    made = "".join(SPECIAL.get(char, char) for char in text)
+    return " ".join(made.replace("\0", "{}").split())
 
 
 def _breakable(text: str) -> str:

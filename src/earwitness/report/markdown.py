@@ -38,6 +38,7 @@ def escape(text: str) -> str:
     >>> print(escape("a|b_c"))
     a\\|b\\_c
     """
+    text = text.replace("&", "&amp;")
     for char in "\\`*_<>|[]#":
         text = text.replace(char, "\\" + char)
     return " ".join(text.split())

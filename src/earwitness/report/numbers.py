@@ -35,6 +35,17 @@ def p_value(p: float) -> str:
     return "–" if isnan(p) else f"{p:.4f}"
 
 
+def labelled(name: str, unit: str) -> str:
+    """A name with its unit, if it has one."""
+    return f"{name} ({unit})" if unit else name
+
+
+def counted(estimate: Estimate) -> str:
+    """n, and how many cases are undefined."""
+    undefined = f" + {estimate.undefined:,} undefined" * bool(estimate.undefined)
+    return f"n {estimate.n:,}{undefined}"
+
+
 def clock(seconds: float) -> str:
     """A time as people write it.
 

@@ -12,6 +12,8 @@ from typing import Literal
 
 from earwitness.data import Contrast, Estimate, Shown, Value
 
+PEOPLE = "(people)"  # a series that is no system
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -57,6 +59,7 @@ class Curve:
     title: str
     value: Value
     parameter: str
+    unit: str
     points: tuple[tuple[float, Mapping[str, Estimate]], ...]
 
 
@@ -82,10 +85,11 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Boundaries of people and systems over time."""
+    """Boundaries of people and systems over time, and the systems' values."""
 
     title: str
     shown: Shown
+    values: tuple[Value, ...]
 
 
 Part = Table | Lines | Intervals | Curve | Spread | Matrix | Timeline

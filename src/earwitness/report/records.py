@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
-from math import isnan
+from math import isfinite, isnan
 from typing import Any
 
 from earwitness.data import Comparison, Estimates, GroupContrasts, Left, People, Scores
@@ -85,9 +85,9 @@ def _parts(scores: Scores) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]
         for group, systems in one.groups.items():
             yield one.field, group, systems
     if scores.people is not None:
-        yield "people", "ceiling", {"": scores.people.ceiling}
-        yield "people", "systems", scores.people.systems
-        yield "people", "annotators", scores.people.annotators
+        yield "(people)", "ceiling", {"": scores.people.ceiling}
+        yield "(people)", "systems", scores.people.systems
+        yield "(people)", "annotators", scores.people.annotators
 
 
 def comparison_csv(comparison: Comparison) -> str:
@@ -137,7 +137,7 @@ def _left(left: Left) -> dict[str, Any]:
 
 
 def _defined(value: Any) -> Any:
-    if isinstance(value, float) and isnan(value):
+    if isinstance(value, float) and not isfinite(value):
         return None
     if isinstance(value, dict):
         return {key: _defined(inner) for key, inner in value.items()}

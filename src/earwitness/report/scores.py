@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from earwitness.data import Estimate, Estimates, Left, People, Scores, Slice, Value
 from earwitness.report.numbers import cell, number, titled
 from earwitness.report.parts import (
+    PEOPLE,
     Curve,
     Intervals,
     Lines,
@@ -18,14 +19,17 @@ from earwitness.report.parts import (
     Timeline,
 )
 
+FEW = 10  # items below which a group is small
+
 
 def scores_report(scores: Scores) -> Report:
     """All of it."""
+    shown = scores.headlines
     return Report(
         "Scores",
         about(scores),
         tuple(scores.systems),
-        (*result_sections(scores), *case_sections(scores)),
+        (*result_sections(scores, shown), *case_sections(scores, shown)),
         tuple(provenance(scores)),
     )
 
@@ -34,42 +38,44 @@ def about(scores: Scores) -> str:
     """What was scored, in a line."""
     systems = len(scores.systems)
     least, most = scores.provenance.references
-    each = f"{least}" if least == most else f"{least} to {most}"
+    each = _range(least, most)
+    names = ", ".join(i.name for i in scores.provenance.inputs)
     return (
         f"{systems:,} system{'s' * (systems > 1)}, {scores.provenance.cases:,} cases, "
-        f"{each} reference{'s' * (most > 1)} an item"
+        f"{each} reference{'s' * (most > 1)} an item; {names}"
     )
 
 
-def result_sections(scores: Scores) -> Iterator[Section]:
+def result_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
     """What the systems reach: overall, over parameters, beside people, by group."""
-    leading = tuple(_leading(scores))
-    yield Section("Results", leading, place="pictures")
+    yield Section("Results", tuple(_leading(scores, shown)), place="pictures")
     yield Section("All values", tuple(score_tables(scores)), folded=len(scores.families) > 1)
     if scores.sweeps:
         yield Section("Curves", tuple(_curves(scores)))
     if scores.people is not None:
-        yield _people(scores, scores.people)
+        yield _people(scores, scores.people, shown)
     for one in scores.slices:
-        yield Section(f"By {one.field}", tuple(_groups(scores, one)))
+        yield Section(f"By {one.field}", tuple(_groups(scores, one, shown)), _few(one))
 
 
-def case_sections(scores: Scores) -> Iterator[Section]:
+def case_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
     """Single cases: how they spread, the worst, those to look at, those left out."""
     if scores.spread:
-        yield Section("Spread over cases", tuple(_spread(scores)), place="pictures")
+        yield Section("Spread over cases", tuple(_spread(scores, shown)), place="pictures")
     if scores.worst:
-        yield Section("Worst cases", (worst_table(scores),))
+        yield Section("Worst cases", (worst_table(scores, shown),))
     if scores.shown:
-        lines = tuple(Timeline(shown.item, shown) for shown in scores.shown)
-        yield Section("Timelines", lines, place="pictures")
+        values = tuple(scores.values[name] for name in shown)
+        lines = tuple(Timeline(one.item, one, values) for one in scores.shown)
+        asked = any(not one.why for one in scores.shown)
+        yield Section("Timelines", lines, place="everywhere" if asked else "pages")
     for what, left in (("skipped", scores.skipped), ("scored as empty", scores.emptied)):
         if left:
             yield Section(what.capitalize(), (left_lines(what, left),))
 
 
-def _leading(scores: Scores) -> Iterator[Intervals]:
-    for name in scores.headlines:
+def _leading(scores: Scores, shown: Sequence[str]) -> Iterator[Intervals]:
+    for name in shown:
         rows = tuple((system, {system: own[name]}) for system, own in scores.systems.items())
         value = scores.values[name]
         yield Intervals(titled(value), value, "", rows)
@@ -112,31 +118,46 @@ def _curves(scores: Scores) -> Iterator[Curve]:
             for x, name in sweep.points
         )
         named = f"{titled(value).replace(value.name, sweep.value)} by {sweep.parameter}"
-        yield Curve(named, value, sweep.parameter, points)
+        yield Curve(named, value, sweep.parameter, sweep.unit, points)
 
 
-def _people(scores: Scores, people: People) -> Section:
+def _people(scores: Scores, people: People, shown: Sequence[str]) -> Section:
     """The ceiling, and who is far from the others."""
     parts = []
-    for name in scores.headlines:
+    for name in shown:
         value = scores.values[name]
-        rows = [("people", {"people": people.ceiling[name]})]
+        rows = [(PEOPLE, {PEOPLE: people.ceiling[name]})]
         rows += [(system, {system: own[name]}) for system, own in people.systems.items()]
         parts.append(Intervals(f"{titled(value)}: people and systems", value, "", tuple(rows)))
-    for name in scores.headlines if len(people.annotators) > 1 else ():
+    for name in shown if len(people.annotators) > 1 else ():
         value = scores.values[name]
-        rows = [(who, {"people": own[name]}) for who, own in people.annotators.items()]
+        rows = [(who, {PEOPLE: own[name]}) for who, own in people.annotators.items()]
         title = f"{titled(value)}: each annotator against the others"
         parts.append(Intervals(title, value, "annotator", tuple(rows)))
     text = (
-        f"{people.items:,} items have several references. Each annotator in turn is scored against "
-        "the others of the item; systems are scored on the same items against as many references."
+        f"Of items with several references, {people.items:,} in all, each annotator in turn is "
+        "scored against the others; systems are scored on the same items, as far as they answered "
+        "them, against as many references. "
+        "Every item weighs the same for people, but each annotator did only some items."
     )
     return Section("People", tuple(parts), text)
 
 
-def _groups(scores: Scores, one: Slice) -> Iterator[Intervals]:
-    for name in scores.headlines:
+def _few(one: Slice) -> str:
+    """A warning where groups are small."""
+    counts = [
+        max(estimate.n for own in systems.values() for estimate in own.values())
+        for systems in one.groups.values()
+    ]
+    few = sum(count < FEW for count in counts)
+    if not few:
+        return ""
+    what = "group has" if few == 1 else "groups have"
+    return f"{few} of {len(counts)} {what} fewer than {FEW} items: read them with care."
+
+
+def _groups(scores: Scores, one: Slice, shown: Sequence[str]) -> Iterator[Intervals]:
+    for name in shown:
         value = scores.values[name]
         rows = tuple(
             (group, {system: own[name] for system, own in systems.items()})
@@ -145,24 +166,25 @@ def _groups(scores: Scores, one: Slice) -> Iterator[Intervals]:
         yield Intervals(f"{titled(value)} by {one.field}", value, one.field, rows)
 
 
-def _spread(scores: Scores) -> Iterator[Part]:
+def _spread(scores: Scores, shown: Sequence[str]) -> Iterator[Part]:
     assert scores.spread is not None
-    for name in scores.headlines:
+    for name in shown:
         series = {system: own[name] for system, own in scores.spread.items()}
         value = scores.values[name]
         most = max(own[name].n for own in scores.systems.values())
         yield Spread(titled(value), value, series, most)
 
 
-def worst_table(scores: Scores) -> Table:
-    """The worst cases with all values that are good or bad."""
-    shown = [value for value in scores.values.values() if value.best != "none"]
-    shown.sort(key=lambda value: value.name != scores.worst_by)
+def worst_table(scores: Scores, shown: Sequence[str]) -> Table:
+    """The worst cases by the value that chose them, its family's others, and what else is shown."""
+    family = next(f for f in scores.families.values() if scores.worst_by in {v.name for v in f})
+    kin = [value.name for value in family if value.best != "none"]
+    values = [scores.values[n] for n in dict.fromkeys([scores.worst_by, *shown, *kin])]
     return Table(
         f"worst by {scores.worst_by}",
-        ("item", "system", *(value.name for value in shown)),
+        ("item", "system", *(value.name for value in values)),
         tuple(
-            (s.key.item, s.key.system, *(number(s.values[v.name], v) for v in shown))
+            (s.key.item, s.key.system, *(number(s.values[v.name], v) for v in values))
             for s in scores.worst
         ),
         names=2,
@@ -174,6 +196,10 @@ def left_lines(what: str, left: Sequence[Left]) -> Lines:
     """Cases that were left out or emptied, and why."""
     lines = tuple(f"{o.key.item} ({o.key.system or 'no system'}): {o.reason}" for o in left)
     return Lines(f"{len(left):,} {what}", lines)
+
+
+def _range(least: int, most: int) -> str:
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def provenance(scores: Scores, signature: str = "") -> list[str]:
@@ -188,6 +214,6 @@ def provenance(scores: Scores, signature: str = "") -> list[str]:
         f"cases: {counts}",
     ]
     if made.references != (1, 1):
-        lines.append("references: {} to {} of an item".format(*made.references))
+        lines.append(f"references: {_range(*made.references)} of an item")
     lines += [f"input: {i.name} ({i.bytes:,} bytes, sha256 {i.sha256})" for i in made.inputs]
     return lines + [f"note: {note}" for note in scores.notes]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from earwitness.data import Estimate
-from earwitness.report.numbers import cell, p_value
-from earwitness.report.parts import Curve, Intervals, Matrix, Part, Table
+from earwitness.report.numbers import cell, clock, labelled, p_value
+from earwitness.report.parts import PEOPLE, Curve, Intervals, Matrix, Part, Table, Timeline
 
 MARKS = {1: "better", -1: "worse", 0: "·"}
 
@@ -22,12 +22,14 @@ def tables(part: Part) -> list[Table]:
             return [_curve(part)]
         case Matrix():
             return [_matrix(part), _contrasts(part)]
+        case Timeline():
+            return [_timeline(part)]
         case _:
             return []
 
 
 def _intervals(part: Intervals) -> Table:
-    if all(len(row) == 1 for _, row in part.rows):
+    if all({*row} <= {label, PEOPLE} for label, row in part.rows):
         header = (part.heading, "n", "estimate")
         alone = [(label, estimate) for label, row in part.rows for estimate in row.values()]
         rows = [(label, f"{e.n:,}", cell(e, part.value)) for label, e in alone]
@@ -43,7 +45,7 @@ def _intervals(part: Intervals) -> Table:
 def _curve(part: Curve) -> Table:
     series = list(part.points[0][1])
     rows = tuple((f"{x:g}", *_cells(row, series, part, row[series[0]].n)) for x, row in part.points)
-    return Table(part.title, (part.parameter, *series), rows)
+    return Table(part.title, (labelled(part.parameter, part.unit), *series), rows)
 
 
 def _cells(
@@ -56,6 +58,12 @@ def _cells(
         odd = "" if estimate is None or estimate.n == n else f" n={estimate.n:,}"
         found.append("–" if estimate is None else cell(estimate, part.value) + odd)
     return found
+
+
+def _timeline(part: Timeline) -> Table:
+    sides = [*part.shown.references.items(), *part.shown.outputs.items()]
+    rows = tuple((who, " ".join(map(clock, times)) or "none") for who, times in sides)
+    return Table(f"{part.title} ({clock(part.shown.duration)})", ("", "boundaries"), rows, names=2)
 
 
 def verdict(part: Matrix, a: str, b: str) -> int:
@@ -86,9 +94,9 @@ def _contrasts(part: Matrix) -> Table:
             f"{c.difference.n:,}",
             p_value(c.p),
             p_value(c.p_holm),
-            c.better,
+            c.better or "·",
         )
         for c in part.contrasts
     )
-    header = ("", "less", "difference", "n", "p", "p (Holm)", "better")
+    header = ("A", "B", "A − B", "n", "p", "p (Holm)", "better")
     return Table(f"{part.title}: differences", header, rows, names=2)

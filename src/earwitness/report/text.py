@@ -37,7 +37,7 @@ def draw(table: Table) -> str:
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(
-            pad(text, width, left=index == 0)
+            pad(text, width, left=index < table.names)
             for index, (text, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows

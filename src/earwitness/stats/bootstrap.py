@@ -12,6 +12,7 @@ from earwitness.stats.exact import Floats, split, weighted_sums
 from earwitness.stats.weights import Hashes
 
 MULTINOMIAL_UP_TO = 100_000
+FEWEST = 5  # cases that an interval needs: fewer say nothing about the spread
 FOLDED = 200  # cases that get their Poisson weights at a time: few enough for the cache
 
 

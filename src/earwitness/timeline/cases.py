@@ -8,9 +8,33 @@ from typing import overload
 
 import numpy as np
 
-from earwitness.data import Case, Chapters, Item, Key
+from earwitness.data import Case, Chapters, Item, Key, Titles
 from earwitness.errors import UsageError
-from earwitness.timeline.ragged import Floats, Ints, Ragged, bounds, pick
+from earwitness.timeline.ragged import Floats, Ints, Ragged, all_others, bounds, pick
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Texts:
+    """What is written, in lists beside the columns; None is what nobody gave.
+
+    ``titles`` and ``said`` have an entry an output, ``reference_titles`` an entry a reference, and
+    ``transcripts`` an entry a case.
+    """
+
+    titles: Sequence[Titles | None]
+    said: Sequence[str | None]
+    reference_titles: Sequence[Titles | None]
+    transcripts: Sequence[str | None]
+
+    def take(self, cases: Ints, references: Ints) -> Texts:
+        """Those of these cases, and of these references."""
+        chosen, rows = cases.tolist(), references.tolist()
+        return Texts(
+            [self.titles[i] for i in chosen],
+            [self.said[i] for i in chosen],
+            [self.reference_titles[i] for i in rows],
+            [self.transcripts[i] for i in chosen],
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +51,7 @@ class ChapterCases(Sequence[Case]):
     output: Ragged
     reference: Ragged
     spans: Ints | None = None
+    texts: Texts | None = None
 
     @classmethod
     def of(cls, cases: Sequence[Case]) -> ChapterCases:
@@ -42,6 +67,7 @@ class ChapterCases(Sequence[Case]):
             Ragged.of([case.output.boundaries for case in cases]),
             Ragged.of([one.boundaries for case in cases for one in case.references]),
             spans_of([len(case.references) for case in cases]),
+            _texts(cases),
         )
 
     def __len__(self) -> int:
@@ -58,11 +84,23 @@ class ChapterCases(Sequence[Case]):
             return self.take(np.arange(len(self))[index])
         index = range(len(self))[index]
         start, stop = (index, index + 1) if self.spans is None else self.spans[index : index + 2]
+        rows, texts = range(start, stop), self.texts
+        titles = [None if texts is None else texts.reference_titles[r] for r in rows]
         return Case(
             Key(self.items[index], self.systems[index]),
-            Item(float(self.duration[index])),
-            Chapters(tuple(self.output.row(index).tolist())),
-            tuple(Chapters(tuple(self.reference.row(r).tolist())) for r in range(start, stop)),
+            Item(
+                float(self.duration[index]),
+                transcript=None if texts is None else texts.transcripts[index],
+            ),
+            Chapters(
+                tuple(self.output.row(index).tolist()),
+                None if texts is None else texts.titles[index],
+                None if texts is None else texts.said[index],
+            ),
+            tuple(
+                Chapters(tuple(self.reference.row(r).tolist()), named)
+                for r, named in zip(rows, titles, strict=True)
+            ),
         )
 
     @property
@@ -81,6 +119,7 @@ class ChapterCases(Sequence[Case]):
             self.duration[case],
             self.output.take(case),
             self.reference,
+            texts=None if self.texts is None else self.texts.take(case, np.arange(len(case))),
         )
 
     def people(self) -> tuple[ChapterCases, Ints]:
@@ -90,16 +129,12 @@ class ChapterCases(Sequence[Case]):
         case, the row of its output among the references.
         """
         each = self.each()
-        counts = np.repeat(self.counts, self.counts)
-        first = np.repeat(bounds(self.counts)[:-1], self.counts)
-        chosen = np.flatnonzero(counts > 1)
-        rest = counts[chosen] - 1
-        spans = bounds(rest)
-        nth = np.arange(spans[-1]) - np.repeat(spans[:-1], rest)
-        other = np.repeat(first[chosen], rest) + nth
-        other += other >= np.repeat(chosen, rest)  # step over the one that is left out
+        other, rest = all_others(self.counts)
+        chosen = np.flatnonzero(rest)
+        spans = bounds(rest[chosen])
         found = replace(each.take(chosen), output=self.reference.take(chosen), spans=spans)
-        return replace(found, reference=self.reference.take(other)), chosen
+        texts = None if self.texts is None else _peoples_texts(self.texts, each, chosen, other)
+        return replace(found, reference=self.reference.take(other), texts=texts), chosen
 
     def without_edges(self, edge: float) -> ChapterCases:
         """Without boundaries at most ``edge`` from the start or the end; 0 changes nothing."""
@@ -131,7 +166,30 @@ class ChapterCases(Sequence[Case]):
             self.output.take(index),
             self.reference.take(references),
             spans,
+            None if self.texts is None else self.texts.take(index, references),
         )
+
+
+def _texts(cases: Sequence[Case]) -> Texts | None:
+    found = Texts(
+        [case.output.titles for case in cases],
+        [case.output.text for case in cases],
+        [one.titles for case in cases for one in case.references],
+        [case.item.transcript for case in cases],
+    )
+    columns = (found.titles, found.said, found.reference_titles, found.transcripts)
+    return None if all(entry is None for column in columns for entry in column) else found
+
+
+def _peoples_texts(texts: Texts, each: ChapterCases, chosen: Ints, other: Ints) -> Texts:
+    """References as outputs: their titles are theirs, and nobody said anything."""
+    assert each.texts is not None
+    return Texts(
+        [texts.reference_titles[i] for i in chosen.tolist()],
+        [None] * len(chosen),
+        [texts.reference_titles[i] for i in other.tolist()],
+        [each.texts.transcripts[i] for i in chosen.tolist()],
+    )
 
 
 def spans_of(counts: Sequence[int]) -> Ints | None:

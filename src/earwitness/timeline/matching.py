@@ -173,7 +173,7 @@ def _medians(values: Floats, offsets: Ints, rows: Ints) -> Floats:
         table[inside] = values[(offsets[rows[chosen]][:, None] + place)[inside]]
         table.sort(axis=1)
         each = np.arange(len(chosen))
-        found[chosen] = (table[each, (length - 1) // 2] + table[each, length // 2]) / 2
+        found[chosen] = table[each, (length - 1) // 2] / 2 + table[each, length // 2] / 2
     return found
 
 

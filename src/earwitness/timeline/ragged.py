@@ -87,6 +87,30 @@ def pick(offsets: Ints, index: Ints) -> tuple[Ints, Ints]:
     return np.repeat(offsets[index] - taken[:-1], lengths) + np.arange(taken[-1]), taken
 
 
+def all_others(counts: Ints) -> tuple[Ints, Ints]:
+    """For every row of runs of these lengths the other rows of its run, and how many they are.
+
+    >>> [part.tolist() for part in all_others(np.array([3, 2]))]
+    [[1, 2, 0, 2, 0, 1, 4, 3], [2, 2, 2, 1, 1]]
+    """
+    rest = np.repeat(counts, counts) - 1
+    first = np.repeat(bounds(counts)[:-1], counts)
+    nth = np.arange(rest.sum()) - np.repeat(bounds(rest)[:-1], rest)
+    other = np.repeat(first, rest) + nth
+    other += other >= np.repeat(np.arange(len(rest)), rest)  # step over the row itself
+    return other, rest
+
+
+def same_rows(one: Ragged, other: Ragged) -> Bools:
+    """Which rows have the same values in the same order."""
+    same: Bools = one.lengths == other.lengths
+    places = np.flatnonzero(same)
+    mine, theirs = one.take(places), other.take(places)
+    unlike = mine.rows[mine.values != theirs.values]
+    same[places[unlike]] = False
+    return same
+
+
 def row_sums(values: NDArray[np.integer] | Bools, offsets: Ints) -> Ints:
     """The sum of every row of integers, 0 for an empty row."""
     before = np.zeros(len(values) + 1, np.int64)

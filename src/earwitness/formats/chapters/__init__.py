@@ -1,5 +1,6 @@
 """Chapters in files: chunkseg's lines, or outputs and references apart."""
 
+from earwitness.formats.chapters.contents import Reading
 from earwitness.formats.chapters.joined import (
     References,
     empty_outputs,
@@ -11,6 +12,7 @@ from earwitness.formats.chapters.samples import parse_samples
 
 __all__ = [
     "Parsed",
+    "Reading",
     "References",
     "empty_outputs",
     "parse_outputs",

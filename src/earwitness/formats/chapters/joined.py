@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import UNSET
 
 from earwitness.data import Key
 from earwitness.errors import InputError, Problem, nearest
+from earwitness.formats.chapters.contents import FAILED, Reading, Resolved, resolve
 from earwitness.formats.chapters.layouts import (
-    LATER,
     OUTPUTS,
     REFERENCES,
     Output,
     Reference,
     refuse_other_files,
 )
-from earwitness.formats.chapters.parsed import Hashes, Parsed, count_later, given, item_name
+from earwitness.formats.chapters.parsed import Hashes, Parsed, given, item_name, texts_of
 from earwitness.formats.check import Fault, is_name
 from earwitness.formats.records import Findings, OnError
 from earwitness.formats.seen import Seen, hash_names
 from earwitness.formats.slices import Labels, Slicing
 from earwitness.formats.source import Block, Source
-from earwitness.timeline import ChapterCases, Ragged, spans_of
+from earwitness.timeline import ChapterCases, Ragged, Texts, spans_of
 from earwitness.timeline.ragged import bounds, pick
 
 FEW = 1000  # names among which a near one is looked for
@@ -47,16 +46,23 @@ class References:
     audio: dict[str, str]
     metas: list[dict[str, Any]]
     by: tuple[Slicing, ...]
+    reading: Reading
     bad: dict[str, str]
-    later: Counter[str]
+    loose: int
 
-    def join(self, items: list[str], systems: list[str], outputs: list[list[float]]) -> Parsed:
+    def join(self, items: list[str], systems: list[str], outputs: list[Resolved]) -> Parsed:
         """Cases of outputs for these items."""
         rows = np.array([self.rows[item] for item in items], np.int64)
-        cases = replace(self.cases.take(rows), systems=systems, output=Ragged.of(outputs))
+        cases = self.cases.take(rows)
+        known = Texts([], [], [None] * len(cases.reference), [None] * len(rows))
+        known = cases.texts or known
+        texts = texts_of(outputs, known.reference_titles, known.transcripts)
+        boundaries = Ragged.of([output.boundaries for output in outputs])
+        cases = replace(cases, systems=systems, output=boundaries, texts=texts)
         answered = list(zip(systems, rows.tolist(), strict=True))
         lines = np.zeros(len(items), np.int64)
-        return Parsed(cases, lines, self.hashes[rows], Findings(), answered=answered)
+        loose = sum(output.loose for output in outputs)
+        return Parsed(cases, lines, self.hashes[rows], Findings(), loose, answered)
 
     def names(self, items: Iterable[str]) -> list[str]:
         """Who made each of the references of these items."""
@@ -78,23 +84,47 @@ def parse_outputs(block: Block, references: References, on_error: OnError) -> Pa
     """Cases of an outputs file, joined with their references by item."""
     refuse_other_files("outputs", block, on_error)
     findings, taken, lines = Findings(on_error), list[Output](), list[int]()
+    outputs: list[Resolved] = []
     answered: list[tuple[str, int]] = []
     for line, found in OUTPUTS.read(block):
         if isinstance(found, Output) and str(found.item) in references.rows:
             output: Output | None = found
         else:
             output = _mend(block, line, found, references, findings, answered)
-        if output is not None:
+        if output is None:
+            continue
+        resolved = _resolved(block, line, output, references, findings, answered)
+        if resolved is not None:
             taken.append(output)
             lines.append(line)
+            outputs.append(resolved)
     items = [str(output.item) for output in taken]
     systems = [str(output.system) for output in taken]
-    parsed = references.join(items, systems, [output.output.boundaries for output in taken])
+    parsed = references.join(items, systems, outputs)
     parsed.labels = references.labels(parsed, [given(output.meta) for output in taken])
     parsed.lines, parsed.findings = np.array(lines, np.int64), findings
-    parsed.later = count_later([output.output for output in taken], LATER)
     parsed.answered += answered
     return parsed
+
+
+def _resolved(
+    block: Block,
+    line: int,
+    output: Output,
+    references: References,
+    findings: Findings,
+    answered: list[tuple[str, int]],
+) -> Resolved | None:
+    """The chapters of an output, from its transcript if it has no boundaries."""
+    found = resolve(output.output, references.reading, "output")
+    if isinstance(found, Resolved):
+        return found
+    key = Key(str(output.item), str(output.system))
+    empty = findings.on_error == "empty"
+    findings.bad(block.source, line, key, found, skip=not empty)
+    if not empty:
+        answered.append((key.system, references.rows[key.item]))
+    return FAILED if empty else None
 
 
 def _mend(
@@ -138,61 +168,80 @@ def _no_reference(item: str, references: References, on_error: OnError) -> list[
 
 def empty_outputs(references: References, items: list[str], system: str) -> Parsed:
     """Cases for items that a system said nothing about."""
-    parsed = references.join(items, [system] * len(items), [[] for _ in items])
+    parsed = references.join(items, [system] * len(items), [Resolved(())] * len(items))
     parsed.labels = references.labels(parsed, [{} for _ in items])
     parsed.answered = []
     return parsed
 
 
 def read_references(
-    source: Source, on_error: OnError, by: tuple[Slicing, ...] = ()
+    source: Source,
+    on_error: OnError,
+    by: tuple[Slicing, ...] = (),
+    reading: Reading | None = None,
 ) -> tuple[References, Findings]:
     """A whole references file; it must fit into memory."""
     findings, seen = Findings(on_error), Seen()
+    reading = reading or Reading()
     bad: dict[str, str] = {}
-    kept: list[Reference] = []
+    kept: list[Good] = []
     for block in source.blocks():
         refuse_other_files("references", block, on_error)
-        taken, lines = list[Reference](), list[int]()
+        taken, lines = list[Good](), list[int]()
         for line, found in REFERENCES.read(block):
-            reference = _good_reference(block, line, found, findings, bad)
-            if reference is not None:
-                taken.append(reference)
+            good = _good_reference(block, line, found, findings, bad, reading)
+            if good is not None:
+                taken.append(good)
                 lines.append(line)
-        hashes = hash_names([str(reference.item) for reference in taken])
+        hashes = hash_names([str(good.record.item) for good in taken])
         earlier = seen.add(hashes, np.array(lines, np.int64)).tolist()
-        for reference, line, first in zip(taken, lines, earlier, strict=True):
+        for good, line, first in zip(taken, lines, earlier, strict=True):
             if first:
-                fault = Fault("item", f'"{reference.item}" is also on line {first}', "keep one")
-                findings.bad(source.name, line, Key(str(reference.item), ""), [fault])
+                item = str(good.record.item)
+                fault = Fault("item", f'"{item}" is also on line {first}', "keep one")
+                findings.bad(source.name, line, Key(item, ""), [fault])
             else:
-                kept.append(reference)
+                kept.append(good)
     if not kept and not bad:
         raise InputError([Problem(source.name, 0, "", "no reference in it")])
-    return _columns(kept, bad, by), findings
+    return _columns(kept, bad, by, reading), findings
 
 
-def _columns(kept: list[Reference], bad: dict[str, str], by: tuple[Slicing, ...]) -> References:
-    items = [str(reference.item) for reference in kept]
-    every = [one for reference in kept for one in reference.references]
-    named = zip(items, kept, strict=True)
+class Good(NamedTuple):
+    """A reference record with the chapters of each of its references."""
+
+    record: Reference
+    resolved: list[Resolved]
+
+
+def _columns(
+    kept: list[Good], bad: dict[str, str], by: tuple[Slicing, ...], reading: Reading
+) -> References:
+    records = [good.record for good in kept]
+    items = [str(record.item) for record in records]
+    every = [one for good in kept for one in good.resolved]
+    nobody = [Resolved(())] * len(items)
+    said = [None if record.transcript is UNSET else record.transcript for record in records]
+    named = zip(items, records, strict=True)
     return References(
         {item: row for row, item in enumerate(items)},
         ChapterCases(
             items,
             [""] * len(items),
-            np.array([reference.duration for reference in kept], np.float64),
+            np.array([record.duration for record in records], np.float64),
             Ragged.of([] for _ in items),
             Ragged.of(one.boundaries for one in every),
-            spans_of([len(reference.references) for reference in kept]),
+            spans_of([len(record.references) for record in records]),
+            texts_of(nobody, [one.titles for one in every], said),
         ),
-        [name for reference in kept for name in _annotators(reference)],
+        [name for record in records for name in _annotators(record)],
         hash_names(items),
         {item: record.audio for item, record in named if record.audio is not UNSET},
-        [given(reference.meta) for reference in kept] if by else [],
+        [given(record.meta) for record in records] if by else [],
         by,
+        reading,
         bad,
-        count_later(every, LATER),
+        sum(one.loose for one in every),
     )
 
 
@@ -203,18 +252,18 @@ def _annotators(reference: Reference) -> list[str]:
 
 
 def _good_reference(
-    block: Block, line: int, found: Reference | bytes, findings: Findings, bad: dict[str, str]
-) -> Reference | None:
+    block: Block,
+    line: int,
+    found: Reference | bytes,
+    findings: Findings,
+    bad: dict[str, str],
+    reading: Reading,
+) -> Good | None:
     if isinstance(found, Reference):
-        names = _annotators(found)
-        if len(set(names)) == len(names):
-            return found
+        resolved, faults = _chapters(found, reading)
+        if not faults:
+            return Good(found, resolved)
         item: Any = found.item
-        faults = [
-            Fault(f"references[{n}].annotator", f'"{name}" is also references[{names.index(name)}]')
-            for n, name in enumerate(names)
-            if names.index(name) < n
-        ]
     else:
         value, faults = REFERENCES.faults(found)
         item = value.get("item")
@@ -222,3 +271,19 @@ def _good_reference(
     bad[named] = "; ".join(fault.message for fault in faults)
     findings.bad(block.source, line, Key(named, ""), faults)
     return None
+
+
+def _chapters(record: Reference, reading: Reading) -> tuple[list[Resolved], list[Fault]]:
+    """The chapters of each reference, and all that is wrong with them."""
+    resolved, faults = list[Resolved](), list[Fault]()
+    names = _annotators(record)
+    for n, one in enumerate(record.references):
+        found = resolve(one, reading, f"references[{n}]")
+        if isinstance(found, Resolved):
+            resolved.append(found)
+        else:
+            faults += found
+        if names.index(names[n]) < n:
+            told = f'"{names[n]}" is also references[{names.index(names[n])}]'
+            faults.append(Fault(f"references[{n}].annotator", told))
+    return resolved, faults

@@ -9,16 +9,18 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from earwitness.errors import InputError, Problem
 from earwitness.formats.check import (
+    FARTHEST,
     LARGEST,
     LONGEST,
     NAME,
     Field,
-    anything,
+    either,
     length,
     listed,
     mapping,
+    moment,
     name,
-    number,
+    pair,
     record,
     text,
 )
@@ -27,32 +29,34 @@ from earwitness.formats.source import Block
 
 Name = Annotated[str, Meta(pattern=NAME)] | Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
 Length = Annotated[float, Meta(ge=0, le=LONGEST)]
-TIMES = Field(listed(number), required=True)
-LATER = ("titles", "transcript")  # known parts of chapters that are not scored yet
-SAMPLE_LATER = ("reference_transcript", "reference_titles", "hyp_titles")
+Moment = Annotated[float, Meta(ge=-FARTHEST, le=FARTHEST)]
+TIMES = Field(listed(moment), required=True)
+TitleList = list[tuple[str, Moment]]
+TITLES = Field(listed(pair(text, moment)))
 
 
 class Sample(Struct, forbid_unknown_fields=True):
     """A line of chunkseg's: one output and its reference."""
 
-    hypothesis: list[float]
-    reference: list[float]
+    hypothesis: list[Moment] | str
+    reference: list[Moment]
     duration: Length
     id: Name | UnsetType = UNSET
     meta: dict[str, Any] | UnsetType = UNSET
     audio: str | UnsetType = UNSET
-    format: Any = UNSET
-    reference_transcript: Any = UNSET
-    reference_titles: Any = UNSET
-    hyp_titles: Any = UNSET
+    format: str | UnsetType = UNSET
+    reference_transcript: str | UnsetType = UNSET
+    reference_titles: TitleList | UnsetType = UNSET
+    hyp_titles: TitleList | UnsetType = UNSET
 
 
 class Content(Struct, forbid_unknown_fields=True):
-    """Chapters as a system gave them."""
+    """Chapters as a system gave them: boundaries, or a transcript that has them."""
 
-    boundaries: list[float]
-    titles: Any = UNSET
-    transcript: Any = UNSET
+    boundaries: list[Moment] | UnsetType = UNSET
+    titles: TitleList | UnsetType = UNSET
+    transcript: str | UnsetType = UNSET
+    preset: str | UnsetType = UNSET
 
 
 class Annotation(Content, forbid_unknown_fields=True):
@@ -77,30 +81,39 @@ class Reference(Struct, forbid_unknown_fields=True):
     duration: Length
     references: Annotated[list[Annotation], Meta(min_length=1)]
     audio: str | UnsetType = UNSET
-    transcript: Any = UNSET
+    transcript: str | UnsetType = UNSET
     meta: dict[str, Any] | UnsetType = UNSET
 
 
-CONTENT = {"boundaries": TIMES} | dict.fromkeys(LATER, Field(anything))
+CONTENT = {
+    "boundaries": Field(listed(moment)),
+    "titles": TITLES,
+    "transcript": Field(text),
+    "preset": Field(text),
+}
+LIKE = '{"boundaries": [61.5, 120]}'
 ANNOTATION = CONTENT | {"annotator": Field(name)}
 ITEM = {"item": Field(name, required=True), "meta": Field(mapping)}
 SAMPLES = Layout(
     Sample,
     {
-        "hypothesis": TIMES,
+        "hypothesis": Field(either(str, text, listed(moment)), required=True),
         "reference": TIMES,
         "duration": Field(length, required=True),
         "id": Field(name),
         "meta": Field(mapping),
         "audio": Field(text),
-        "format": Field(anything),
-        **dict.fromkeys(SAMPLE_LATER, Field(anything)),
+        "format": Field(text),
+        "reference_transcript": Field(text),
+        "reference_titles": TITLES,
+        "hyp_titles": TITLES,
     },
     output="hypothesis",
 )
 OUTPUTS = Layout(
     Output,
-    ITEM | {"system": Field(name, required=True), "output": Field(record(CONTENT), required=True)},
+    ITEM
+    | {"system": Field(name, required=True), "output": Field(record(CONTENT, LIKE), required=True)},
     output="output",
 )
 REFERENCES = Layout(
@@ -108,10 +121,11 @@ REFERENCES = Layout(
     ITEM
     | {
         "duration": Field(length, required=True),
-        "references": Field(listed(record(ANNOTATION), least=1), required=True),
+        "references": Field(listed(record(ANNOTATION, LIKE), least=1), required=True),
         "audio": Field(text),
-        "transcript": Field(anything),
+        "transcript": Field(text),
     },
+    inner="references[0]",
 )
 
 ARRAY = "is a JSON array — write one object a line"

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 from numpy.typing import NDArray
 
+from earwitness.data import Titles
+from earwitness.formats.chapters.contents import Resolved
 from earwitness.formats.check import is_name
 from earwitness.formats.records import Findings
 from earwitness.formats.slices import Labels
-from earwitness.timeline import ChapterCases
+from earwitness.timeline import ChapterCases, Texts
 
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
@@ -24,6 +25,8 @@ Hashes = NDArray[np.uint64]
 class Parsed:
     """The good cases of a block, the hashes of their items, and what was found wrong.
 
+    ``loose`` counts lines of transcripts that are in no chapter.
+
     ``answered`` has, for a join, the systems and rows of references that lines spoke of, good or
     bad; ``audio`` is where an item's sound is, if its line says so.
     """
@@ -32,7 +35,7 @@ class Parsed:
     lines: Ints
     hashes: Hashes
     findings: Findings
-    later: Counter[str] = field(default_factory=Counter)
+    loose: int = 0
     answered: list[tuple[str, int]] = field(default_factory=list)
     labels: Labels = field(default_factory=Labels)
     audio: dict[str, str] = field(default_factory=dict)
@@ -48,7 +51,12 @@ def item_name(named: Any, line: int) -> str:
     return str(named) if is_name(named) else f"line {line}"
 
 
-def count_later(records: Sequence[Struct], fields: Sequence[str]) -> Counter[str]:
-    """How many records have each of the fields that are not scored yet."""
-    counts = {f: sum(getattr(r, f) is not UNSET for r in records) for f in fields}
-    return Counter({f: count for f, count in counts.items() if count})
+def texts_of(
+    outputs: Sequence[Resolved],
+    references: Sequence[Titles | None],
+    transcripts: Sequence[str | None],
+) -> Texts | None:
+    """What is written, if anything is."""
+    found = Texts([o.titles for o in outputs], [o.said for o in outputs], references, transcripts)
+    columns = (found.titles, found.said, references, transcripts)
+    return None if all(entry is None for column in columns for entry in column) else found

@@ -6,8 +6,15 @@ import numpy as np
 from msgspec import UNSET
 
 from earwitness.data import Key
-from earwitness.formats.chapters.layouts import SAMPLE_LATER, SAMPLES, Sample, refuse_other_files
-from earwitness.formats.chapters.parsed import Parsed, count_later, given, item_name
+from earwitness.formats.chapters.contents import (
+    FAILED,
+    Reading,
+    Resolved,
+    given_titles,
+    resolve,
+)
+from earwitness.formats.chapters.layouts import SAMPLES, Content, Sample, refuse_other_files
+from earwitness.formats.chapters.parsed import Parsed, given, item_name, texts_of
 from earwitness.formats.check import Fault
 from earwitness.formats.records import Findings, OnError
 from earwitness.formats.seen import hash_names
@@ -17,47 +24,73 @@ from earwitness.timeline import ChapterCases, Ragged
 
 
 def parse_samples(
-    block: Block, system: str, on_error: OnError, by: tuple[Slicing, ...] = ()
+    block: Block,
+    system: str,
+    on_error: OnError,
+    by: tuple[Slicing, ...] = (),
+    reading: Reading | None = None,
 ) -> Parsed:
     """Cases of chunkseg's lines, all of one system."""
     refuse_other_files("samples", block, on_error)
     findings, taken, lines = Findings(on_error), list[Sample](), list[int]()
+    outputs: list[Resolved] = []
     for line, found in SAMPLES.read(block):
         sample: Sample | bytes | None = found
         if isinstance(sample, bytes):
             sample = _mend(block, line, sample, system, findings)
+        output = None
         if sample is not None:
+            output = _output(block, line, sample, system, findings, reading or Reading())
+        if sample is not None and output is not None:
             taken.append(sample)
             lines.append(line)
+            outputs.append(output)
     named = zip(taken, lines, strict=True)
     items = [f"line {line}" if s.id is UNSET else str(s.id) for s, line in named]
+    titles = [given_titles(sample.reference_titles) for sample in taken]
+    said = [None if s.reference_transcript is UNSET else s.reference_transcript for s in taken]
     cases = ChapterCases(
         items,
         [system] * len(items),
         np.array([sample.duration for sample in taken], np.float64),
-        Ragged.of([sample.hypothesis for sample in taken]),
+        Ragged.of([output.boundaries for output in outputs]),
         Ragged.of([sample.reference for sample in taken]),
+        texts=texts_of(outputs, titles, said),
     )
-    later = count_later(taken, SAMPLE_LATER)
     records = ((given(sample.meta), {"duration": sample.duration}) for sample in taken)
-    audio = {i: s.audio for i, s in zip(items, taken, strict=True) if s.audio is not UNSET}
+    sounds = reversed(list(zip(items, taken, strict=True)))  # of a repeated id the first counts
+    audio = {item: sample.audio for item, sample in sounds if sample.audio is not UNSET}
     return Parsed(
         cases,
         np.array(lines, np.int64),
         hash_names(items),
         findings,
-        later,
+        sum(output.loose for output in outputs),
         labels=Labels.of(by, records),
         audio=audio,
     )
 
 
+def _output(
+    block: Block, line: int, sample: Sample, system: str, findings: Findings, reading: Reading
+) -> Resolved | None:
+    """The chapters of a sample, from its transcript if it is one."""
+    if not isinstance(sample.hypothesis, str):
+        return Resolved(sample.hypothesis, given_titles(sample.hyp_titles))
+    content = Content(UNSET, sample.hyp_titles, sample.hypothesis, sample.format)
+    found = resolve(content, reading, "")
+    if isinstance(found, Resolved):
+        return found
+    faults = [Fault("hypothesis", *fault[1:]) for fault in found]
+    key = Key(item_name(None if sample.id is UNSET else sample.id, line), system)
+    empty = findings.on_error == "empty"
+    findings.bad(block.source, line, key, faults, skip=not empty)
+    return FAILED if empty else None
+
+
 def _mend(block: Block, line: int, text: bytes, system: str, findings: Findings) -> Sample | None:
     """What can be made of a bad line; it is noted."""
     value, faults = SAMPLES.faults(text)
-    if isinstance(value.get("hypothesis"), str):
-        faults = [fault for fault in faults if fault.field != "hypothesis"]
-        faults.append(Fault("hypothesis", "transcripts are not read yet", "give boundary times"))
     key = Key(item_name(value.get("id"), line), system)
     mended = SAMPLES.without_output(value, faults, []) if findings.on_error == "empty" else None
     findings.bad(block.source, line, key, faults, skip=mended is None)

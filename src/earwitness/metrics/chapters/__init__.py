@@ -11,5 +11,17 @@ from earwitness.metrics.chapters.deviation import Deviation
 from earwitness.metrics.chapters.r_value import RValue
 from earwitness.metrics.chapters.segments import Segments
 from earwitness.metrics.chapters.similarity import Similarity
+from earwitness.metrics.chapters.titles import TitleOverlap
+from earwitness.metrics.chapters.wer import WordErrorRate
 
-__all__ = ["Agreement", "Chunks", "Collar", "Deviation", "RValue", "Segments", "Similarity"]
+__all__ = [
+    "Agreement",
+    "Chunks",
+    "Collar",
+    "Deviation",
+    "RValue",
+    "Segments",
+    "Similarity",
+    "TitleOverlap",
+    "WordErrorRate",
+]

@@ -15,9 +15,9 @@ import numpy as np
 
 from earwitness.data import Case
 from earwitness.metrics.base import Floats, Metric, Views, at_least, one_of
-from earwitness.metrics.means import mean_statistics, mean_values
+from earwitness.metrics.means import mean_pool, mean_statistics, mean_values
 from earwitness.timeline import ChapterCases
-from earwitness.timeline.ragged import Ints, bounds
+from earwitness.timeline.ragged import Bools, Ints, all_others, bounds, same_rows
 
 EDGE = {"help": "boundaries this close to start or end count on neither side, in seconds"}
 AGAINST = {
@@ -44,41 +44,60 @@ class ChapterMetric(Metric):
     def measure_many(self, cases: Sequence[Case]) -> Floats:
         """Statistics of outputs beside all of their references."""
         columns = ChapterCases.of(cases)
-        return self._whole(self._each(columns), columns)
+        pairs = columns.each().without_edges(self.edge)
+        each = self.measure_pairs(pairs)
+        return self._whole(each, columns, self._goodness(each, pairs))
 
     def measure_views(self, cases: Sequence[Case]) -> Views:
         """Every pair is measured once, whatever is made of it."""
         columns = ChapterCases.of(cases)
-        each, counts = self._each(columns), columns.counts
+        pairs, counts = columns.each().without_edges(self.edge), columns.counts
+        each = self.measure_pairs(pairs)
+        goodness = self._goodness(each, pairs)
         several = np.repeat(counts > 1, counts)
-        left_out = self._left_out(each[several], counts[counts > 1])
-        return Views(self._whole(each, columns), each, left_out)
+        left_out = self._left_out(each[several], counts[counts > 1], goodness[several])
+        return Views(self._whole(each, columns, goodness), each, left_out)
 
-    def _each(self, columns: ChapterCases) -> Floats:
-        return self.measure_pairs(columns.each().without_edges(self.edge))
-
-    def _whole(self, each: Floats, columns: ChapterCases) -> Floats:
+    def _whole(self, each: Floats, columns: ChapterCases, goodness: Floats) -> Floats:
         if columns.spans is None:
             return each
         if self.against == "mean":
-            return _means(each, columns.counts)
-        return np.asarray(each[self._ranked(each, columns.counts)[columns.spans[:-1]]])
+            return self.pool(each, columns.counts)
+        return np.asarray(each[_ranked(goodness, columns.counts)[columns.spans[:-1]]])
 
-    def _left_out(self, each: Floats, counts: Ints) -> Floats:
-        if self.against == "mean":
-            return _means(each, counts)
+    def _left_out(self, each: Floats, counts: Ints, goodness: Floats) -> Floats:
+        """Without each reference in turn: rows of all choices, pooled."""
         first = bounds(counts)[:-1]
-        ranked = self._ranked(each, counts)
-        best, second = each[ranked[first]], each[ranked[first + 1]]
-        many = counts[:, None]  # the second best counts when the best is left out
-        return np.asarray(((many - 1) * best + second) / many)
+        if self.against == "mean":
+            other, rest = all_others(counts)
+            fewer = self.pool(each[other], rest)
+            return self.pool(fewer, counts)
+        ranked = _ranked(goodness, counts)
+        best = np.repeat(each[ranked[first]], counts, axis=0)
+        is_best = np.zeros(len(each), np.bool_)
+        is_best[ranked[first]] = True  # the second best counts when the best is left out
+        best[is_best] = each[ranked[first + 1]]
+        return self.pool(best, counts)
 
-    def _ranked(self, statistics: Floats, counts: Ints) -> Ints:
-        """Rows case by case, the best reference first, undefined ones last."""
+    def _goodness(self, each: Floats, pairs: ChapterCases) -> Floats:
+        """By the headline; undefined is worst, but for a pair that is the same on both sides."""
+        if self.against != "best":
+            return np.zeros(len(each))
         column = [value.name for value in self.values].index(self.headline)
         sign = 1 if self.values[column].best == "high" else -1
-        goodness = np.nan_to_num(sign * self.score(statistics)[:, column], nan=-np.inf)
-        return np.lexsort((-goodness, np.repeat(np.arange(len(counts)), counts)))
+        goodness = sign * self.score(each)[:, column]
+        open_ = np.isnan(goodness)
+        goodness[open_] = np.where(self.same(pairs)[open_], np.inf, -np.inf)
+        return np.asarray(goodness)
+
+    def same(self, pairs: ChapterCases) -> Bools:
+        """Where both sides say the same, though no value is defined."""
+        return same_rows(*pairs.positive())
+
+
+def _ranked(goodness: Floats, counts: Ints) -> Ints:
+    """Rows case by case, the best reference first, the first among equals."""
+    return np.lexsort((-goodness, np.repeat(np.arange(len(counts)), counts)))
 
 
 @dataclass(frozen=True)
@@ -95,7 +114,5 @@ class ChapterMeans(ChapterMetric):
     def score(self, statistics: Floats) -> Floats:
         return mean_values(statistics)
 
-
-def _means(statistics: Floats, counts: Ints) -> Floats:
-    sums: Floats = np.add.reduceat(statistics, bounds(counts)[:-1], axis=0)
-    return sums / counts[:, None]
+    def pool(self, statistics: Floats, counts: Ints) -> Floats:
+        return mean_pool(statistics, counts)

@@ -36,8 +36,10 @@ def axis_of(numbers: Iterable[float], value: Value | None = None) -> Axis:
         return Axis(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0))
     found = [x for x in numbers if isfinite(x)] or [0.0, 1.0]
     low, high = min(found), max(found)
-    if value is not None and value.low == 0:
+    if value is not None and (value.low == 0 or value.high == 1):
         low = min(low, 0.0)
+    if value is not None and value.high == 1:
+        high = 1.0  # the same end for all pictures of the value
     if low == high:
         low, high = low - 0.5, high + 0.5
     step = _step((high - low) / (TICKS - 1))

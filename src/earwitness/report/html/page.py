@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from earwitness.data import Value
 from earwitness.report.html.elements import Html, element
 from earwitness.report.html.matrix import matrix
 from earwitness.report.html.plots import curve_plot, intervals_plot, legend, spread_plot
@@ -25,6 +24,7 @@ from earwitness.report.parts import (
 from earwitness.report.tables import tables
 
 COLOURS = 8
+MADE = "Provenance"
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "media-src * file: data: blob:; img-src data:"
@@ -59,11 +59,14 @@ class _Page:
 
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._colours = {name: f"s{i % COLOURS}" for i, name in enumerate(report.series)}
+        self._colours = {
+            name: f"s{i % COLOURS} k{i // COLOURS % 3}" for i, name in enumerate(report.series)
+        }
 
     def header(self) -> Html:
         report = self._report
-        links = [element("a", s.title, href=f"#{_anchor(s.title)}") for s in report.sections]
+        titles = [*(section.title for section in report.sections), MADE]
+        links = [element("a", t, href=f"#{_anchor(i, t)}") for i, t in enumerate(titles)]
         return element(
             "header",
             element("h1", report.title),
@@ -74,18 +77,22 @@ class _Page:
 
     def main(self) -> Html:
         lines = [element("li", line) for line in self._report.provenance]
-        made = element("section", element("h2", "Provenance"), element("ul", *lines, class_="made"))
-        return element("main", *(self._section(s) for s in self._report.sections), made)
+        listed = element("ul", *lines, class_="made")
+        sections = [self._section(i, s) for i, s in enumerate(self._report.sections)]
+        made = element("section", element("h2", MADE), listed, id=_anchor(len(sections), MADE))
+        return element("main", *sections, made)
 
-    def _section(self, section: Section) -> Html:
+    def _section(self, index: int, section: Section) -> Html:
         inside = [element("p", section.text)] if section.text else []
         inside += [self._part(part) for part in section.parts]
         if section.folded:
             summary = element("summary", element("h2", section.title))
             return element(
-                "section", element("details", summary, *inside), id=_anchor(section.title)
+                "section", element("details", summary, *inside), id=_anchor(index, section.title)
             )
-        return element("section", element("h2", section.title), *inside, id=_anchor(section.title))
+        return element(
+            "section", element("h2", section.title), *inside, id=_anchor(index, section.title)
+        )
 
     def _part(self, part: Part) -> Html:
         match part:
@@ -105,11 +112,7 @@ class _Page:
                 every = _folded(tables(part)[1], "all differences, with p")
                 return element("figure", matrix(part), every)
             case Timeline():
-                return timeline(part, self._colours, self._headlines())
-
-    def _headlines(self) -> list[Value]:
-        parts = [part for section in self._report.sections for part in section.parts]
-        return [part.value for part in parts if isinstance(part, Spread)]
+                return timeline(part, self._colours)
 
     def _figure(self, part: Intervals | Curve | Spread, drawn: Html, note: str = "") -> Html:
         return element(
@@ -159,5 +162,6 @@ def _split(text: str) -> tuple[str, ...]:
     return (point, element("small", f" [{rest}")) if bracket else (text,)
 
 
-def _anchor(title: str) -> str:
-    return "".join(char if char.isalnum() else "-" for char in title.lower())
+def _anchor(index: int, title: str) -> str:
+    """A name for links that is unique on the page."""
+    return f"{index}-" + "".join(char if char.isalnum() else "-" for char in title.lower())

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isnan
+from math import isnan, log
 
 from earwitness.data import Estimate
 from earwitness.report.html.axis import Axis, axis_of
 from earwitness.report.html.elements import Html, element, joined
-from earwitness.report.numbers import cell, interval, number
-from earwitness.report.parts import Curve, Intervals, Spread
+from earwitness.report.numbers import cell, counted, interval, labelled, number
+from earwitness.report.parts import PEOPLE, Curve, Intervals, Spread
 
 BINS = 30
+EDGE = 3  # per cent from the end at which labels are moved inside
+WIDE = 8  # numbers that span more than so many times their least are drawn by their logarithm
 Colours = Mapping[str, str]  # the class of every series
 
 
@@ -22,7 +24,7 @@ def intervals_plot(part: Intervals, colours: Colours) -> Html:
     rows = []
     for label, row in part.rows:
         for index, (series, estimate) in enumerate(row.items()):
-            alone = len(row) == 1 and (label == series or series not in colours)
+            alone = {*row} <= {label, PEOPLE}
             name = label if alone else series
             head = None if alone or index else element("div", label, class_="group")
             colour = colours.get(series, "people")
@@ -48,7 +50,7 @@ def _interval_row(name: str, estimate: Estimate, part: Intervals, axis: Axis, co
         element(
             "span",
             element("b", number(estimate.value, part.value)),
-            element("small", f"{interval(estimate, part.value)} n {estimate.n:,}"),
+            element("small", f"{interval(estimate, part.value)} {counted(estimate)}"),
             class_="figure",
         ),
         class_=f"row {colour}",
@@ -64,12 +66,17 @@ def _scale(axis: Axis, texts: Sequence[str] | None = None) -> Html:
     """The ticks below a plot of rows."""
     shown = texts or [f"{tick:g}" for tick in axis.ticks]
     marks = [
-        element("span", text, style=f"left:{axis.place(tick)}%")
-        for tick, text in zip(axis.ticks, shown, strict=True)
+        tick_mark(text, axis.place(tick)) for tick, text in zip(axis.ticks, shown, strict=True)
     ]
     track = element("span", *marks, class_="track")
     ends = element("span", class_="name"), element("span", class_="figure")
     return element("div", ends[0], track, ends[1], class_="row scale", aria_hidden="true")
+
+
+def tick_mark(text: str, place: float) -> Html:
+    """A label under its tick; those at the ends stay inside."""
+    side = "first" if place < EDGE else "last" if place > 100 - EDGE else None
+    return element("span", text, class_=side, style=f"left:{place}%")
 
 
 def spread_plot(part: Spread, colours: Colours) -> Html:
@@ -136,8 +143,7 @@ def curve_plot(part: Curve, colours: Colours) -> Html:
     """Lines with the band of their intervals."""
     every = [e for _, row in part.points for e in row.values()]
     y = axis_of([v for e in every for v in (e.value, e.low, e.high)], part.value)
-    xs = [x for x, _ in part.points]
-    places = {x: 100 * i / (len(xs) - 1) for i, x in enumerate(xs)}  # evenly: numbers often double
+    places = _places([x for x, _ in part.points])
     drawn = [_line(name, part, y, places, colours[name]) for name in part.points[0][1]]
     grid = [
         element("line", x1=0, x2=100, y1=100 - y.place(t), y2=100 - y.place(t), class_="grid")
@@ -146,19 +152,27 @@ def curve_plot(part: Curve, colours: Colours) -> Html:
     svg = element(
         "svg", *grid, *drawn, viewBox="0 0 100 100", preserveAspectRatio="none", aria_hidden="true"
     )
-    across = [element("span", f"{x:g}", style=f"left:{places[x]:.3f}%") for x in xs]
+    across = [element("span", f"{x:g}", style=f"left:{place:.3f}%") for x, place in places.items()]
     up = [element("span", f"{t:g}", style=f"bottom:{y.place(t)}%") for t in y.ticks]
     return element(
         "div",
         element("div", *up, class_="y", aria_hidden="true"),
         element("div", svg, *_dots(part, y, places, colours), class_="area"),
         element("div", *across, class_="x", aria_hidden="true"),
-        element("div", part.parameter, class_="label"),
+        element("div", labelled(part.parameter, part.unit), class_="label"),
         legend(list(part.points[0][1]), colours),
         class_="curve",
         role="img",
         aria_label=f"{part.title}; the table below has the numbers",
     )
+
+
+def _places(xs: Sequence[float]) -> dict[float, float]:
+    """In percent: evenly by number, or by its logarithm if they span much."""
+    low, high = min(xs), max(xs)
+    if low > 0 and high / low > WIDE:
+        return {x: 100 * log(x / low) / log(high / low) for x in xs}
+    return {x: 100 * (x - low) / (high - low) for x in xs}
 
 
 def _line(name: str, part: Curve, y: Axis, places: Mapping[float, float], colour: str) -> Html:

@@ -2,42 +2,66 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
-from earwitness.data import Value, is_address
+from earwitness.data import is_address
 from earwitness.report.html.axis import Axis, times_of
 from earwitness.report.html.elements import Html, element
+from earwitness.report.html.plots import tick_mark
 from earwitness.report.numbers import clock, number
 from earwitness.report.parts import Timeline
 
 
-def timeline(part: Timeline, colours: Mapping[str, str], headlines: Sequence[Value]) -> Html:
-    """A row for every annotator and every system."""
+def timeline(part: Timeline, colours: Mapping[str, str]) -> Html:
+    """A row for every annotator and every system; boundaries far from all references are hollow."""
     shown = part.shown
     axis = times_of(shown.duration)
     guides = sorted({t for times in shown.references.values() for t in times})
-    rows = [_row(name, times, axis, "people", "", ()) for name, times in shown.references.items()]
+    rows = [_row(name, times, axis, "people", guides) for name, times in shown.references.items()]
     for system, times in shown.outputs.items():
-        values = shown.values[system]
-        told = ", ".join(f"{v.name} {number(values[v.name], v)}" for v in headlines)
-        rows.append(_row(system, times, axis, colours[system], told, guides))
-    marks = [element("span", clock(t), style=f"left:{axis.place(t)}%") for t in axis.ticks]
+        near = [_is_near(t, guides, shown.near) for t in times]
+        told = _told(part, system)
+        rows.append(_row(system, times, axis, colours[system], guides, near, told))
+    marks = [tick_mark(clock(t), axis.place(t)) for t in axis.ticks]
     scale = element(
         "div",
         element("span", class_="name"),
         element("span", *marks, class_="track"),
+        element("span", class_="figure"),
         class_="row scale",
         aria_hidden="true",
     )
+    head = element("div", *_heading(part), class_="row scale heading") if part.values else None
+    note = f"full marks lie within {shown.near:g} s of a reference, hollow ones do not"
     return element(
         "figure",
-        element("figcaption", shown.item, element("small", f" {clock(shown.duration)}")),
-        element("div", *rows, scale, class_="plot"),
-        _sound(shown.audio),
+        element("figcaption", shown.item, element("small", f" {clock(shown.duration)}; {note}")),
+        element("p", shown.why, class_="why") if shown.why else None,
+        element("div", head, *rows, scale, class_="plot"),
+        *_sound(shown.audio),
         class_="timeline",
         data_duration=shown.duration,
     )
+
+
+def _heading(part: Timeline) -> list[Html]:
+    return [
+        element("span", class_="name"),
+        element("span", class_="track"),
+        element("span", part.values[0].name, class_="figure"),
+    ]
+
+
+def _told(part: Timeline, system: str) -> list[str]:
+    values = part.shown.values[system]
+    return [f"{v.name} {number(values[v.name], v)}" for v in part.values]
+
+
+def _is_near(time: float, guides: Sequence[float], near: float) -> bool:
+    place = bisect_left(guides, time)
+    return any(abs(guide - time) <= near for guide in guides[max(0, place - 1) : place + 1])
 
 
 def _row(
@@ -45,28 +69,38 @@ def _row(
     times: Sequence[float],
     axis: Axis,
     colour: str,
-    told: str,
     guides: Sequence[float],
+    near: Sequence[bool] = (),
+    told: Sequence[str] = (),
 ) -> Html:
-    inside = [t for t in times if 0 < t < axis.high]
     lines = [element("i", style=f"left:{axis.place(t)}%") for t in guides if 0 < t < axis.high]
     ticks = [
-        element("b", style=f"left:{axis.place(t)}%", title=f"{name} {clock(t)}") for t in inside
+        element(
+            "b",
+            class_="far" if near and not near[index] else None,
+            style=f"left:{axis.place(t)}%",
+            title=f"{name} {clock(t)} ({t:.1f} s)",
+        )
+        for index, t in enumerate(times)
+        if 0 < t < axis.high
     ]
-    what = f"{name}: {len(times)} boundaries" + (f"; {told}" if told else "")
+    what = "; ".join([f"{name}: {len(times)} boundaries", *told])
+    value = told[0].rpartition(" ")[2] if told else ""
     return element(
         "div",
         element("span", name, class_="name", title=what),
         element("span", *lines, *ticks, class_="track", role="img", aria_label=what),
+        element("span", element("b", value), class_="figure"),
         class_=f"row {colour}",
     )
 
 
-def _sound(audio: str) -> Html | None:
+def _sound(audio: str) -> list[Html]:
     """A player; the page's script lets the timeline drive it."""
     if not audio:
-        return None
-    return element("audio", controls=True, preload="none", src=address(audio))
+        return []
+    hint = element("p", "Click on a row to hear the recording from there.", class_="hint")
+    return [hint, element("audio", controls=True, preload="none", src=address(audio))]
 
 
 def address(audio: str) -> str:

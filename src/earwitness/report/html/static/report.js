@@ -2,6 +2,14 @@
 
 // A click on a timeline plays its sound from there; every detail is open on paper.
 
+function readable(address) {
+  try {
+    return decodeURI(address);
+  } catch {
+    return address;
+  }
+}
+
 function bind(figure) {
   const audio = figure.querySelector("audio");
   if (!audio) return;
@@ -26,14 +34,16 @@ function bind(figure) {
     for (const other of document.querySelectorAll("audio")) if (other !== audio) other.pause();
     audio.currentTime = share * duration;
     move();
-    audio.play().catch(silent);
+    audio.play().catch((error) => {
+      if (error.name !== "AbortError") silent(); // another timeline was clicked
+    });
   };
   const silent = () => {
     if (figure.querySelector(".silent")) return;
     const note = document.createElement("p");
     note.className = "silent";
     note.setAttribute("role", "status");
-    note.textContent = `This sound cannot be played: ${decodeURI(audio.getAttribute("src"))}`;
+    note.textContent = `This sound cannot be played: ${readable(audio.getAttribute("src"))}`;
     audio.after(note);
   };
   figure.classList.add("plays");
@@ -44,6 +54,18 @@ function bind(figure) {
 }
 
 for (const figure of document.querySelectorAll(".timeline")) bind(figure);
+
+// A link to a folded section opens it.
+function unfold() {
+  const target = location.hash && document.getElementById(location.hash.slice(1));
+  const details = target && target.querySelector(":scope > details");
+  if (details) details.open = true;
+}
+addEventListener("hashchange", unfold);
+for (const link of document.querySelectorAll("nav a")) {
+  link.addEventListener("click", () => setTimeout(unfold));
+}
+unfold();
 
 let opened = [];
 addEventListener("beforeprint", () => {

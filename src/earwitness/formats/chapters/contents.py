@@ -1,0 +1,89 @@
+"""What chapters a content has: its boundaries and titles, or those of its transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from msgspec import UNSET, UnsetType
+
+from earwitness.data import Titles
+from earwitness.errors import nearest
+from earwitness.formats.chapters.layouts import Content, TitleList
+from earwitness.formats.check import Fault
+from earwitness.text.presets import PRESETS, Options, read
+from earwitness.text.sections import Transcript
+
+NO_TIMES = "has no times, and text cannot be aligned with sound yet"
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How transcripts are read unless their line says otherwise."""
+
+    preset: str = ""
+    options: Options = field(default_factory=Options)
+
+    @property
+    def signature(self) -> str:
+        """What was asked for, if anything was."""
+        given = {
+            "preset": self.preset,
+            "pattern": self.options.pattern,
+            "timestamp_format": self.options.timestamp_format,
+        }
+        return "".join(f"|{name}={value}" for name, value in given.items() if value)
+
+
+class Resolved(NamedTuple):
+    """Boundaries, titles and words; ``loose`` are lines of the transcript in no chapter."""
+
+    boundaries: Sequence[float]
+    titles: Titles | None = None
+    said: str | None = None
+    loose: int = 0
+
+
+FAILED = Resolved((), (), "")  # a transcript that could not be read
+
+
+def resolve(content: Content, reading: Reading, path: str) -> Resolved | list[Fault]:
+    """The chapters of a content, or all that is wrong with it; ``path`` is where it stands."""
+    titles = given_titles(content.titles)
+    if content.transcript is UNSET:
+        if content.boundaries is UNSET:
+            return [Fault(_at(path, "boundaries"), "missing", "or give a transcript with times")]
+        return Resolved(content.boundaries, titles)
+    if not content.transcript.strip():
+        return Resolved(() if content.boundaries is UNSET else content.boundaries, titles, "")
+    preset = reading.preset if content.preset is UNSET else content.preset
+    if preset not in PRESETS:
+        told = f'there is no preset "{preset}"' if preset else "how are chapters marked in it?"
+        remedy = nearest(preset, PRESETS) if preset else f"name a preset: {', '.join(PRESETS)}"
+        return [Fault(_at(path, "transcript"), told, remedy)]
+    return _from_transcript(content, read(content.transcript, preset, reading.options), path)
+
+
+def _from_transcript(content: Content, found: Transcript, path: str) -> Resolved | list[Fault]:
+    field = _at(path, "transcript")
+    if found.flaws:
+        return [Fault(field, f"line {f.line}: {f.message}", f.remedy) for f in found.flaws]
+    titles = given_titles(content.titles)
+    if titles is None and any(section.title is not None for section in found.sections):
+        titles = tuple((s.title or "", NAN if s.time is None else s.time) for s in found.sections)
+    if content.boundaries is not UNSET:
+        return Resolved(content.boundaries, titles, found.text, found.loose)
+    if not found.timed:
+        return [Fault(field, NO_TIMES, "use a preset with times, or give boundaries")]
+    return Resolved(found.times, titles, found.text, found.loose)
+
+
+def given_titles(titles: TitleList | UnsetType) -> Titles | None:
+    """Titles of a line, if it has any."""
+    return None if titles is UNSET else tuple(titles)
+
+
+def _at(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
