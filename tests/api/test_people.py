@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from algorithms import people as slow
-from earwitness import render, score
+from earwitness import people, render, score
 from earwitness.data import Case, Chapters, Item, Key
 from earwitness.errors import InputError, UsageError
 from earwitness.metrics import METRICS
 from earwitness.metrics.chapters import Collar
+from earwitness.report import FORMS
 from earwitness.timeline import ChapterCases
 
 ANNA, BEN, CARLA = [60.0, 120.0], [60.0], [61.0, 200.0, 240.0]
@@ -54,10 +55,10 @@ def test_each_annotator_is_a_group() -> None:
 
 def test_the_ceiling_by_hand() -> None:
     ab, ac, bc = f1(1, 2, 1), f1(1, 2, 3), f1(1, 1, 3)  # 2/3, 2/5, 1/2
-    people = score(OUTPUT, ONE, metrics="collar").people
-    assert people is not None
-    assert people.ceiling["collar_f1"].value == pytest.approx((ab + ac + bc) / 3)
-    assert people.annotators["anna"]["collar_f1"].value == pytest.approx((ab + ac) / 2)
+    found = score(OUTPUT, ONE, metrics="collar").people
+    assert found is not None
+    assert found.ceiling["collar_f1"].value == pytest.approx((ab + ac + bc) / 3)
+    assert found.annotators["anna"]["collar_f1"].value == pytest.approx((ab + ac) / 2)
     best = score(OUTPUT, ONE, metrics="collar", against="best").people
     assert best is not None
     # anna's best is ben, ben's is anna, carla's is ben
@@ -79,8 +80,8 @@ def test_the_ceiling_is_that_of_the_plain_version(against: str) -> None:
         listed = [{"boundaries": times} for times in made]
         references.append({"item": item, "duration": 300, "references": listed})
         outputs.append({"item": item, "system": "s", "output": {"boundaries": made[0]}})
-    people = score(outputs, references, metrics="collar", collar=20, against=against).people
-    assert people is not None
+    found = score(outputs, references, metrics="collar", collar=20, against=against).people
+    assert found is not None
     metric = Collar(collar=20)
 
     def compare(output: list[float], reference: list[float]) -> float:
@@ -91,8 +92,8 @@ def test_the_ceiling_is_that_of_the_plain_version(against: str) -> None:
 
     several = [made for made in rows if len(made) > 1]
     want = [slow.ceiling(made, compare, against) for made in several]
-    assert people.items == len(several)
-    assert people.ceiling["collar_f1"].value == pytest.approx(np.mean(want), abs=1e-12)
+    assert found.items == len(several)
+    assert found.ceiling["collar_f1"].value == pytest.approx(np.mean(want), abs=1e-12)
 
 
 def test_cases_without_a_second_reference_have_no_ceiling() -> None:
@@ -103,10 +104,10 @@ def test_cases_without_a_second_reference_have_no_ceiling() -> None:
 
 def test_more_annotators_than_can_be_listed_are_not() -> None:
     many = [{"boundaries": [60.0], "annotator": f"worker {i}"} for i in range(60)]
-    people = score(OUTPUT, [{**ONE[0], "references": many}], metrics="collar").people
-    assert people is not None
-    assert people.ceiling["collar_f1"].value == 1
-    assert not people.annotators
+    found = score(OUTPUT, [{**ONE[0], "references": many}], metrics="collar").people
+    assert found is not None
+    assert found.ceiling["collar_f1"].value == 1
+    assert not found.annotators
 
 
 def test_an_annotator_named_twice_is_refused() -> None:
@@ -163,10 +164,10 @@ def test_every_item_weighs_the_same_even_if_a_reference_leaves_it_open() -> None
     made = lines(([10], [[20], [20]]), ([10], [[10], []]))
     scores = score(*made, metrics="deviation")
     assert scores.systems["s"]["deviation_of_reference"].value == pytest.approx((10 + 0) / 2)
-    people = scores.people
-    assert people is not None
-    assert people.systems["s"]["deviation_of_reference"].value == pytest.approx((10 + 0) / 2)
-    assert people.ceiling["deviation_of_reference"].n == 1
+    found = scores.people
+    assert found is not None
+    assert found.systems["s"]["deviation_of_reference"].value == pytest.approx((10 + 0) / 2)
+    assert found.ceiling["deviation_of_reference"].n == 1
 
 
 def test_the_best_reference_may_be_one_that_says_the_same_and_leaves_nothing_to_measure() -> None:
@@ -181,3 +182,23 @@ def test_a_system_called_people_is_a_system() -> None:
     section = page[page.index("each annotator against the others") :]
     for name in ("anna", "ben", "carla"):
         assert f'<span class="name">{name}</span>' in section
+
+
+def test_people_agree_without_any_system() -> None:
+    alone = people(ONE, metrics="collar")
+    beside = score(OUTPUT, ONE, metrics="collar")
+    assert beside.people is not None
+    assert alone.people is not None
+    assert repr(alone.people.ceiling) == repr(beside.people.ceiling)
+    assert alone.systems == {}
+    assert "bootstrap-multinomial" in alone.signature
+    for form in FORMS:
+        assert "anna" in render(alone, form)
+
+
+def test_nobody_agrees_alone() -> None:
+    one = [{**ONE[0], "references": ONE[0]["references"][:1]}]
+    with pytest.raises(UsageError, match="no item has two references"):
+        people(one)
+    with pytest.raises(InputError, match="duration: missing"):
+        people([{"item": "a", "references": []}])

@@ -12,10 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness import __version__
+from earwitness.api.ceiling import PeopleTally
 from earwitness.api.collected import Collected
 from earwitness.api.measure import MeasureBlock, Measured, boundary_remarks
-from earwitness.api.people import PeopleTally
-from earwitness.data import Key, Map, People, Progress, Provenance, Scores, Shown, is_address
+from earwitness.data import (
+    Estimates,
+    Key,
+    Map,
+    People,
+    Progress,
+    Provenance,
+    Scores,
+    Shown,
+    is_address,
+)
 from earwitness.errors import InputError, Problem, UsageError, nearest, whole_characters
 from earwitness.formats.chapters import Reading, References, empty_outputs, read_references
 from earwitness.formats.check import Fault, is_name
@@ -89,11 +99,22 @@ class Run:
         self._refuse(outputs.name)
         self._check_shown()
 
+    def read_people(self, references: Source, map_: Map) -> None:
+        """Take a references file alone."""
+        self.references, found = read_references(references, self.on_error, (), self.reading)
+        self._found(references, found)
+        if self.findings.count:
+            raise InputError(self.findings.problems, self.findings.count)
+        self.people.read(self.references, map_)
+        if not self.people.ceiling.systems:
+            raise UsageError(f"{references.name}: no item has two references: nobody to agree with")
+
     def result(self, level: float) -> Scores:
         """Estimates of every system."""
         kept = self.collected
-        estimates = kept.whole.estimates(level)
-        methods = {e.method for system in estimates.values() for e in system.values()}
+        estimates, people = kept.whole.estimates(level), self._people(level)
+        known: list[Estimates] = [*estimates.values()] or ([people.ceiling] if people else [])
+        methods = {estimate.method for own in known for estimate in own.values()}
         return Scores(
             signature=f"{self.families.signature}|{'+'.join(sorted(methods))}"
             f"(draws={kept.draws},level={level},seed={kept.seed})|on_error={self.on_error}{self.reading.signature}",
@@ -102,7 +123,7 @@ class Run:
             headlines=tuple(self.families.leading),
             systems=estimates,
             slices=kept.slices(level),
-            people=self._people(level),
+            people=people,
             sweeps=self.families.sweeps,
             spread=kept.spread.values(),
             shown=self._shown(),

@@ -23,7 +23,7 @@ from earwitness.cli.progress import bar
 )
 @click.option("--alpha", default=0.05, show_default=True, help="Below which p systems differ.")
 @click.option("--permutations", default=10_000, show_default=True, help="Of the test.")
-@shared_options
+@shared_options()
 def command(
     outputs: str,
     references: str,

@@ -24,70 +24,82 @@ from earwitness.text.presets import PRESETS
 ENDINGS = {"tex": "latex", "htm": "html", "txt": "text", "markdown": "md"}
 WORST = 5  # timelines of a page that was not told what to show
 Decorated = Callable[..., Any]
-SHARED = [
-    click.option(
+SHARED = {
+    "metric": click.option(
         "--metric",
         "metrics",
         multiple=True,
         type=click.Choice(list(METRICS)),
         help=f"Which metrics; may be given several times.  [default: {', '.join(DEFAULTS)}]",
     ),
-    click.option(
+    "by": click.option(
         "--by",
         multiple=True,
         metavar="FIELD[:CUT,…]",
         help="Also by groups of a meta field, duration or annotator; numbers may be cut.",
     ),
-    click.option(
+    "worst": click.option(
         "--worst",
         type=int,
         metavar="N",
         help="Also show the N worst samples.  [default: 5 on a page or with --worst-by, else 0]",
     ),
-    click.option(
+    "worst_by": click.option(
         "--worst-by", help="Worst by which value.  [default: the first metric's headline]"
     ),
-    click.option(
+    "show": click.option(
         "--show", multiple=True, metavar="ITEM", help="Also draw this item's boundaries (HTML)."
     ),
-    click.option(
+    "preset": click.option(
         "--preset",
         type=click.Choice(list(PRESETS)),
         help="How transcripts mark their chapters, unless a line says it.",
     ),
-    click.option("--pattern", help="Expression of the presets custom and custom_ts."),
-    click.option(
+    "pattern": click.option("--pattern", help="Expression of the presets custom and custom_ts."),
+    "timestamp_format": click.option(
         "--timestamp-format",
         help=f"Of custom_ts: {', '.join(CLOCKS)}, or an expression with groups h, m, s.",
     ),
-    click.option("--draws", default=1000, show_default=True, help="Bootstrap draws."),
-    click.option("--level", default=0.95, show_default=True, help="Level of the intervals."),
-    click.option("--seed", default=0, show_default=True, help="Seed of all that is drawn."),
-    click.option(
+    "draws": click.option("--draws", default=1000, show_default=True, help="Bootstrap draws."),
+    "level": click.option(
+        "--level", default=0.95, show_default=True, help="Level of the intervals."
+    ),
+    "seed": click.option("--seed", default=0, show_default=True, help="Seed of all that is drawn."),
+    "on_error": click.option(
         "--on-error",
         type=click.Choice(get_args(OnError)),
         default="fail",
         show_default=True,
         help="What to do with a bad sample: refuse the file, leave it out, score an empty output.",
     ),
-    click.option(
+    "to": click.option(
         "--to",
         type=click.Choice(FORMS),
         help="Form of the result.  [default: what --output ends in, else text]",
     ),
-    click.option(
+    "output": click.option(
         "-o", "--output", type=click.Path(path_type=Path), help="Write here, not to stdout."
     ),
-    click.option("--jobs", default=1, show_default=True, help="Processes that share the work."),
-    click.option("--quiet", is_flag=True, help="No progress bar."),
-]
+    "jobs": click.option(
+        "--jobs", default=1, show_default=True, help="Processes that share the work."
+    ),
+    "quiet": click.option("--quiet", is_flag=True, help="No progress bar."),
+}
 
 
-def shared_options(function: Decorated) -> Decorated:
+SYSTEMS = {"by", "worst", "worst_by", "show"}  # options that make no sense without systems
+
+
+def shared_options(*, systems: bool = True) -> Callable[[Decorated], Decorated]:
     """What every verb that scores takes."""
-    for option in reversed(SHARED):
-        function = option(function)
-    return metric_options(function)
+
+    def decorate(function: Decorated) -> Decorated:
+        for name, option in reversed(SHARED.items()):
+            if systems or name not in SYSTEMS:
+                function = option(function)
+        return metric_options(function)
+
+    return decorate
 
 
 class Numbers(click.ParamType[list[float]]):

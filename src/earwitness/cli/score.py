@@ -15,7 +15,7 @@ from earwitness.cli.progress import bar
 @click.command("score")
 @click.argument("outputs")
 @click.argument("references", required=False)
-@shared_options
+@shared_options()
 @click.option("--system", help="Name of the system, where one file holds both sides.")
 @click.option(
     "--samples",

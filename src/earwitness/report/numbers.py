@@ -41,9 +41,9 @@ def labelled(name: str, unit: str) -> str:
 
 
 def counted(estimate: Estimate) -> str:
-    """n, and how many cases are undefined."""
-    undefined = f" + {estimate.undefined:,} undefined" * bool(estimate.undefined)
-    return f"n {estimate.n:,}{undefined}"
+    """n, and of how many cases where some are undefined."""
+    every = f" of {estimate.n + estimate.undefined:,}" * bool(estimate.undefined)
+    return f"n {estimate.n:,}{every}"
 
 
 def clock(seconds: float) -> str:

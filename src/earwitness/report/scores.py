@@ -37,20 +37,23 @@ def scores_report(scores: Scores) -> Report:
 def about(scores: Scores) -> str:
     """What was scored, in a line."""
     systems = len(scores.systems)
+    what = f"{systems:,} system{'s' * (systems != 1)}, {scores.provenance.cases:,} cases"
+    if not systems and scores.people is not None:
+        what = f"{scores.people.items:,} items with several references"
     least, most = scores.provenance.references
     each = _range(least, most)
     names = ", ".join(i.name for i in scores.provenance.inputs)
-    return (
-        f"{systems:,} system{'s' * (systems > 1)}, {scores.provenance.cases:,} cases, "
-        f"{each} reference{'s' * (most > 1)} an item; {names}"
-    )
+    return f"{what}, {each} reference{'s' * (most > 1)} an item; {names}"
 
 
 def result_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
     """What the systems reach: overall, over parameters, beside people, by group."""
-    yield Section("Results", tuple(_leading(scores, shown)), place="pictures")
-    yield Section("All values", tuple(score_tables(scores)), folded=len(scores.families) > 1)
-    if scores.sweeps:
+    if scores.systems:
+        yield Section("Results", tuple(_leading(scores, shown)), place="pictures")
+        yield Section("All values", tuple(score_tables(scores)), folded=len(scores.families) > 1)
+    elif scores.people is not None:
+        yield Section("All values", tuple(_ceiling_tables(scores, scores.people)))
+    if scores.sweeps and scores.systems:
         yield Section("Curves", tuple(_curves(scores)))
     if scores.people is not None:
         yield _people(scores, scores.people, shown)
@@ -96,6 +99,15 @@ def score_tables(scores: Scores) -> list[Table]:
     ]
 
 
+def _ceiling_tables(scores: Scores, people: People) -> Iterator[Table]:
+    """What people reach, where there are no systems: a row a value, a column a person."""
+    columns = {PEOPLE: people.ceiling, **people.annotators}
+    for family, values in scores.families.items():
+        counts = ("n", *(_counts(own[values[0].name]) for own in columns.values()))
+        rows = (_row(value, list(columns.values()), values[0]) for value in values)
+        yield Table(family, ("", *columns), (counts, *rows))
+
+
 def _row(value: Value, columns: Sequence[Estimates], first: Value) -> tuple[str, ...]:
     cells = []
     for own in columns:
@@ -124,7 +136,7 @@ def _curves(scores: Scores) -> Iterator[Curve]:
 def _people(scores: Scores, people: People, shown: Sequence[str]) -> Section:
     """The ceiling, and who is far from the others."""
     parts = []
-    for name in shown:
+    for name in shown if scores.systems else ():
         value = scores.values[name]
         rows = [(PEOPLE, {PEOPLE: people.ceiling[name]})]
         rows += [(system, {system: own[name]}) for system, own in people.systems.items()]
@@ -136,11 +148,13 @@ def _people(scores: Scores, people: People, shown: Sequence[str]) -> Section:
         parts.append(Intervals(title, value, "annotator", tuple(rows)))
     text = (
         f"Of items with several references, {people.items:,} in all, each annotator in turn is "
-        "scored against the others; systems are scored on the same items, as far as they answered "
-        "them, against as many references. "
-        "Every item weighs the same for people, but each annotator did only some items."
+        "scored against the others. Every item weighs the same for people, but each annotator did "
+        "only some items."
     )
-    return Section("People", tuple(parts), text)
+    if not scores.systems:
+        return Section("People", tuple(parts), text, "pictures")
+    text += " Systems are scored on the same items, as far as they answered them, against as many"
+    return Section("People", tuple(parts), f"{text} references.")
 
 
 def _few(one: Slice) -> str:
@@ -205,7 +219,8 @@ def _range(least: int, most: int) -> str:
 def provenance(scores: Scores, signature: str = "") -> list[str]:
     """Signature, provenance and notes, a line each."""
     made = scores.provenance
-    level = next(e.level for estimates in scores.systems.values() for e in estimates.values())
+    ceiling = [scores.people.ceiling] if scores.people is not None else []
+    level = next(e.level for own in (*scores.systems.values(), *ceiling) for e in own.values())
     counts = f"{made.cases:,} scored, {made.skipped:,} skipped, {made.emptied:,} scored as empty"
     lines = [
         f"intervals: {100 * level:.4g} %; ↑ high is good, ↓ low is good",

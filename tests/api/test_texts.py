@@ -1,0 +1,159 @@
+"""Titles and transcripts, from files to values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from earwitness import score
+from earwitness.errors import InputError
+
+TIMED = "# 0:00 - Hello there\nGood morning all.\n# 1:00 - The rain\nIt rains a lot.\n"
+REFERENCE = [["Hello", 0.0], ["Rain today", 62.0], ["Goodbye", 150.0]]
+
+
+def sample(**more: Any) -> dict[str, Any]:
+    return {
+        "hypothesis": TIMED,
+        "reference": [62, 150],
+        "duration": 200,
+        "format": "markdown_ts",
+    } | more
+
+
+def values(records: list[dict[str, Any]], **options: Any) -> dict[str, float]:
+    found = score(records, **options).systems["outputs"]
+    return {name: estimate.value for name, estimate in found.items()}
+
+
+def test_boundaries_come_from_the_transcript() -> None:
+    given = sample(hypothesis=[0.0, 60.0])
+    assert values([sample()]) == values([given])
+
+
+def test_titles_come_from_the_transcript_with_their_own_times() -> None:
+    found = values([sample(reference_titles=REFERENCE)], metrics="titles")
+    # Hello there – Hello: 1 of 2, 1 of 1; The rain – Rain today: 1 of 2, 1 of 2; Goodbye alone
+    assert found["tm_matched"] == pytest.approx(2 / 3)
+    assert found["tm_rl_precision"] == pytest.approx((1 / 2 + 1 / 2) / 2)
+    assert found["tm_rl_recall"] == pytest.approx((1 + 1 / 2) / 2)
+    assert found["tm_rl_f1"] == pytest.approx((2 / 3 + 1 / 2) / 2)
+    assert found["tm_rl_f1_all"] == pytest.approx((2 / 3 + 1 / 2 + 0) / 3)
+    # hello there the rain – hello rain today goodbye: 2 of 4 on either side
+    assert found["gc_rl_f1"] == pytest.approx(1 / 2)
+
+
+def test_titles_that_do_not_start_at_0_are_not_shifted() -> None:
+    late = "# 0:05 - A\nx\n# 1:00 - B\ny"
+    found = values(
+        [sample(hypothesis=late, reference_titles=[["A", 5], ["B", 60]])], metrics="titles"
+    )
+    assert found["tm_rl_f1_all"] == 1
+
+
+def test_titles_that_end_elsewhere_are_no_pair_by_start_and_end() -> None:
+    # Hello there ends at 60, Hello at 62; The rain ends at 200, Rain today at 150
+    options = {"metrics": "titles", "tm_rule": "start_end"}
+    assert values([sample(reference_titles=REFERENCE)], **options)["tm_matched"] == pytest.approx(
+        1 / 3
+    )
+
+
+def test_an_output_without_titles_found_none_and_a_reference_without_them_asks_nothing() -> None:
+    plain = {"hypothesis": [60], "reference": [62], "duration": 200}
+    found = score([plain | {"reference_titles": REFERENCE}, plain], metrics="titles")
+    own = found.systems["outputs"]
+    assert (own["tm_matched"].value, own["tm_matched"].n, own["tm_matched"].undefined) == (0, 1, 1)
+    assert own["gc_rl_f1"].value == 0
+    assert own["tm_rl_f1"].n == 0
+
+
+def test_words_are_compared_without_headings() -> None:
+    said = "Good morning to all. It rains."
+    found = values([sample(reference_transcript=said)], metrics="wer")
+    # good morning (to) all. it rains(.) + a lot.: D 1, S 1, I 2
+    assert found["wer"] == pytest.approx(4 / 6)
+    assert found["wer_deletions"] == pytest.approx(1 / 6)
+    assert found["wer_insertions"] == pytest.approx(2 / 6)
+
+
+def test_micro_and_macro_and_a_failed_transcript() -> None:
+    good = sample(reference_transcript="good morning all. it rains a lot.", id="good")
+    short = sample(hypothesis="# 0:00 x\na", reference_transcript="a b", id="short")
+    failed = sample(hypothesis="# no time", reference_transcript="one two three", id="failed")
+    with pytest.raises(InputError, match='hypothesis: line 1: no time in the heading "no time"'):
+        score([good, short, failed], metrics="wer")
+    scores = score([good, short, failed], metrics="wer", on_error="empty")
+    own = scores.systems["outputs"]
+    assert own["wer"].value == pytest.approx((0 + 1 + 3) / (7 + 2 + 3))
+    assert own["wer_sample"].value == pytest.approx((0 + 1 / 2 + 1) / 3)
+    assert [left.key.item for left in scores.emptied] == ["failed"]
+
+
+def test_outputs_and_references_may_both_be_transcripts() -> None:
+    outputs = [{"item": "a", "system": "s", "output": {"transcript": TIMED}}]
+    listed = [{"transcript": "0:00 Hello\n1:01 Rain", "preset": "youtube"}]
+    references = [{"item": "a", "duration": 200, "references": listed, "transcript": "it rains"}]
+    scores = score(outputs, references, metrics=["collar", "titles", "wer"], preset="markdown_ts")
+    own = scores.systems["s"]
+    assert own["collar_f1"].value == 1
+    assert own["tm_matched"].value == 1
+    assert own["wer"].value == pytest.approx(5 / 2)  # good morning all. … a lot. around it
+    assert scores.signature.endswith("|preset=markdown_ts")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({}, "output.boundaries: missing — or give a transcript with times"),
+        ({"transcript": "x"}, "output.transcript: how are chapters marked in it?"),
+        ({"transcript": "x", "preset": "markdwn"}, 'no preset "markdwn" — did you mean "markdown"'),
+        ({"transcript": "# A", "preset": "markdown"}, "output.transcript: has no times"),
+        ({"transcript": "# A", "preset": "markdown_ts"}, 'line 1: no time in the heading "A"'),
+        ({"boundaries": [1], "titles": [["a"]]}, r"output.titles\[0\]: must be a list of two"),
+    ],
+)
+def test_bad_contents_are_refused(content: dict[str, Any], message: str) -> None:
+    references = [{"item": "a", "duration": 200, "references": [{"boundaries": []}]}]
+    with pytest.raises(InputError, match=message):
+        score([{"item": "a", "system": "s", "output": content}], references)
+
+
+def test_boundaries_beside_a_transcript_without_times_are_enough() -> None:
+    content = {"transcript": "# A\nhello\n# B\nyou", "preset": "markdown", "boundaries": [100]}
+    references = [
+        {
+            "item": "a",
+            "duration": 200,
+            "references": [{"boundaries": [100], "titles": [["A", 0], ["B", 100]]}],
+            "transcript": "hello you",
+        }
+    ]
+    own = score(
+        [{"item": "a", "system": "s", "output": content}], references, metrics=["titles", "wer"]
+    ).systems["s"]
+    assert own["wer"].value == 0
+    assert own["gc_rl_f1"].value == 1
+    assert own["tm_matched"].value == 0  # nobody knows when they begin
+
+
+def test_loose_lines_are_noted() -> None:
+    scores = score([sample(hypothesis="Sure! Here it is.\n" + TIMED)])
+    assert scores.notes == ("1 line lies outside of all chapters of their transcripts",)
+
+
+def test_titles_of_several_people() -> None:
+    listed = [
+        {"boundaries": [60], "titles": [["rain", 60]]},
+        {"boundaries": [60], "titles": [["sun", 60]]},
+    ]
+    references = [{"item": "a", "duration": 200, "references": listed}]
+    output = {"boundaries": [60], "titles": [["rain", 61]]}
+    outputs = [{"item": "a", "system": "s", "output": output}]
+    scores = score(outputs, references, metrics="titles", against=["mean", "best"])
+    own = scores.systems["s"]
+    assert own["tm_rl_f1_all@mean"].value == pytest.approx(1 / 2)
+    assert own["tm_rl_f1_all@best"].value == 1
+    assert scores.people is not None
+    assert scores.people.ceiling["tm_rl_f1_all@mean"].value == 0
