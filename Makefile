@@ -47,7 +47,7 @@ lock:  ## solve the dependencies again; needs uv
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header \
 	  --no-annotate --upgrade --quiet --all-extras --group dev --output-file requirements-dev.lock
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header \
-	  --no-annotate --upgrade --quiet --all-extras --group build --constraint requirements-dev.lock \
+	  --no-annotate --upgrade --quiet --extra zstd --group build --constraint requirements-dev.lock \
 	  --output-file requirements.lock
 
 clean:
@@ -57,7 +57,7 @@ clean:
 	@.ci/environment $(PYTHON) $(@D) $<
 
 .venv/dev-%/.locked: requirements-dev.lock
-	@.ci/environment $(PYTHON) $(@D) $<
+	@.ci/environment $(PYTHON) $(@D) $< torch==2.13.0
 
 %/.installed: %/.locked pyproject.toml
 	@ln -sfn $(*F) .venv/$(firstword $(subst -, ,$(*F)))

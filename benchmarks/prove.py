@@ -16,6 +16,7 @@ COMMANDS = {
     "All tests with full counts": ["-m", "pytest", "-q", "-n", "2", "--durations=12"],
     "The report in Chromium": ["-m", "pytest", "-q", "browser"],
     "Chapters against chunkseg": ["benchmarks/chapters.py"],
+    "Titles against bert-score": ["benchmarks/titles.py"],
 }
 
 

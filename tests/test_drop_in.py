@@ -8,26 +8,75 @@ import numpy as np
 import pytest
 
 from earwitness import chunkseg
+from earwitness.chunkseg import texts
 from earwitness.errors import EarwitnessWarning, InputError, NotYet, UsageError
 from support import corpus
 
-SAMPLE = {"hypothesis": [10.0], "reference": [12.0], "duration": 60.0}
+SAMPLE: dict[str, Any] = {"hypothesis": [10.0], "reference": [12.0], "duration": 60.0}
 
 
-@pytest.mark.parametrize(
-    ("function", "arguments"),
-    [
-        (chunkseg.evaluate, {**SAMPLE, "hypothesis": "[CSTART] a [CEND]", "format": "cstart"}),
-        (chunkseg.evaluate, {**SAMPLE, "reference_titles": [("a", 0.0)]}),
-        (chunkseg.evaluate_batch, {"samples": [SAMPLE], "wer": True}),
-        (chunkseg.evaluate_batch, {"samples": [SAMPLE], "titles": True}),
-        (chunkseg.evaluate_batch, {"samples": [{**SAMPLE, "hypothesis": "text"}]}),
-        (chunkseg.compute_title_scores, {"hyp_titles": [], "ref_titles": []}),
-    ],
-)
-def test_what_comes_later_says_so(function: Any, arguments: dict[str, Any]) -> None:
-    with pytest.raises(NotYet, match=r"not (read|scored|computed) yet — "):
-        function(**arguments)
+TITLES = [("Wrap text with a span", 11.0), ("Add a background", 23.0)]
+
+
+def test_what_needs_the_sound_comes_later_and_says_so() -> None:
+    spoken = {**SAMPLE, "hypothesis": "[CSTART] a [CEND] b", "format": "cstart"}
+    with pytest.raises(NotYet, match="cannot be aligned with sound yet — use a format with time"):
+        chunkseg.evaluate(**spoken, audio="a.wav")
+    with pytest.raises(UsageError, match="audio path is required"):
+        chunkseg.evaluate(**spoken)
+    with pytest.raises(UsageError, match="format is required when hypothesis is a string"):
+        chunkseg.evaluate_batch([{**SAMPLE, "hypothesis": "text"}])
+
+
+def test_a_transcript_that_cannot_be_read_is_said_and_the_rest_is_used() -> None:
+    text = "# 0:00 - A\nx\n# nothing\ny\n# 0:30 - B\nz"
+    with pytest.warns(EarwitnessWarning, match="sample 0: hypothesis: line 3: no time in the head"):
+        found = chunkseg.evaluate(text, [30.0], 60, format="markdown_ts")
+    assert found["collar_f1"] == 1
+
+
+@pytest.mark.filterwarnings("ignore:BERTSCORE NUMBERS")
+def test_titles_of_a_transcript_keep_their_own_times() -> None:
+    text = "[CSTART] 0:00:05 - A [CEND] x [CSTART] 0:00:30 - B [CEND] y"
+    found = chunkseg.evaluate(
+        text, [30.0], 60, format="cstart_ts", reference_titles=[("A", 5.0), ("B", 30.0)]
+    )
+    assert (found["tm_matched"], found["tm_rl_f1"]) == (1, 1)
+
+
+@pytest.mark.filterwarnings("ignore:BERTSCORE NUMBERS")
+def test_no_titles_found_are_zeros_and_lang_is_an_alias() -> None:
+    found = chunkseg.evaluate([10], [12], 60, reference_titles=TITLES, lang="en")
+    assert {key: value for key, value in found.items() if key.startswith(("tm", "gc"))} == {
+        **{f"gc_{h}_{p}": 0.0 for h in ("bs", "rl") for p in ("f1", "precision", "recall")},
+        "tm_matched": 0.0,
+    }
+    assert chunkseg.compute_title_scores([], TITLES) == {"tm_matched": 0.0}
+    assert chunkseg.compute_title_scores(TITLES, [], 60.0, lang="de") == {"tm_matched": 0.0}
+
+
+def test_another_model_than_chunksegs_is_said_once_and_loudly(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    texts._model.cache_clear()
+    sample = {**SAMPLE, "reference_titles": TITLES, "hyp_titles": TITLES}
+    with pytest.warns(EarwitnessWarning, match="BERTSCORE NUMBERS ARE NOT CHUNKSEG'S") as caught:
+        results = chunkseg.evaluate_batch([sample, sample], titles=True)
+    assert len(caught) == 1
+    chunkseg.evaluate_batch([sample, sample], titles=True)  # warnings are errors in these tests
+    chunkseg.print_results(results)
+    assert capsys.readouterr().out.endswith("titles compared with: minilm\n")
+
+
+def test_word_errors_of_a_batch_are_per_word_and_a_failed_transcript_counts() -> None:
+    good = {**SAMPLE, "hypothesis": "# 0:00 A\na b c d", "reference_transcript": "a b"}
+    bad = {**SAMPLE, "hypothesis": "# 0:00 A\n", "reference_transcript": "a b c"}
+    found = chunkseg.evaluate_batch([good, bad], format="markdown_ts", wer=True)
+    assert found["wer"]["mean"] == pytest.approx((2 + 3) / (2 + 3))
+    assert next(iter(found)) == "wer"
+    single = chunkseg.evaluate(**good, format="markdown_ts")
+    assert single["wer"] == 1
+    assert not any(name.startswith("_") for name in single)
 
 
 def test_boundaries_may_be_any_numbers() -> None:
@@ -74,7 +123,7 @@ def test_draws_in_portions_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None
     samples = corpus(30, 600.0, 2, 9)
     results = []
     for held in (10**6, 70):
-        monkeypatch.setattr(chunkseg, "DRAWN", held)
+        monkeypatch.setattr("earwitness.chunkseg.means.DRAWN", held)
         np.random.seed(4)  # noqa: NPY002 — what it draws from
         results.append(chunkseg.evaluate_batch(iter(samples)))
     assert results[0] == results[1]

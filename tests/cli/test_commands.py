@@ -83,8 +83,13 @@ def test_bad_input_ends_with_2_and_a_message_without_traceback(samples: Path) ->
         (["score", "nowhere.jsonl"], "nowhere.jsonl: cannot be read: No such file"),
         (["score", "-", "--jobs", "0"], "jobs must be 1 or more"),
         (["score", "-", "--chunk-size", "0"], "chunk_size must be a finite number from 0.001 on"),
-        (["chunkseg", "-", "--wer"], "WER is not computed yet"),
-        (["chunkseg", "-", "--titles"], "titles are not scored yet"),
+        (["score", "-", "--preset", "srtt"], "'srtt' is not one of"),
+        (["score", "-", "--pattern", "("], "pattern is no regular expression"),
+        (
+            ["score", "-", "--metric", "title_bertscore", "--layer", "9"],
+            "layer must be from 1 to 6",
+        ),
+        (["chunkseg", "-", "--num-bootstrap", "0"], "num_bootstrap must be 1 or more"),
     ],
 )
 def test_bad_arguments_end_with_2_and_a_remedy(arguments: list[str], message: str) -> None:
@@ -252,6 +257,11 @@ def test_a_bar_with_rate_and_time_left_is_shown_on_a_terminal_only(tmp_path: Pat
     assert b"cases" in shown
 
 
+def _hear_ctrl_c() -> None:
+    """Whoever runs the tests in the background has told them not to."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.mark.parametrize("pause", [0.0, 0.1, 0.3, 1.0])
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_ends_at_once_and_leaves_nothing(jobs: str, pause: float, tmp_path: Path) -> None:
@@ -263,6 +273,7 @@ def test_ctrl_c_ends_at_once_and_leaves_nothing(jobs: str, pause: float, tmp_pat
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        preexec_fn=_hear_ctrl_c,
     )
     assert process.stdin is not None
     line = json.dumps({"hypothesis": [1.0] * 50, "reference": [2.0] * 50, "duration": 60}) + "\n"

@@ -21,9 +21,9 @@ from earwitness.formats.whole import WholeFile
 @click.argument("input")
 @click.option("--chunk-size", default=6.0, show_default=True, help="Chunk size in seconds.")
 @click.option("--collar", default=3.0, show_default=True, help="Collar in seconds.")
-@click.option("--format", help="Preset of transcripts (not read yet).")
-@click.option("--custom-pattern", help="Pattern for custom presets (not read yet).")
-@click.option("--timestamp-format", help="Time format for custom presets (not read yet).")
+@click.option("--format", help="Preset of transcripts, such as cstart_ts.")
+@click.option("--custom-pattern", help="Pattern for custom presets.")
+@click.option("--timestamp-format", help="Time format for custom_ts.")
 @click.option("--src-lang", default="eng", show_default=True, help="Language of the audio.")
 @click.option("--tgt-lang", default="en", show_default=True, help="Language of the titles.")
 @click.option(
@@ -34,8 +34,8 @@ from earwitness.formats.whole import WholeFile
     help="Aligner (not used yet).",
 )
 @click.option("--force-alignment", is_flag=True, help="Times from the audio (not used yet).")
-@click.option("--wer", is_flag=True, help="Word error rate (not computed yet).")
-@click.option("--titles", is_flag=True, help="Title metrics (not computed yet).")
+@click.option("--wer", is_flag=True, help="Word error rate; needs reference_transcript.")
+@click.option("--titles", is_flag=True, help="Title metrics; needs reference_titles.")
 @click.option("--tolerance", default=5.0, show_default=True, help="For title metrics.")
 @click.option("--output", type=click.Path(path_type=Path), help="Write JSON to this file.")
 @click.option("--num-bootstrap", default=100, show_default=True, help="Bootstrap draws.")

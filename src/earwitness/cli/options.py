@@ -114,6 +114,10 @@ class Numbers(click.ParamType[list[float]]):
             self.fail(f"{value!r} is no number, and no list such as 1,3,10", param, ctx)
 
 
+def _kind(default: Any) -> Any:
+    return str if isinstance(default, str) else Numbers()
+
+
 def metric_options(function: Decorated) -> Decorated:
     """An option for every parameter of every metric; several values are scored side by side."""
     parameters = {name: kind for kind in METRICS.values() for name in kind.parameters()}
@@ -123,7 +127,11 @@ def metric_options(function: Decorated) -> Decorated:
         function = click.option(
             f"--{name.replace('_', '-')}",
             name,
-            type=click.Choice(choices) if choices else Numbers(),
+            type=click.Choice(choices)
+            if choices
+            else str
+            if isinstance(default, str)
+            else Numbers(),
             multiple=True,
             help=f"{families}: {kind.help(name)}  [default: {default}]",
         )(function)

@@ -9,6 +9,7 @@ from earwitness.metrics.chapters import (
     RValue,
     Segments,
     Similarity,
+    TitleBertScore,
     TitleOverlap,
     WordErrorRate,
 )
@@ -21,6 +22,7 @@ METRICS: dict[str, type[Metric]] = {
     "r_value": RValue,
     "segments": Segments,
     "similarity": Similarity,
+    "title_bertscore": TitleBertScore,
     "titles": TitleOverlap,
     "wer": WordErrorRate,
 }

@@ -11,6 +11,7 @@ from earwitness.metrics.chapters.deviation import Deviation
 from earwitness.metrics.chapters.r_value import RValue
 from earwitness.metrics.chapters.segments import Segments
 from earwitness.metrics.chapters.similarity import Similarity
+from earwitness.metrics.chapters.title_bertscore import TitleBertScore
 from earwitness.metrics.chapters.titles import TitleOverlap
 from earwitness.metrics.chapters.wer import WordErrorRate
 
@@ -22,6 +23,7 @@ __all__ = [
     "RValue",
     "Segments",
     "Similarity",
+    "TitleBertScore",
     "TitleOverlap",
     "WordErrorRate",
 ]

