@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from earwitness import score
+from earwitness import render, score
 from earwitness.errors import InputError
 
 TIMED = "# 0:00 - Hello there\nGood morning all.\n# 1:00 - The rain\nIt rains a lot.\n"
@@ -157,3 +157,20 @@ def test_titles_of_several_people() -> None:
     assert own["tm_rl_f1_all@best"].value == 1
     assert scores.people is not None
     assert scores.people.ceiling["tm_rl_f1_all@mean"].value == 0
+
+
+def test_words_of_shown_items_are_aligned_in_every_medium() -> None:
+    records = [sample(id="a", reference_transcript="good day all. it rains & snows a lot.")]
+    scores = score(records, metrics="wer", show="a")
+    shown = scores.shown[0].alignments["outputs"]
+    assert shown == (
+        "REF: good     day all. it rains & snows a lot.\n"
+        "OUT: good morning all. it rains * ***** a lot.\n"
+        "                S               D     D"
+    )
+    text = render(scores)
+    assert "\n  " + shown.splitlines()[1] in text
+    assert shown in render(scores, "md")
+    assert "<pre>REF: good" in render(scores, "html")
+    assert r"~~~~" in render(scores, "latex")
+    assert not score(records, metrics="collar", show="a").shown[0].alignments

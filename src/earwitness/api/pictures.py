@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from earwitness.api.collect import Hashes, Ints
 from earwitness.api.family import Families, Floats
-from earwitness.data import Shown
+from earwitness.data import Case, Shown
+from earwitness.text.wer import alignment
 from earwitness.timeline import ChapterCases
 
 DRAWN = 2000  # cases of a system whose values are kept: those with the smallest hashes
@@ -113,4 +114,15 @@ class Gallery:
             {s: dict(zip(values, row.tolist(), strict=True)) for s, (_, row) in cases.items()},
             self.families.near,
             why,
+            self._alignments([case for case, _ in cases.values()]),
         )
+
+    def _alignments(self, cases: list[Case]) -> dict[str, str]:
+        """Word by word, if words are scored."""
+        if "wer" not in self.families.names:
+            return {}
+        return {
+            case.key.system: alignment(case.output.text, case.item.transcript)
+            for case in sorted(cases, key=lambda case: case.key)
+            if case.output.text is not None and case.item.transcript is not None
+        }

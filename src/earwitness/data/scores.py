@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from earwitness.data.case import Key
 from earwitness.data.estimate import Estimate
@@ -48,6 +48,7 @@ class Shown:
     """An item to look at: boundaries by annotator and by system, and every system's values.
 
     Boundaries within ``near`` seconds of a reference's are close. ``why`` says why it is shown.
+    ``alignments`` have, by system, what was said above what the system wrote, where both are known.
     """
 
     item: str
@@ -58,6 +59,7 @@ class Shown:
     values: Mapping[str, Mapping[str, float]]
     near: float = 3.0
     why: str = ""
+    alignments: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from earwitness.report.parts import Lines, Report, Section, Table
+from earwitness.report.parts import Block, Lines, Report, Section, Table
 from earwitness.report.tables import tables
 
 SPECIAL = {char: f"\\{char}" for char in "#$%&_{}"} | {
@@ -49,10 +49,20 @@ def _section(section: Section) -> list[str]:
             items = "\n".join(f"\\item {{}}{escape(line)}" for line in part.lines)
             if items:
                 parts.append(f"\\begin{{itemize}}\n{items}\n\\end{{itemize}}")
+        if isinstance(part, Block):
+            lines = "\\\\\n".join(_typed(line) for line in part.text.splitlines())
+            parts.append(
+                f"{escape(part.title)}\n\n{{\\footnotesize\\ttfamily\\noindent {lines}\\par}}"
+            )
         parts += [_table(table) for table in tables(part)]
     if parts and section.text:
         parts.append(escape(section.text))
     return parts
+
+
+def _typed(line: str) -> str:
+    """A line whose blanks stay."""
+    return "{}" + "".join("~" if char == " " else SPECIAL.get(char, char) for char in line)
 
 
 def _key(title: str) -> str:

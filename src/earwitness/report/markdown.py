@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from earwitness.report.parts import Lines, Report, Section, Table
+from earwitness.report.parts import Block, Lines, Part, Report, Section, Table
 from earwitness.report.tables import tables
 
 
@@ -17,13 +17,18 @@ def markdown(report: Report) -> str:
 
 
 def _section(section: Section) -> Iterator[str]:
-    shown = [_lines(p) if isinstance(p, Lines) else _tables(tables(p)) for p in section.parts]
+    shown = [_part(part) for part in section.parts]
     if any(shown):
         yield from [f"## {escape(section.title)}", *filter(None, [escape(section.text), *shown])]
 
 
-def _tables(found: list[Table]) -> str:
-    return "\n\n".join(table_lines(table) for table in found)
+def _part(part: Part) -> str:
+    if isinstance(part, Lines):
+        return _lines(part)
+    if isinstance(part, Block):
+        fence = "`" * (3 + part.text.count("```"))
+        return f"### {escape(part.title)}\n\n{fence}text\n{part.text}\n{fence}"
+    return "\n\n".join(table_lines(table) for table in tables(part))
 
 
 def _provenance(lines: tuple[str, ...]) -> str:

@@ -92,7 +92,15 @@ class Timeline:
     values: tuple[Value, ...]
 
 
-Part = Table | Lines | Intervals | Curve | Spread | Matrix | Timeline
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Text whose columns are to stay below each other, such as an alignment of words."""
+
+    title: str
+    text: str
+
+
+Part = Table | Lines | Intervals | Curve | Spread | Matrix | Timeline | Block
 
 
 Place = Literal["everywhere", "pages", "pictures"]

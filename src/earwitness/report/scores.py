@@ -8,6 +8,7 @@ from earwitness.data import Estimate, Estimates, Left, People, Scores, Slice, Va
 from earwitness.report.numbers import cell, number, titled
 from earwitness.report.parts import (
     PEOPLE,
+    Block,
     Curve,
     Intervals,
     Lines,
@@ -72,6 +73,8 @@ def case_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
         lines = tuple(Timeline(one.item, one, values) for one in scores.shown)
         asked = any(not one.why for one in scores.shown)
         yield Section("Timelines", lines, place="everywhere" if asked else "pages")
+    if any(one.alignments for one in scores.shown):
+        yield Section("Words", tuple(_alignments(scores)), "S replaced, D missing, I too much.")
     for what, left in (("skipped", scores.skipped), ("scored as empty", scores.emptied)):
         if left:
             yield Section(what.capitalize(), (left_lines(what, left),))
@@ -187,6 +190,12 @@ def _spread(scores: Scores, shown: Sequence[str]) -> Iterator[Part]:
         value = scores.values[name]
         most = max(own[name].n for own in scores.systems.values())
         yield Spread(titled(value), value, series, most)
+
+
+def _alignments(scores: Scores) -> Iterator[Block]:
+    for one in scores.shown:
+        for system, text in one.alignments.items():
+            yield Block(f"{one.item}, {system}", text)
 
 
 def worst_table(scores: Scores, shown: Sequence[str]) -> Table:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from textwrap import fill
 from unicodedata import combining, east_asian_width
 
-from earwitness.report.parts import Lines, Report, Section, Table
+from earwitness.report.parts import Block, Lines, Report, Section, Table
 from earwitness.report.tables import tables
 
 SHOWN = 20  # lines of a list
@@ -25,6 +25,8 @@ def _section(section: Section, width: int) -> Iterator[str]:
     for part in section.parts:
         if isinstance(part, Lines):
             drawn.append(_lines(part))
+        elif isinstance(part, Block):
+            drawn.append("\n".join([part.title, *(f"  {x}" for x in part.text.splitlines())]))
         drawn += [draw(fitting) for table in tables(part) for fitting in _fit(table, width)]
     yield from drawn
     if drawn and section.text:

@@ -35,8 +35,10 @@ def word_errors(output: str, reference: str) -> WordErrors:
     return WordErrors(found.substitutions, found.deletions, found.insertions, words)
 
 
-def alignment(output: str, reference: str) -> str:
+def alignment(output: str, reference: str, width: int = 100) -> str:
     """Reference and output one above the other, with S, D and I below what differs.
+
+    Lines are at most ``width`` long.
 
     >>> print(alignment("the cat on a mat", "the cat is on the mat"))
     REF: the cat is on the mat
@@ -46,11 +48,12 @@ def alignment(output: str, reference: str) -> str:
     import jiwer
 
     shown = jiwer.visualize_alignment(
-        _processed(output, reference), show_measures=False, skip_correct=False
+        _processed(output, reference), show_measures=False, skip_correct=False, line_width=width
     )
     lines = [line.rstrip() for line in shown.splitlines()]
     kept = [line for line in lines if line and not line.startswith("===") and line != "sentence 1"]
-    return "\n".join("OUT:" + line[4:] if line.startswith("HYP:") else line for line in kept)
+    text = "\n".join("OUT:" + line[4:] if line.startswith("HYP:") else line for line in kept)
+    return text.replace("\nREF:", "\n\nREF:")
 
 
 def _processed(output: str, reference: str) -> Any:

@@ -10,6 +10,7 @@ from earwitness.report.html.matrix import matrix
 from earwitness.report.html.plots import curve_plot, intervals_plot, legend, spread_plot
 from earwitness.report.html.timelines import timeline
 from earwitness.report.parts import (
+    Block,
     Curve,
     Intervals,
     Lines,
@@ -25,6 +26,7 @@ from earwitness.report.tables import tables
 
 COLOURS = 8
 MADE = "Provenance"
+SHORT = 4000  # characters of a text that is not folded
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "media-src * file: data: blob:; img-src data:"
@@ -111,6 +113,14 @@ class _Page:
             case Matrix():
                 every = _folded(tables(part)[1], "all differences, with p")
                 return element("figure", matrix(part), every)
+            case Block():
+                return element(
+                    "details",
+                    element("summary", part.title),
+                    element("pre", part.text),
+                    class_="block",
+                    open=len(part.text) < SHORT,
+                )
             case Timeline():
                 return timeline(part, self._colours)
 
