@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from earwitness import render, score
+from earwitness.chunkseg import evaluate
 from earwitness.errors import InputError
+from earwitness.metrics.chapters.sentences import _nearest
+from earwitness.timeline import Ragged
 
 TIMED = "# 0:00 - Hello there\nGood morning all.\n# 1:00 - The rain\nIt rains a lot.\n"
 REFERENCE = [["Hello", 0.0], ["Rain today", 62.0], ["Goodbye", 150.0]]
@@ -174,3 +179,75 @@ def test_words_of_shown_items_are_aligned_in_every_medium() -> None:
     assert "<pre>REF: good" in render(scores, "html")
     assert r"~~~~" in render(scores, "latex")
     assert not score(records, metrics="collar", show="a").shown[0].alignments
+
+
+SPOKEN = [[f"sentence {n}", 10.0 * n] for n in range(10)]  # at 0, 10 … 90 s
+
+
+def in_text(**more: Any) -> dict[str, Any]:
+    plain = {"hypothesis": [22.0, 58.0], "reference": [20.0, 70.0], "duration": 100}
+    return plain | {"reference_sentences": SPOKEN} | more
+
+
+def test_boundaries_are_places_between_sentences() -> None:
+    found = values([in_text()], metrics="sentences")
+    # output before sentences 2 and 6, reference before 2 and 7: one of two, and a near miss
+    assert found["sentence_precision"] == 1 / 2
+    assert found["sentence_boundary_similarity"] == pytest.approx(1 - (1 / 2) / 2)
+    same = evaluate([1.5, 5.5], [1.5, 6.5], 9, chunk_size=1.0)
+    for name in ("precision", "recall", "pk", "window_diff", "boundary_similarity", "ghd"):
+        assert found[f"sentence_{name}"] == pytest.approx(same[name]), name
+
+
+def test_boundaries_may_go_by_way_of_the_systems_own_sentences() -> None:
+    own = [["first", 0.0], ["second", 35.0], ["third", 69.0]]
+    both = score([in_text(hyp_sentences=own)], metrics="sentences", of=["reference", "output"])
+    found = {name: estimate.value for name, estimate in both.systems["outputs"].items()}
+    # 22 → 35 → before 3 (the first of equals), 58 → 69 → before 7
+    assert found["sentence_precision@output"] == 1 / 2
+    assert found["sentence_boundary_similarity@output"] == pytest.approx(1 - (1 / 2) / 2)
+    assert found["sentence_boundary_similarity@reference"] == pytest.approx(1 - (1 / 2) / 2)
+    assert (
+        score([in_text()], metrics="sentences", of="output")
+        .systems["outputs"]["sentence_precision"]
+        .undefined
+    )
+
+
+def test_a_start_and_a_single_sentence_leave_no_place() -> None:
+    found = score(
+        [in_text(hypothesis=[2.0], reference=[3.0]), in_text(reference_sentences=[["a", 0.0]])],
+        metrics="sentences",
+    ).systems["outputs"]
+    # both boundaries belong to the first sentence: no boundaries at all
+    assert found["sentence_boundary_similarity"].value == 1
+    assert found["sentence_boundary_similarity"].undefined == 1
+
+
+def test_sentences_of_references_files_are_those_of_the_item() -> None:
+    outputs = [{"item": "a", "system": "s", "output": {"boundaries": [22.0, 58.0]}}]
+    references = [
+        {
+            "item": "a",
+            "duration": 100,
+            "references": [{"boundaries": [20.0, 70.0]}, {"boundaries": [20.0, 60.0]}],
+            "sentences": SPOKEN,
+        }
+    ]
+    scores = score(outputs, references, metrics="sentences", against="best")
+    assert scores.systems["s"]["sentence_precision"].value == 1
+    assert scores.people is not None
+    assert scores.people.ceiling["sentence_precision"].value == 1 / 2
+
+
+@given(
+    st.lists(st.floats(0.1, 199), max_size=6),
+    st.lists(st.floats(0, 199), min_size=1, max_size=8, unique=True),
+)
+def test_the_nearest_sentence_is_that_of_a_plain_search(
+    times: list[float], starts: list[float]
+) -> None:
+    starts = sorted(starts)
+    found = _nearest(Ragged.of([[], times]), Ragged.of([[5.0], starts]))
+    want = [min(range(len(starts)), key=lambda i: (abs(starts[i] - t), i)) for t in times]
+    assert [starts[i] for i in found.tolist()] == pytest.approx([starts[i] for i in want])

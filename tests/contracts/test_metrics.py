@@ -21,6 +21,7 @@ EVERY: dict[str, type[Metric]] = {**METRICS, "offset": Offset}  # and the exampl
 every = pytest.mark.parametrize("kind", EVERY.values(), ids=EVERY)
 
 
+SPOKEN = tuple(7.3 * n for n in range(25))  # when sentences begin
 TIMED = METRICS.keys() - {"titles", "title_bertscore"}
 WORDS = ["one", "two", "three", "don't", "[noise]", "running", "東京", "été"]
 
@@ -37,12 +38,14 @@ def _with_words(case: Case, rng: random.Random) -> Case:
     def titled(chapters: Chapters) -> Chapters:
         titles = tuple((" ".join(rng.choices(WORDS, k=3)), t) for t in chapters.boundaries)
         text = rng.choice([None, "", " ".join(rng.choices(WORDS, k=12))])
-        return replace(chapters, titles=rng.choice([titles, titles, None]), text=text)
+        starts = rng.choice([None, tuple(sorted(rng.uniform(0, 180) for _ in range(9)))])
+        named = rng.choice([titles, titles, None])
+        return replace(chapters, titles=named, text=text, sentences=starts)
 
     said = rng.choice([None, "", " ".join(rng.choices(WORDS, k=15))])
     return replace(
         case,
-        item=replace(case.item, transcript=said),
+        item=replace(case.item, transcript=said, sentences=rng.choice([None, SPOKEN, SPOKEN])),
         output=titled(case.output),
         references=tuple(titled(one) for one in case.references),
     )

@@ -19,23 +19,29 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What belongs to neither side: facts about the thing that was given to every system."""
+    """What belongs to neither side: facts about the thing that was given to every system.
+
+    ``transcript`` is what was said, ``sentences`` when each of its sentences begins.
+    """
 
     duration: float
     meta: Mapping[str, Any] = field(default_factory=dict)
     transcript: str | None = None
+    sentences: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Chapters:
     """Where chapters begin, in seconds; the first chapter begins at 0 and needs no boundary.
 
-    ``titles`` have times of their own; ``text`` is what was said. None is what nobody gave.
+    ``titles`` have times of their own; ``text`` is what was said, ``sentences`` when the sentences
+    of a system's own transcript begin. None is what nobody gave.
     """
 
     boundaries: tuple[float, ...]
     titles: Titles | None = None
     text: str | None = None
+    sentences: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,19 +12,43 @@ from earwitness.data import Case, Chapters, Item, Key, Titles
 from earwitness.errors import UsageError
 from earwitness.timeline.ragged import Floats, Ints, Ragged, all_others, bounds, pick
 
+Starts = tuple[float, ...]  # when sentences begin
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Texts:
     """What is written, in lists beside the columns; None is what nobody gave.
 
-    ``titles`` and ``said`` have an entry an output, ``reference_titles`` an entry a reference, and
-    ``transcripts`` an entry a case.
+    ``titles``, ``said`` and ``own_sentences`` have an entry an output, ``reference_titles`` an
+    entry a reference, ``transcripts`` and ``sentences`` an entry a case. Of sentences it is known
+    when they begin.
     """
 
     titles: Sequence[Titles | None]
     said: Sequence[str | None]
     reference_titles: Sequence[Titles | None]
     transcripts: Sequence[str | None]
+    own_sentences: Sequence[Starts | None]
+    sentences: Sequence[Starts | None]
+
+    @classmethod
+    def of(
+        cls,
+        outputs: Sequence[tuple[Titles | None, str | None, Starts | None]],
+        references: Sequence[Titles | None],
+        items: Sequence[tuple[str | None, Starts | None]],
+    ) -> Texts | None:
+        """What is written, if anything is: titles, words and sentences of outputs and items."""
+        found = cls(
+            [titles for titles, _, _ in outputs],
+            [said for _, said, _ in outputs],
+            references,
+            [transcript for transcript, _ in items],
+            [starts for _, _, starts in outputs],
+            [starts for _, starts in items],
+        )
+        columns = (getattr(found, name) for name in cls.__slots__)
+        return None if all(entry is None for column in columns for entry in column) else found
 
     def take(self, cases: Ints, references: Ints) -> Texts:
         """Those of these cases, and of these references."""
@@ -34,6 +58,8 @@ class Texts:
             [self.said[i] for i in chosen],
             [self.reference_titles[i] for i in rows],
             [self.transcripts[i] for i in chosen],
+            [self.own_sentences[i] for i in chosen],
+            [self.sentences[i] for i in chosen],
         )
 
 
@@ -91,11 +117,13 @@ class ChapterCases(Sequence[Case]):
             Item(
                 float(self.duration[index]),
                 transcript=None if texts is None else texts.transcripts[index],
+                sentences=None if texts is None else texts.sentences[index],
             ),
             Chapters(
                 tuple(self.output.row(index).tolist()),
                 None if texts is None else texts.titles[index],
                 None if texts is None else texts.said[index],
+                None if texts is None else texts.own_sentences[index],
             ),
             tuple(
                 Chapters(tuple(self.reference.row(r).tolist()), named)
@@ -171,14 +199,11 @@ class ChapterCases(Sequence[Case]):
 
 
 def _texts(cases: Sequence[Case]) -> Texts | None:
-    found = Texts(
-        [case.output.titles for case in cases],
-        [case.output.text for case in cases],
+    return Texts.of(
+        [(case.output.titles, case.output.text, case.output.sentences) for case in cases],
         [one.titles for case in cases for one in case.references],
-        [case.item.transcript for case in cases],
+        [(case.item.transcript, case.item.sentences) for case in cases],
     )
-    columns = (found.titles, found.said, found.reference_titles, found.transcripts)
-    return None if all(entry is None for column in columns for entry in column) else found
 
 
 def _peoples_texts(texts: Texts, each: ChapterCases, chosen: Ints, other: Ints) -> Texts:
@@ -189,6 +214,8 @@ def _peoples_texts(texts: Texts, each: ChapterCases, chosen: Ints, other: Ints) 
         [None] * len(chosen),
         [texts.reference_titles[i] for i in other.tolist()],
         [each.texts.transcripts[i] for i in chosen.tolist()],
+        [None] * len(chosen),
+        [each.texts.sentences[i] for i in chosen.tolist()],
     )
 
 

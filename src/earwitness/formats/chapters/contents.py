@@ -38,12 +38,21 @@ class Reading:
 
 
 class Resolved(NamedTuple):
-    """Boundaries, titles and words; ``loose`` are lines of the transcript in no chapter."""
+    """Boundaries, titles, words, and when sentences begin.
+
+    ``loose`` are lines of the transcript in no chapter.
+    """
 
     boundaries: Sequence[float]
     titles: Titles | None = None
     said: str | None = None
+    sentences: tuple[float, ...] | None = None
     loose: int = 0
+
+    @property
+    def texts(self) -> tuple[Titles | None, str | None, tuple[float, ...] | None]:
+        """All that is written."""
+        return self.titles, self.said, self.sentences
 
 
 FAILED = Resolved((), (), "")  # a transcript that could not be read
@@ -51,13 +60,14 @@ FAILED = Resolved((), (), "")  # a transcript that could not be read
 
 def resolve(content: Content, reading: Reading, path: str) -> Resolved | list[Fault]:
     """The chapters of a content, or all that is wrong with it; ``path`` is where it stands."""
-    titles = given_titles(content.titles)
+    titles, starts = given_titles(content.titles), starts_of(content.sentences)
     if content.transcript is UNSET:
         if content.boundaries is UNSET:
             return [Fault(_at(path, "boundaries"), "missing", "or give a transcript with times")]
-        return Resolved(content.boundaries, titles)
+        return Resolved(content.boundaries, titles, None, starts)
     if not content.transcript.strip():
-        return Resolved(() if content.boundaries is UNSET else content.boundaries, titles, "")
+        given = () if content.boundaries is UNSET else content.boundaries
+        return Resolved(given, titles, "", starts)
     preset = reading.preset if content.preset is UNSET else content.preset
     if preset not in PRESETS:
         told = f'there is no preset "{preset}"' if preset else "how are chapters marked in it?"
@@ -73,16 +83,22 @@ def _from_transcript(content: Content, found: Transcript, path: str) -> Resolved
     titles = given_titles(content.titles)
     if titles is None and any(section.title is not None for section in found.sections):
         titles = tuple((s.title or "", NAN if s.time is None else s.time) for s in found.sections)
+    starts = starts_of(content.sentences)
     if content.boundaries is not UNSET:
-        return Resolved(content.boundaries, titles, found.text, found.loose)
+        return Resolved(content.boundaries, titles, found.text, starts, found.loose)
     if not found.timed:
         return [Fault(field, NO_TIMES, "use a preset with times, or give boundaries")]
-    return Resolved(found.times, titles, found.text, found.loose)
+    return Resolved(found.times, titles, found.text, starts, found.loose)
 
 
 def given_titles(titles: TitleList | UnsetType) -> Titles | None:
     """Titles of a line, if it has any."""
     return None if titles is UNSET else tuple(titles)
+
+
+def starts_of(sentences: TitleList | UnsetType) -> tuple[float, ...] | None:
+    """When sentences begin, if a line has any."""
+    return None if sentences is UNSET else tuple(time for _, time in sentences)
 
 
 def _at(path: str, name: str) -> str:

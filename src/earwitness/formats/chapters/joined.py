@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from earwitness.data import Key
 from earwitness.errors import InputError, Problem, nearest
-from earwitness.formats.chapters.contents import FAILED, Reading, Resolved, resolve
+from earwitness.formats.chapters.contents import FAILED, Reading, Resolved, resolve, starts_of
 from earwitness.formats.chapters.layouts import (
     OUTPUTS,
     REFERENCES,
@@ -19,7 +19,7 @@ from earwitness.formats.chapters.layouts import (
     Reference,
     refuse_other_files,
 )
-from earwitness.formats.chapters.parsed import Hashes, Parsed, given, item_name, texts_of
+from earwitness.formats.chapters.parsed import Hashes, Parsed, given, item_name
 from earwitness.formats.check import Fault, is_name
 from earwitness.formats.records import Findings, OnError
 from earwitness.formats.seen import Seen, hash_names
@@ -54,9 +54,13 @@ class References:
         """Cases of outputs for these items."""
         rows = np.array([self.rows[item] for item in items], np.int64)
         cases = self.cases.take(rows)
-        known = Texts([], [], [None] * len(cases.reference), [None] * len(rows))
-        known = cases.texts or known
-        texts = texts_of(outputs, known.reference_titles, known.transcripts)
+        texts = Texts.of(
+            [output.texts for output in outputs],
+            [None] * len(cases.reference) if cases.texts is None else cases.texts.reference_titles,
+            [(None, None)] * len(rows)
+            if cases.texts is None
+            else list(zip(cases.texts.transcripts, cases.texts.sentences, strict=True)),
+        )
         boundaries = Ragged.of([output.boundaries for output in outputs])
         cases = replace(cases, systems=systems, output=boundaries, texts=texts)
         answered = list(zip(systems, rows.tolist(), strict=True))
@@ -220,8 +224,11 @@ def _columns(
     records = [good.record for good in kept]
     items = [str(record.item) for record in records]
     every = [one for good in kept for one in good.resolved]
-    nobody = [Resolved(())] * len(items)
-    said = [None if record.transcript is UNSET else record.transcript for record in records]
+    nobody = [Resolved(()).texts] * len(items)
+    said = [
+        (None if record.transcript is UNSET else record.transcript, starts_of(record.sentences))
+        for record in records
+    ]
     named = zip(items, records, strict=True)
     return References(
         {item: row for row, item in enumerate(items)},
@@ -232,7 +239,7 @@ def _columns(
             Ragged.of([] for _ in items),
             Ragged.of(one.boundaries for one in every),
             spans_of([len(record.references) for record in records]),
-            texts_of(nobody, [one.titles for one in every], said),
+            Texts.of(nobody, [one.titles for one in every], said),
         ),
         [name for record in records for name in _annotators(record)],
         hash_names(items),

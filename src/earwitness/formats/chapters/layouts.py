@@ -48,6 +48,8 @@ class Sample(Struct, forbid_unknown_fields=True):
     reference_transcript: str | UnsetType = UNSET
     reference_titles: TitleList | UnsetType = UNSET
     hyp_titles: TitleList | UnsetType = UNSET
+    reference_sentences: TitleList | UnsetType = UNSET
+    hyp_sentences: TitleList | UnsetType = UNSET
 
 
 class Content(Struct, forbid_unknown_fields=True):
@@ -57,6 +59,7 @@ class Content(Struct, forbid_unknown_fields=True):
     titles: TitleList | UnsetType = UNSET
     transcript: str | UnsetType = UNSET
     preset: str | UnsetType = UNSET
+    sentences: TitleList | UnsetType = UNSET
 
 
 class Annotation(Content, forbid_unknown_fields=True):
@@ -82,6 +85,7 @@ class Reference(Struct, forbid_unknown_fields=True):
     references: Annotated[list[Annotation], Meta(min_length=1)]
     audio: str | UnsetType = UNSET
     transcript: str | UnsetType = UNSET
+    sentences: TitleList | UnsetType = UNSET
     meta: dict[str, Any] | UnsetType = UNSET
 
 
@@ -90,6 +94,7 @@ CONTENT = {
     "titles": TITLES,
     "transcript": Field(text),
     "preset": Field(text),
+    "sentences": TITLES,
 }
 LIKE = '{"boundaries": [61.5, 120]}'
 ANNOTATION = CONTENT | {"annotator": Field(name)}
@@ -107,6 +112,8 @@ SAMPLES = Layout(
         "reference_transcript": Field(text),
         "reference_titles": TITLES,
         "hyp_titles": TITLES,
+        "reference_sentences": TITLES,
+        "hyp_sentences": TITLES,
     },
     output="hypothesis",
 )
@@ -124,6 +131,7 @@ REFERENCES = Layout(
         "references": Field(listed(record(ANNOTATION, LIKE), least=1), required=True),
         "audio": Field(text),
         "transcript": Field(text),
+        "sentences": TITLES,
     },
     inner="references[0]",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,12 +9,10 @@ import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
 
-from earwitness.data import Titles
-from earwitness.formats.chapters.contents import Resolved
 from earwitness.formats.check import is_name
 from earwitness.formats.records import Findings
 from earwitness.formats.slices import Labels
-from earwitness.timeline import ChapterCases, Texts
+from earwitness.timeline import ChapterCases
 
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
@@ -49,14 +46,3 @@ def given(value: Any) -> Any:
 def item_name(named: Any, line: int) -> str:
     """An item's own name, or its line where it has none that is good."""
     return str(named) if is_name(named) else f"line {line}"
-
-
-def texts_of(
-    outputs: Sequence[Resolved],
-    references: Sequence[Titles | None],
-    transcripts: Sequence[str | None],
-) -> Texts | None:
-    """What is written, if anything is."""
-    found = Texts([o.titles for o in outputs], [o.said for o in outputs], references, transcripts)
-    columns = (found.titles, found.said, references, transcripts)
-    return None if all(entry is None for column in columns for entry in column) else found

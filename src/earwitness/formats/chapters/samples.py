@@ -12,15 +12,16 @@ from earwitness.formats.chapters.contents import (
     Resolved,
     given_titles,
     resolve,
+    starts_of,
 )
 from earwitness.formats.chapters.layouts import SAMPLES, Content, Sample, refuse_other_files
-from earwitness.formats.chapters.parsed import Parsed, given, item_name, texts_of
+from earwitness.formats.chapters.parsed import Parsed, given, item_name
 from earwitness.formats.check import Fault
 from earwitness.formats.records import Findings, OnError
 from earwitness.formats.seen import hash_names
 from earwitness.formats.slices import Labels, Slicing
 from earwitness.formats.source import Block
-from earwitness.timeline import ChapterCases, Ragged
+from earwitness.timeline import ChapterCases, Ragged, Texts
 
 
 def parse_samples(
@@ -48,14 +49,20 @@ def parse_samples(
     named = zip(taken, lines, strict=True)
     items = [f"line {line}" if s.id is UNSET else str(s.id) for s, line in named]
     titles = [given_titles(sample.reference_titles) for sample in taken]
-    said = [None if s.reference_transcript is UNSET else s.reference_transcript for s in taken]
+    said = [
+        (
+            None if sample.reference_transcript is UNSET else sample.reference_transcript,
+            starts_of(sample.reference_sentences),
+        )
+        for sample in taken
+    ]
     cases = ChapterCases(
         items,
         [system] * len(items),
         np.array([sample.duration for sample in taken], np.float64),
         Ragged.of([output.boundaries for output in outputs]),
         Ragged.of([sample.reference for sample in taken]),
-        texts=texts_of(outputs, titles, said),
+        texts=Texts.of([output.texts for output in outputs], titles, said),
     )
     records = ((given(sample.meta), {"duration": sample.duration}) for sample in taken)
     sounds = reversed(list(zip(items, taken, strict=True)))  # of a repeated id the first counts
@@ -76,8 +83,11 @@ def _output(
 ) -> Resolved | None:
     """The chapters of a sample, from its transcript if it is one."""
     if not isinstance(sample.hypothesis, str):
-        return Resolved(sample.hypothesis, given_titles(sample.hyp_titles))
-    content = Content(UNSET, sample.hyp_titles, sample.hypothesis, sample.format)
+        starts = starts_of(sample.hyp_sentences)
+        return Resolved(sample.hypothesis, given_titles(sample.hyp_titles), None, starts)
+    content = Content(
+        UNSET, sample.hyp_titles, sample.hypothesis, sample.format, sample.hyp_sentences
+    )
     found = resolve(content, reading, "")
     if isinstance(found, Resolved):
         return found

@@ -10,6 +10,7 @@ from earwitness.metrics.chapters.collar import Collar
 from earwitness.metrics.chapters.deviation import Deviation
 from earwitness.metrics.chapters.r_value import RValue
 from earwitness.metrics.chapters.segments import Segments
+from earwitness.metrics.chapters.sentences import Sentences
 from earwitness.metrics.chapters.similarity import Similarity
 from earwitness.metrics.chapters.title_bertscore import TitleBertScore
 from earwitness.metrics.chapters.titles import TitleOverlap
@@ -22,6 +23,7 @@ __all__ = [
     "Deviation",
     "RValue",
     "Segments",
+    "Sentences",
     "Similarity",
     "TitleBertScore",
     "TitleOverlap",
