@@ -147,3 +147,16 @@ def test_a_sample_shorter_than_a_chunk_gives_nothing() -> None:
 def test_unknown_fields_are_counted() -> None:
     with pytest.warns(EarwitnessWarning, match=r"ignored unknown fields: a \(2×\), b \(1×\)"):
         chunkseg.evaluate_batch([{**SAMPLE, "a": 1}, {**SAMPLE, "a": 1, "b": 2}])
+
+
+@pytest.mark.filterwarnings("ignore:BERTSCORE NUMBERS")
+def test_title_scores_take_the_old_order_of_arguments() -> None:
+    old = chunkseg.compute_title_scores(TITLES, TITLES, 5.0, "en")  # type: ignore[arg-type]
+    assert old == chunkseg.compute_title_scores(TITLES, TITLES, tolerance=5.0)
+
+
+def test_words_where_none_were_said_are_all_too_many() -> None:
+    found = chunkseg.evaluate(
+        "# 0:00 A\none two", [30.0], 60, format="markdown_ts", reference_transcript="[noise]"
+    )
+    assert found["wer"] == 2

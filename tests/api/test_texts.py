@@ -251,3 +251,39 @@ def test_the_nearest_sentence_is_that_of_a_plain_search(
     found = _nearest(Ragged.of([[], times]), Ragged.of([[5.0], starts]))
     want = [min(range(len(starts)), key=lambda i: (abs(starts[i] - t), i)) for t in times]
     assert [starts[i] for i in found.tolist()] == pytest.approx([starts[i] for i in want])
+
+
+def test_lists_of_titles_say_nothing() -> None:
+    cue = "1\n00:00:00,000 --> 00:00:05,000\nhello there\n"
+    record = sample(hypothesis=cue, format="srt", reference_transcript="hello there")
+    assert score([record], metrics="wer").systems["outputs"]["wer"].undefined == 1
+
+
+def test_outputs_that_fail_in_any_way_have_all_words_wrong() -> None:
+    made = [
+        {"item": 0, "system": "s", "output": {"transcript": "# 0:00 A\none two"}},
+        {"item": 1, "system": "s", "output": {"transcript": "# no time\none two"}},
+        {"item": 2, "system": "s", "output": {"transcript": 5}},
+    ]
+    references = [
+        {"item": i, "duration": 60, "references": [{"boundaries": []}], "transcript": "one two"}
+        for i in range(4)
+    ]
+    found = score(made, references, metrics="wer", preset="markdown_ts", on_error="empty")
+    wer = found.systems["s"]["wer"]
+    assert (wer.value, wer.n) == (3 / 4, 4)
+
+
+@pytest.mark.parametrize("seconds", ["NaN", "1e999", "1e13"])
+def test_times_that_are_none_do_not_come_in_through_texts(seconds: str) -> None:
+    text = f'{{"chapters": [{{"startTime": {seconds}}}]}}'
+    with pytest.raises(InputError, match=r"startTime must be a number|is no time"):
+        score([sample(hypothesis=text, format="podcast")])
+
+
+def test_an_empty_list_is_one_that_found_nothing_and_a_blank_reference_is_none() -> None:
+    found = values([sample(hypothesis='{"chapters": []}', format="podcast")])
+    assert found["num_segments"] == 0
+    references = [{"item": "a", "duration": 9, "references": [{"transcript": "  "}]}]
+    with pytest.raises(InputError, match=r"references\[0\].transcript: is blank"):
+        score([{"item": "a", "system": "s", "output": {"boundaries": []}}], references)

@@ -78,10 +78,19 @@ CUSTOM = r"\[\s*(?P<title>[^@]+?)\s*@\s*(?P<timestamp>[\d:]+)\s*\]"
         ("webvtt", "\ufeff" + VTT, "Intro 0 End 3610.25"),
         (
             "youtube",
-            "Contents\n0:00 A\n(1:30) - B\n- 1:00:05 | C\nD – 1:10:00",
+            "Contents\n0:00 A\n(1:30) - B\n- 1:00:05 | C\n– 1:10:00 D",
             "A 0 B 90 C 3605 D 4200",
         ),
         ("youtube", "1. 0:00 A\n2) 0:30 B", "A 0 B 30"),
+        ("youtube", "A 0:00\nB - 1:30\nC (2:00)", "A 0 B 90 C 120"),
+        ("youtube", "🎵 0:00 A\n⌨️ (2:00) B\n▶ 3:00 C\n\u200f4:00 D", "A 0 B 120 C 180 D 240"),
+        ("youtube", "0:00–1:23 A\n1:23 - 2:00 B", "A 0 B 83"),
+        ("youtube", "0:00 A\nhttps://a.org/12:34\nhttp://10.0.0.1:80\nJohn 3:16", "A 0"),
+        ("markdown_ts", "# 1:02:03. A\n # 1:02:04, B\n# 1:02:05→C", "A 3723 B 3724 C 3725"),
+        ("srt", SRT.replace("\n\n", "\n"), "Hello-you 0 Next-&-more-second-line 60.5"),
+        ("srt", "1\n00:00:00,000 --> 00:00:01,000\na < b > c", "a-<-b->-c 0"),
+        ("webvtt", "WEBVTT\n\nNOTE\tx\n\n00:01.000 --> 00:02.000\nA", "A 1"),
+        ("ffmetadata", ";FFMETADATA1\n[CHAPTER]\ntitle=A\\\\\nSTART=5000000000\n", "A\\ 5"),
         ("podcast", PODCAST, "A 0 B 61.5"),
         ("ffmetadata", FFMETADATA, "Start 0 a-=-b;-c 61.5"),
     ],
@@ -112,6 +121,13 @@ def test_lines_outside_of_all_chapters_are_counted() -> None:
         ("cstart_ts", "x\n[CSTART] 0:00 - A", (2, "[CSTART] without [CEND]")),
         ("cstart", "[CSTART] A [CSTART] B [CEND]", (1, "[CSTART] without [CEND]")),
         ("cstart", "nothing", (1, "no [CSTART] in it")),
+        ("cstart_ts", "x [CEND]\n[CSTART] 0:00 A [CEND]", (1, "[CEND] without [CSTART]")),
+        ("markdown_ts", "# 1:02:3 X", (1, "no time in the heading")),
+        ("markdown_ts", "# 1:99 X", (1, "no time in the heading")),
+        ("podcast", '{"chapters": [{"startTime": NaN}]}', (1, "chapters[0]: startTime must")),
+        ("podcast", '{"chapters": [{"startTime": 1' + "0" * 400 + "}]}", (1, "chapters[0]: start")),
+        ("podcast", "[" * 100_000, (1, "not JSON: ")),
+        ("ffmetadata", ";FFMETADATA1\n[CHAPTER]\nSTART=" + "9" * 400, (2, "a [CHAPTER] without")),
         ("markdown_ts", "# 0:00 A\nx\n# B\ny", (3, 'no time in the heading "B"')),
         ("markdown_ts", "nothing", (1, "no header (# …) in it")),
         ("custom_ts", "[ A @ 5:00 ]", (1, '"5:00" is not of the form H:MM:SS')),
@@ -166,6 +182,21 @@ def test_no_text_breaks_a_reader_and_nothing_is_lost_in_silence(preset: str, tex
 )
 def test_forms_of_times(form: str, text: str, seconds: float | None) -> None:
     assert Clock(form).seconds(text) == seconds
+
+
+@pytest.mark.parametrize(
+    ("preset", "text", "sections", "flaws"),
+    [
+        ("youtube", "0:00 a\nb" + " " * 50_000 + "c", 1, 0),
+        ("youtube", "x" + "1" * 100_000, 0, 1),
+        ("newline", "a\n\n" * 50_000, 50_000, 0),
+        ("cstart_ts", "[CSTART] a " * 20_000, 0, 20_000),
+        ("markdown_ts", "# 0:00 a\n" * 20_000, 20_000, 0),
+    ],
+)
+def test_long_texts_are_read_in_one_go(preset: str, text: str, sections: int, flaws: int) -> None:
+    found = read(text, preset)  # a reader that goes back and forth would take minutes
+    assert (len(found.sections), len(found.flaws)) == (sections, flaws)
 
 
 def test_patterns_that_are_none_or_take_too_long_are_refused() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 
-from earwitness.text.rouge import rouge_l
+from earwitness.text.rouge import any_words, rouge_l
 from earwitness.text.wer import alignment, word_errors
 
 SENTENCE = """
@@ -32,6 +32,8 @@ def test_other_scripts_count_where_they_are_asked_for() -> None:
     assert rouge_l("東京の天気", "東京の雨").f1 == 0
     # 東 京 の of 5 and of 4
     assert rouge_l("東京の天気", "東京の雨", "unicode").f1 == pytest.approx(2 * 3 / 9)
+    assert any_words("हिन्दी भाषा") == ("हिन्दी", "भाषा")
+    assert any_words("תודה רבה") == ("תודה", "רבה")
     assert rouge_l("Привет мир", "привет, мир!", "unicode").f1 == 1
     assert rouge_l("The cats", "the cat", "unicode") == rouge_l("The cats", "the cat")
 

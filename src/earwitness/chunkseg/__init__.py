@@ -3,7 +3,8 @@
 Same functions, keys, order and aggregation; under a seed of NumPy's global generator the same
 numbers to the last bit, a great deal faster. Where chunkseg 0.4.0 is wrong (windows of 256 chunks
 and more, single-chunk samples, titles of transcripts that do not begin at 0, the denominator of the
-batch's WER, transcripts without words left out of it) the right value is given.
+batch's WER, transcripts without words left out of it) the right value is given. Headings that
+cannot be read are said in a warning and are no text; chunkseg takes them for text.
 ``earwitness.score`` gives better intervals; this module exists so that published numbers can be
 reproduced.
 
@@ -122,7 +123,12 @@ def compute_title_scores(
     tolerance: float = 5.0,
     lang: str = "en",
 ) -> dict[str, float]:
-    """Title metrics of one sample; with a duration as chunkseg 0.4.0, without as 0.3.4."""
+    """Title metrics of one sample; with a duration as chunkseg 0.4.0, without as 0.3.4.
+
+    The third argument by position is the duration, unless the fourth is a language, as in 0.3.4.
+    """
+    if isinstance(tolerance, str):
+        duration, tolerance, lang = None, 5.0 if duration is None else duration, tolerance
     (found,), _ = title_scores([(hyp_titles, ref_titles, duration)], tolerance, lang)
     return found
 
@@ -171,7 +177,7 @@ def _rows(
 
 def _wer(text: str, reference: str) -> dict[str, float]:
     found = wer_of(text, reference)
-    rate = found.errors / found.words if found.words else 0.0
+    rate = found.errors / found.words if found.words else float(found.errors)  # as jiwer says
     return {"wer": rate, "_wer_errors": found.errors, "_wer_words": found.words}
 
 

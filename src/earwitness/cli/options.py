@@ -127,11 +127,7 @@ def metric_options(function: Decorated) -> Decorated:
         function = click.option(
             f"--{name.replace('_', '-')}",
             name,
-            type=click.Choice(choices)
-            if choices
-            else str
-            if isinstance(default, str)
-            else Numbers(),
+            type=click.Choice(choices) if choices else _kind(default),
             multiple=True,
             help=f"{families}: {kind.help(name)}  [default: {default}]",
         )(function)

@@ -11,7 +11,9 @@ import regex
 from earwitness.errors import UsageError
 
 PATIENCE = 1.0  # seconds that a user's expression may take on one text
-FREE = r"(?:(?P<h>\d+):)?(?P<m>\d{1,3}):(?P<s>\d{2}(?:[.,]\d+)?)"  # hours may be missing
+FREE = r"(?:(?P<h>\d{1,4}):)?(?P<m>\d{1,3}):(?P<s>[0-5]\d(?:[.,]\d+)?)"  # hours may be missing
+# Such a time inside a text: no part of a word, an address or a longer number.
+TIME = r"(?<![\w:./])[\[(]?(?:\d{1,4}:)?\d{1,3}:[0-5]\d(?:[.,]\d+)?[\])]?(?!\d|:\d)"
 CLOCKS = {
     "HH:MM:SS": r"(?P<h>\d{2}):(?P<m>\d{2}):(?P<s>\d{2}(?:[.,]\d+)?)",
     "H:MM:SS": r"(?P<h>\d{1,2}):(?P<m>\d{2}):(?P<s>\d{2}(?:[.,]\d+)?)",
@@ -49,10 +51,20 @@ class Clock:
         """
         text = unwrapped(text.strip())
         if self.form and self.form not in CLOCKS:
-            found = compiled(self.form, "timestamp_format").match(text, timeout=PATIENCE)
+            found = _patiently(self.form, text)
         else:
             found = re.fullmatch(CLOCKS.get(self.form, FREE), text)
-        return None if found is None else _sum(found.groupdict())
+        if found is None or (not self.form and found["h"] and int(found["m"]) > 59):
+            return None
+        return _sum(found.groupdict())
+
+
+def _patiently(pattern: str, text: str) -> Any:
+    try:
+        return compiled(pattern, "timestamp_format").match(text, timeout=PATIENCE)
+    except TimeoutError:
+        told = f"timestamp_format took more than {PATIENCE:g} s on one time — make it simpler"
+        raise UsageError(told) from None
 
 
 def _sum(groups: dict[str, Any]) -> float | None:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from earwitness.errors import UsageError, nearest
-from earwitness.text.clock import PATIENCE, Clock, compiled
+from earwitness.text.clock import PATIENCE, TIME, Clock, compiled
 from earwitness.text.sections import Flaw, Section, Transcript
 from earwitness.text.subtitles import ffmetadata, podcast, subtitles, youtube
 
 START, END = "[CSTART]", "[CEND]"
-HEADER = re.compile(r"^(#{1,6})[ \t]+(.*)$", re.MULTILINE)
-TIME = r"[\[(]?(?:\d+:)?\d{1,3}:\d{2}(?:[.,]\d+)?[\])]?"
-TIME_FIRST = re.compile(rf"({TIME})(?:\s*[-–—:|]\s*|\s+|$)(.*)", re.DOTALL)
+MARK = re.compile(r"\[(CSTART|CEND)\]")
+HEADER = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*)$", re.MULTILINE)
+TIME_FIRST = re.compile(rf"({TIME})(?:\s*[-–—:|.,;→]+\s*|\s+|$)(.*)", re.DOTALL)
 TIME_LAST = re.compile(rf"(.*?)\s*@\s*({TIME})", re.DOTALL)
 
 
-Mark = tuple[int, int, str, float | None]  # where a heading begins and ends, its title and time
+Mark = tuple[
+    int, int, str | None, float | None
+]  # where a heading begins and ends, its title and time
 
 
 @dataclass(frozen=True)
@@ -51,26 +55,28 @@ def _cstart(text: str, options: Options) -> Transcript:
 def _cstart_ts(text: str, options: Options) -> Transcript:
     del options
     marks, flaws = _cstart_marks(text)
-    found = []
+    found, line = [], _lines(text)
     for start, end, heading in marks:
         time, title = _time_first(heading)
         if time is None:
-            flaws.append(_no_time(text, start, heading))
+            flaws.append(_no_time(line(start), heading))
         found.append((start, end, title, time))
     return _cut(text, found, flaws)
 
 
 def _cstart_marks(text: str) -> tuple[list[tuple[int, int, str]], list[Flaw]]:
-    marks, flaws, place = [], [], 0
-    while (start := text.find(START, place)) >= 0:
-        end = text.find(END, start)
-        again = text.find(START, start + len(START))
-        if end < 0 or 0 <= again < end:
-            flaws.append(Flaw(_line(text, start), f"{START} without {END}", "close the title"))
-            place = start + len(START)
-            continue
-        marks.append((start, end + len(END), text[start + len(START) : end].strip()))
-        place = end + len(END)
+    marks: list[tuple[int, int, str]] = []
+    flaws: list[Flaw] = []
+    found, line = list(MARK.finditer(text)), _lines(text)
+    for match, after in zip_longest(found, found[1:]):
+        if match[1] == "CSTART" and after is not None and after[1] == "CEND":
+            marks.append((match.start(), after.end(), text[match.end() : after.start()].strip()))
+        elif match[1] == "CSTART":
+            flaws.append(Flaw(line(match.start()), f"{START} without {END}", "close the title"))
+    closed = {end for _, end, _ in marks}
+    for match in found:
+        if match[1] == "CEND" and match.end() not in closed:
+            flaws.append(Flaw(line(match.start()), f"{END} without {START}", "open the title"))
     if not marks and not flaws:
         flaws.append(Flaw(1, f"no {START} in it", "is this another preset?"))
     return marks, flaws
@@ -86,14 +92,14 @@ def _markdown(text: str, options: Options) -> Transcript:
 
 def _markdown_ts(text: str, options: Options) -> Transcript:
     del options
-    marks, flaws = [], []
+    marks, flaws, line = [], [], _lines(text)
     for match in HEADER.finditer(text):
         heading = match[2].strip()
         time, title = _time_first(heading)
         if time is None and (last := TIME_LAST.fullmatch(heading)):
             time, title = Clock().seconds(last[2]), last[1].strip()
         if time is None:
-            flaws.append(_no_time(text, match.start(), heading))
+            flaws.append(_no_time(line(match.start()), heading))
         marks.append((match.start(), match.end(), title, time))
     if not marks:
         flaws.append(Flaw(1, "no header (# …) in it", "is this another preset?"))
@@ -102,20 +108,20 @@ def _markdown_ts(text: str, options: Options) -> Transcript:
 
 def _newline(text: str, options: Options) -> Transcript:
     del options
-    sections, place = [], 0
+    sections, place, line = [], 0, _lines(text)
     for part in re.split(r"(\n[ \t]*\n\s*)", text):
         if part.strip():
-            sections.append(Section(part.strip(), line=_line(text, place)))
+            sections.append(Section(part.strip(), line=line(place)))
         place += len(part)
     return Transcript(tuple(sections))
 
 
 def _custom(text: str, options: Options) -> Transcript:
-    sections, place = [], 0
+    sections, place, line = [], 0, _lines(text)
     for match in [*_found(text, options), None]:
         stop = len(text) if match is None else match.start()
         if text[place:stop].strip():
-            sections.append(Section(text[place:stop].strip(), line=_line(text, place)))
+            sections.append(Section(text[place:stop].strip(), line=line(place)))
         place = stop if match is None else match.end()
     return Transcript(tuple(sections))
 
@@ -125,15 +131,16 @@ def _custom_ts(text: str, options: Options) -> Transcript:
     pattern = compiled(options.pattern, "pattern")
     if options.pattern and "timestamp" not in pattern.groupindex:
         raise UsageError("pattern needs a named group: (?P<timestamp>…)")
+    line = _lines(text)
     for match in _found(text, options):
         groups = match.groupdict()
         time = clock.seconds(groups["timestamp"] or "")
         if time is None:
-            where, form = _line(text, match.start()), clock.form
+            where, form = line(match.start()), clock.form
             told = f'"{groups["timestamp"] or ""}" is not of the form {form}'
             flaws.append(Flaw(where, told, "name another timestamp_format"))
-        title = groups.get("title")
-        marks.append((match.start(), match.end(), (title or "").strip(), time))
+        title = (groups["title"] or "").strip() if "title" in groups else None
+        marks.append((match.start(), match.end(), title, time))
     if not marks:
         flaws.append(Flaw(1, "the pattern is not found in it"))
     return _cut(text, marks, flaws)
@@ -161,25 +168,26 @@ def _time_first(heading: str) -> tuple[float | None, str]:
     return Clock().seconds(match[1]), match[2].strip()
 
 
-def _no_time(text: str, place: int, heading: str) -> Flaw:
-    return Flaw(
-        _line(text, place), f'no time in the heading "{heading[:40]}"', "write 0:12:34 - title"
-    )
+def _no_time(line: int, heading: str) -> Flaw:
+    return Flaw(line, f'no time in the heading "{heading[:40]}"', "write 0:12:34 - title")
 
 
 def _cut(text: str, marks: Sequence[Mark], flaws: list[Flaw]) -> Transcript:
     """Sections between headings; text before the first belongs to none."""
+    line = _lines(text)
     ends = [*(start for start, *_ in marks[1:]), len(text)] if marks else []
     sections = tuple(
-        Section(text[end:stop].strip(), title, time, _line(text, start))
+        Section(text[end:stop].strip(), title, time, line(start))
         for (start, end, title, time), stop in zip(marks, ends, strict=True)
     )
     before = text[: marks[0][0]] if marks else ""
     return Transcript(sections, tuple(flaws), len(before.strip().splitlines()))
 
 
-def _line(text: str, place: int) -> int:
-    return text.count("\n", 0, place) + 1
+def _lines(text: str) -> Callable[[int], int]:
+    """The line of a place."""
+    breaks = [match.start() for match in re.finditer("\n", text)]
+    return lambda place: bisect_left(breaks, place) + 1
 
 
 def _plain(function: Callable[[str], Transcript]) -> Callable[[str, Options], Transcript]:

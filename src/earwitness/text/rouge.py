@@ -14,12 +14,14 @@ from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+import regex
+
 LATIN = re.compile(r"[a-z0-9]+")
 ALONE = (  # scripts without blanks: Han, kana, Thai, Lao, Khmer, Myanmar
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
-ANY = re.compile(rf"[{ALONE}]|[^\W{ALONE}_]+")
+ANY = regex.compile(rf"[{ALONE}]\p{{M}}*|(?:(?![{ALONE}])[\p{{L}}\p{{M}}\p{{N}}])+")
 STEMMED = 4  # letters from which on a word is stemmed
 
 
@@ -59,7 +61,7 @@ def any_words(text: str) -> tuple[str, ...]:
     >>> any_words("Größere Wälder 東京へ")
     ('grössere', 'wälder', '東', '京', 'へ')
     """
-    found = ANY.findall(unicodedata.normalize("NFKC", text).casefold())
+    found: list[str] = ANY.findall(unicodedata.normalize("NFKC", text).casefold())
     return tuple(_stem(word) if LATIN.fullmatch(word) else word for word in found)
 
 

@@ -6,43 +6,44 @@ import json
 import re
 from fractions import Fraction
 from html import unescape
+from math import isfinite
 from typing import Any
 
-from earwitness.text.clock import Clock
+from earwitness.text.clock import TIME, Clock
 from earwitness.text.sections import Flaw, Section, Transcript
 
 TIMING = re.compile(r"^\s*(\S+)\s*-->\s*(\S+)")
-TAGS = re.compile(r"</?[^<>]*>")
+TAGS = re.compile(r"</?(?:b|i|u|s|c|v|lang|ruby|rt|font|\d[\d:.]*)(?:[.\s][^<>]*)?>", re.IGNORECASE)
 NOTES = ("NOTE", "STYLE", "REGION")
-LISTED = re.compile(
-    r"^[\s•*·>-]*(?:\d+[.)]\s+)?(?P<time>[\[(]?(?:\d+:)?\d{1,3}:\d{2}(?:[.,]\d+)?[\])]?)"
-    r"(?:\s*[-–—:|]\s*|\s+)(?P<title>\S.*)$"
-)
-LISTED_LAST = re.compile(
-    r"^(?P<title>\S.*?)\s*[-–—:|]?\s*(?P<time>[\[(]?(?:\d+:)?\d{1,3}:\d{2}(?:[.,]\d+)?[\])]?)\s*$"
-)
+FOUND = re.compile(TIME)
+BEFORE = re.compile(r"[\W_]*(?:\d{1,3}[.)])?[\W_]*")  # bullets, symbols, a number
+SEPARATORS = " \t-–—:|.,;→•\u200b\u200e\u200f"
+ENTRY = re.compile(r"(?:[^\n\\]|\\.)+", re.DOTALL)
 
 
 def subtitles(text: str) -> Transcript:
     """SRT and WebVTT: every cue is a chapter, its text the title."""
-    lines, sections, flaws, number = text.split("\n"), [], [], 0
-    blocks = _blocks(lines)
-    for first, block in blocks:
-        place = next((i for i, line in enumerate(block) if "-->" in line), None)
-        if place is None:
-            if (first == 1 and block[0].startswith("WEBVTT")) or block[0].split(" ")[0] in NOTES:
+    sections: list[Section] = []
+    flaws: list[Flaw] = []
+    for first, block in _blocks(text.split("\n")):
+        timings = [i for i, line in enumerate(block) if "-->" in line]
+        if not timings:
+            header = first == 1 and block[0].startswith("WEBVTT")
+            if not header and block[0].split()[0] not in NOTES:
+                flaws.append(Flaw(first, f'no times in "{block[0][:40]}"', "00:01:00.000 --> …"))
+            continue
+        for place, stop in zip(timings, [*timings[1:], len(block)], strict=True):
+            words = block[place + 1 : stop]
+            if stop < len(block) and words and words[-1].isdigit():
+                words.pop()  # the number of the next cue
+            timing = TIMING.match(block[place])
+            time = Clock().seconds(timing[1]) if timing else None
+            if time is None:
+                flaws.append(Flaw(first + place, f'no time in "{block[place][:40]}"'))
                 continue
-            flaws.append(Flaw(first, f'no times in "{block[0][:40]}"', "00:01:00.000 --> …"))
-            continue
-        timing = TIMING.match(block[place])
-        time = Clock().seconds(timing[1]) if timing else None
-        number += 1
-        if time is None:
-            flaws.append(Flaw(first + place, f'no time in "{block[place][:40]}"'))
-            continue
-        title = unescape(TAGS.sub("", " ".join(block[place + 1 :]))).strip()
-        sections.append(Section("", title, time, first + place))
-    if not number and not flaws:
+            title = unescape(TAGS.sub("", " ".join(words))).strip()
+            sections.append(Section("", title, time, first + place))
+    if not sections and not flaws:
         flaws.append(Flaw(1, "no cue in it"))
     return Transcript(tuple(sections), tuple(flaws))
 
@@ -63,23 +64,47 @@ def _blocks(lines: list[str]) -> list[tuple[int, list[str]]]:
 
 
 def youtube(text: str) -> Transcript:
-    """Lines such as ``1:02:03 Title``; other lines are loose."""
-    sections, loose = [], 0
-    for number, line in enumerate(text.split("\n"), 1):
-        match = LISTED.match(line) or LISTED_LAST.match(line)
-        time = Clock().seconds(match["time"]) if match else None
-        if match is None or time is None:
-            loose += bool(line.strip())
-        else:
-            sections.append(Section("", match["title"].strip(), time, number))
-    flaws = [] if sections else [Flaw(1, "no line with a time in it", "write 1:02:03 Title")]
-    return Transcript(tuple(sections), tuple(flaws), loose)
+    """Lines such as ``1:02:03 Title``, or all with the time behind the title; others are loose."""
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    for read in (_time_before, _time_behind):
+        found = [read(line, number) for number, line in lines]
+        sections = tuple(section for section in found if section is not None)
+        if sections:
+            return Transcript(sections, (), len(lines) - len(sections))
+    return Transcript(
+        (), (Flaw(1, "no line with a time in it", "write 1:02:03 Title"),), len(lines)
+    )
+
+
+def _time_before(line: str, number: int) -> Section | None:
+    match = FOUND.search(line)
+    if match is None or not BEFORE.fullmatch(line[: match.start()]):
+        return None
+    rest = line[match.end() :].lstrip(SEPARATORS)
+    until = FOUND.match(rest)  # a range: 0:00 – 1:23 Title
+    title = (rest[until.end() :] if until else rest).strip(SEPARATORS + "])")
+    time = Clock().seconds(match[0])
+    return None if time is None else Section("", title, time, number)
+
+
+def _time_behind(line: str, number: int) -> Section | None:
+    times = list(FOUND.finditer(line))
+    if not times or line[times[-1].end() :].strip(SEPARATORS + "])"):
+        return None
+    first = times[-1]
+    if len(times) > 1 and not line[times[-2].end() : first.start()].strip(SEPARATORS):
+        first = times[-2]  # a range
+    title = line[: first.start()].strip(SEPARATORS + "[(")
+    time = Clock().seconds(first[0])
+    return None if time is None or not title else Section("", title, time, number)
 
 
 def podcast(text: str) -> Transcript:
     """Podcasting 2.0 chapters, as JSON; those that are not in the contents are loose."""
     try:
         found = json.loads(text)
+    except RecursionError:
+        return Transcript((), (Flaw(1, "not JSON: nested too deeply"),))
     except ValueError as error:
         return Transcript((), (Flaw(getattr(error, "lineno", 1), f"not JSON: {error}"),))
     listed = found.get("chapters") if isinstance(found, dict) else None
@@ -87,14 +112,24 @@ def podcast(text: str) -> Transcript:
         return Transcript((), (Flaw(1, 'no list "chapters" in it'),))
     sections, flaws, loose = [], [], 0
     for number, chapter in enumerate(listed):
-        time = chapter.get("startTime") if isinstance(chapter, dict) else None
-        if isinstance(time, bool) or not isinstance(time, int | float):
+        time = _number(chapter.get("startTime") if isinstance(chapter, dict) else None)
+        if time is None:
             flaws.append(Flaw(1, f"chapters[{number}]: startTime must be a number"))
         elif chapter.get("toc") is False:
             loose += 1
         else:
-            sections.append(Section("", str(chapter.get("title", "")).strip(), float(time)))
+            title = chapter.get("title")
+            sections.append(Section("", title.strip() if isinstance(title, str) else "", time))
     return Transcript(tuple(sections), tuple(flaws), loose)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value) if isfinite(value) else None
+    except OverflowError:
+        return None
 
 
 def ffmetadata(text: str) -> Transcript:
@@ -120,22 +155,13 @@ def ffmetadata(text: str) -> Transcript:
 
 def _chapter(body: str, line: int) -> Section | Flaw:
     fields: dict[str, str] = {}
-    for entry in re.split(r"(?<!\\)\n", body):
-        key, equals, value = _split(entry)
-        if equals and not entry.startswith((";", "#")):
-            fields[key.strip().upper()] = value
-    try:
-        base = Fraction(fields.get("TIMEBASE", "1/1000000000").strip())
-        time = float(int(fields["START"].strip()) * base)
-    except (KeyError, ValueError, ZeroDivisionError):
+    for entry in ENTRY.findall(body):
+        match = re.match(r"((?:[^=\\]|\\.)*)=(.*)", entry, re.DOTALL)
+        if match and not entry.startswith((";", "#")):
+            fields[match[1].strip().upper()] = match[2]
+    start = re.fullmatch(r"\s*(-?\d{1,30})\s*", fields.get("START", ""))
+    base = re.fullmatch(r"\s*(\d{1,30}/\d{1,30})\s*", fields.get("TIMEBASE", "1/1000000000"))
+    if start is None or base is None or int(base[1].partition("/")[2]) == 0:
         return Flaw(line, "a [CHAPTER] without good START and TIMEBASE")
-    return Section(
-        "", re.sub(r"\\(.)", r"\1", fields.get("TITLE", ""), flags=re.S).strip(), time, line
-    )
-
-
-def _split(entry: str) -> tuple[str, str, str]:
-    """Key and value at the first equals sign that is not escaped."""
-    match = re.match(r"((?:[^=\\]|\\.)*)(=)(.*)", entry, re.DOTALL)
-    parts: Any = match.groups() if match else (entry, "", "")
-    return parts[0], parts[1], parts[2]
+    title = re.sub(r"\\(.)", r"\1", fields.get("TITLE", ""), flags=re.DOTALL)
+    return Section("", title.strip(), float(int(start[1]) * Fraction(base[1])), line)

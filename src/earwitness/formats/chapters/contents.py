@@ -11,10 +11,11 @@ from msgspec import UNSET, UnsetType
 from earwitness.data import Titles
 from earwitness.errors import nearest
 from earwitness.formats.chapters.layouts import Content, TitleList
-from earwitness.formats.check import Fault
+from earwitness.formats.check import FARTHEST, Fault
 from earwitness.text.presets import PRESETS, Options, read
 from earwitness.text.sections import Transcript
 
+LISTS = {"srt", "webvtt", "youtube", "podcast", "ffmetadata"}  # titles only: nobody says anything
 NO_TIMES = "has no times, and text cannot be aligned with sound yet"
 NAN = float("nan")
 
@@ -55,7 +56,7 @@ class Resolved(NamedTuple):
         return self.titles, self.said, self.sentences
 
 
-FAILED = Resolved((), (), "")  # a transcript that could not be read
+FAILED = Resolved((), (), "", ())  # an output that could not be read, or was not given
 
 
 def resolve(content: Content, reading: Reading, path: str) -> Resolved | list[Fault]:
@@ -73,22 +74,28 @@ def resolve(content: Content, reading: Reading, path: str) -> Resolved | list[Fa
         told = f'there is no preset "{preset}"' if preset else "how are chapters marked in it?"
         remedy = nearest(preset, PRESETS) if preset else f"name a preset: {', '.join(PRESETS)}"
         return [Fault(_at(path, "transcript"), told, remedy)]
-    return _from_transcript(content, read(content.transcript, preset, reading.options), path)
+    found = read(content.transcript, preset, reading.options)
+    said = None if preset in LISTS else found.text
+    return _from_transcript(content, found, said, path)
 
 
-def _from_transcript(content: Content, found: Transcript, path: str) -> Resolved | list[Fault]:
+def _from_transcript(
+    content: Content, found: Transcript, said: str | None, path: str
+) -> Resolved | list[Fault]:
     field = _at(path, "transcript")
-    if found.flaws:
-        return [Fault(field, f"line {f.line}: {f.message}", f.remedy) for f in found.flaws]
+    far = [s for s in found.sections if s.time is not None and not abs(s.time) <= FARTHEST]
+    if found.flaws or far:
+        faults = [Fault(field, f"line {f.line}: {f.message}", f.remedy) for f in found.flaws]
+        return faults + [Fault(field, f"line {s.line}: {s.time:g} s is no time") for s in far]
     titles = given_titles(content.titles)
     if titles is None and any(section.title is not None for section in found.sections):
         titles = tuple((s.title or "", NAN if s.time is None else s.time) for s in found.sections)
     starts = starts_of(content.sentences)
     if content.boundaries is not UNSET:
-        return Resolved(content.boundaries, titles, found.text, starts, found.loose)
-    if not found.timed:
+        return Resolved(content.boundaries, titles, said, starts, found.loose)
+    if found.sections and not found.timed:
         return [Fault(field, NO_TIMES, "use a preset with times, or give boundaries")]
-    return Resolved(found.times, titles, found.text, starts, found.loose)
+    return Resolved(found.times, titles, said, starts, found.loose)
 
 
 def given_titles(titles: TitleList | UnsetType) -> Titles | None:

@@ -91,14 +91,14 @@ def parse_outputs(block: Block, references: References, on_error: OnError) -> Pa
     outputs: list[Resolved] = []
     answered: list[tuple[str, int]] = []
     for line, found in OUTPUTS.read(block):
+        output: Output | None
+        resolved: Resolved | None = FAILED
         if isinstance(found, Output) and str(found.item) in references.rows:
-            output: Output | None = found
+            output = found
+            resolved = _resolved(block, line, output, references, findings, answered)
         else:
             output = _mend(block, line, found, references, findings, answered)
-        if output is None:
-            continue
-        resolved = _resolved(block, line, output, references, findings, answered)
-        if resolved is not None:
+        if output is not None and resolved is not None:
             taken.append(output)
             lines.append(line)
             outputs.append(resolved)
@@ -172,7 +172,7 @@ def _no_reference(item: str, references: References, on_error: OnError) -> list[
 
 def empty_outputs(references: References, items: list[str], system: str) -> Parsed:
     """Cases for items that a system said nothing about."""
-    parsed = references.join(items, [system] * len(items), [Resolved(())] * len(items))
+    parsed = references.join(items, [system] * len(items), [FAILED] * len(items))
     parsed.labels = references.labels(parsed, [{} for _ in items])
     parsed.answered = []
     return parsed
@@ -286,6 +286,8 @@ def _chapters(record: Reference, reading: Reading) -> tuple[list[Resolved], list
     names = _annotators(record)
     for n, one in enumerate(record.references):
         found = resolve(one, reading, f"references[{n}]")
+        if one.boundaries is UNSET and one.transcript is not UNSET and not one.transcript.strip():
+            found = [Fault(f"references[{n}].transcript", "is blank", "give boundaries, or a text")]
         if isinstance(found, Resolved):
             resolved.append(found)
         else:

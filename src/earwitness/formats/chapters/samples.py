@@ -36,11 +36,12 @@ def parse_samples(
     findings, taken, lines = Findings(on_error), list[Sample](), list[int]()
     outputs: list[Resolved] = []
     for line, found in SAMPLES.read(block):
-        sample: Sample | bytes | None = found
-        if isinstance(sample, bytes):
-            sample = _mend(block, line, sample, system, findings)
-        output = None
-        if sample is not None:
+        sample: Sample | None
+        output: Resolved | None = FAILED
+        if isinstance(found, bytes):
+            sample = _mend(block, line, found, system, findings)
+        else:
+            sample = found
             output = _output(block, line, sample, system, findings, reading or Reading())
         if sample is not None and output is not None:
             taken.append(sample)

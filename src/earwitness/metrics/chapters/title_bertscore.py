@@ -59,7 +59,9 @@ class TitleBertScore(TitleMetric):
         if not isinstance(self.model, str) or not self.model:
             told = "model must be one of minilm, a folder, a name in the Hugging Face cache"
             raise UsageError(f"{told}, got {self.model!r}")
-        layer = int(at_least(0, "layer", self.layer)) or LAYERS.get(self.model, 0)
+        if at_least(0, "layer", self.layer) % 1:
+            raise UsageError(f"layer must be a whole number, got {self.layer!r}")
+        layer = int(self.layer) or LAYERS.get(self.model, 0)
         object.__setattr__(self, "layer", layer)
 
     @property

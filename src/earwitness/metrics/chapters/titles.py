@@ -52,13 +52,7 @@ class TitleMetric(ChapterMeans):
 class TitleOverlap(TitleMetric):
     """Words that titles have in common, in order."""
 
-    words: str = field(
-        default="latin",
-        metadata={
-            "help": "a to z and digits as rouge_score, or any script",
-            "choices": tuple(WORDS),
-        },
-    )
+    words: str = field(default="latin", metadata=CUT)
 
     name = "titles"
     title = "Titles by ROUGE-L"
