@@ -27,6 +27,13 @@ WEIGHTS = {"h": 3600, "m": 60, "s": 1}
 BRACKETS = {"[": "]", "(": ")"}
 
 
+class TooSlow(Exception):
+    """A user's expression took too long on a text."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name} took more than {PATIENCE:g} s on it")
+
+
 @dataclass(frozen=True)
 class Clock:
     """How times are written: one of ``CLOCKS``, an expression with groups h, m and s, or freely."""
@@ -63,8 +70,7 @@ def _patiently(pattern: str, text: str) -> Any:
     try:
         return compiled(pattern, "timestamp_format").match(text, timeout=PATIENCE)
     except TimeoutError:
-        told = f"timestamp_format took more than {PATIENCE:g} s on one time — make it simpler"
-        raise UsageError(told) from None
+        raise TooSlow("timestamp_format") from None
 
 
 def _sum(groups: dict[str, Any]) -> float | None:

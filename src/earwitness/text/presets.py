@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from earwitness.errors import UsageError, nearest
-from earwitness.text.clock import PATIENCE, TIME, Clock, compiled
+from earwitness.text.clock import PATIENCE, TIME, Clock, TooSlow, compiled
 from earwitness.text.sections import Flaw, Section, Transcript
 from earwitness.text.subtitles import ffmetadata, podcast, subtitles, youtube
 
@@ -43,7 +43,10 @@ def read(text: str, preset: str, options: Options | None = None) -> Transcript:
     if preset not in PRESETS:
         raise UsageError(f'there is no preset "{preset}" — {nearest(preset, PRESETS)}')
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    return PRESETS[preset](text, options or Options())
+    try:
+        return PRESETS[preset](text, options or Options())
+    except TooSlow as error:
+        return Transcript((), (Flaw(1, str(error), "make the expression simpler"),))
 
 
 def _cstart(text: str, options: Options) -> Transcript:
@@ -154,9 +157,7 @@ def _found(text: str, options: Options) -> list[re.Match[str]]:
     try:
         found = list(pattern.finditer(text, timeout=PATIENCE))
     except TimeoutError:
-        raise UsageError(
-            f"pattern took more than {PATIENCE:g} s on one text — make it simpler"
-        ) from None
+        raise TooSlow("pattern") from None
     return [match for match in found if match.end() > match.start()]
 
 

@@ -30,11 +30,10 @@ class Reading:
     @property
     def signature(self) -> str:
         """What was asked for, if anything was."""
-        given = {
-            "preset": self.preset,
-            "pattern": self.options.pattern,
-            "timestamp_format": self.options.timestamp_format,
-        }
+        given = {"preset": self.preset}
+        if self.preset in ("", "custom", "custom_ts"):  # lines may name a custom preset
+            given["pattern"] = self.options.pattern
+            given["timestamp_format"] = self.options.timestamp_format
         return "".join(f"|{name}={value}" for name, value in given.items() if value)
 
 
