@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.api.collect import Hashes, Ints
 from earwitness.api.family import Families, Floats
-from earwitness.data import Case, Shown
+from earwitness.data import Case, Shown, is_address
 from earwitness.text.wer import alignment
 from earwitness.timeline import ChapterCases
 
@@ -73,6 +74,11 @@ class Gallery:
             self._held[place] = cases.take(index), values[index]
         self.audio = {item: path for item, path in self.audio.items() if item in chosen}
 
+    def silent(self) -> list[tuple[str, str]]:
+        """Items whose sound is not where it should be."""
+        known = sorted(self.audio.items())
+        return [one for one in known if not is_address(one[1]) and not _is_file(Path(one[1]))]
+
     @property
     def items(self) -> set[str]:
         """All items that are held."""
@@ -126,3 +132,17 @@ class Gallery:
             for case in sorted(cases, key=lambda case: case.key)
             if case.output.text is not None and case.item.transcript is not None
         }
+
+
+def found_sound(folder: Path | None, audio: str) -> str:
+    """Where sound is: beside the file that names it, or as it says."""
+    if folder is None or is_address(audio) or not _is_file(folder / audio):
+        return audio
+    return str(folder / audio)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False

@@ -6,7 +6,6 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from earwitness import __version__
 from earwitness.api.ceiling import PeopleTally
 from earwitness.api.collected import Collected
 from earwitness.api.measure import MeasureBlock, Measured, boundary_remarks
+from earwitness.api.pictures import found_sound
 from earwitness.data import (
     Estimates,
     Key,
@@ -24,7 +24,6 @@ from earwitness.data import (
     Provenance,
     Scores,
     Shown,
-    is_address,
 )
 from earwitness.errors import InputError, Problem, UsageError, nearest, whole_characters
 from earwitness.formats.chapters import Reading, References, empty_outputs, read_references
@@ -153,7 +152,9 @@ class Run:
             gallery.audio = self.references.audio
         folder = self.sources[0].folder
         gallery.audio = {
-            item: _found(folder, gallery.audio[item]) for item in items if gallery.audio.get(item)
+            item: found_sound(folder, gallery.audio[item])
+            for item in items
+            if gallery.audio.get(item)
         }
         why: dict[str, str] = {}
         for sample in self.collected.worst.samples():
@@ -262,9 +263,8 @@ class Run:
             yield "not all systems were scored on the same items — compare them with care"
         if self.collected.gallery.pruned:
             yield "timelines of so many cases may lack the outputs of some systems"
-        for item, audio in sorted(self.collected.gallery.audio.items()):
-            if not is_address(audio) and not _is_file(Path(audio)):
-                yield f'the sound of "{item}" is not there: {audio}'
+        for item, audio in self.collected.gallery.silent():
+            yield f'the sound of "{item}" is not there: {audio}'
         if self.on_error != "fail":
             for source in self.sources:
                 for problem in source.problems:
@@ -273,20 +273,6 @@ class Run:
 
 def _rows() -> array[int]:
     return array("q")
-
-
-def _found(folder: Path | None, audio: str) -> str:
-    """Where sound is: beside the file that names it, or as it says."""
-    if folder is None or is_address(audio) or not _is_file(folder / audio):
-        return audio
-    return str(folder / audio)
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a name that no file can have
-        return False
 
 
 def _range(numbers: NDArray[np.int64]) -> tuple[int, int]:

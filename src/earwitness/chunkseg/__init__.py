@@ -29,10 +29,10 @@ from earwitness.chunkseg.texts import (
     no_titles,
     own_titles,
     title_scores,
-    wer_of,
 )
 from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.text.sections import Transcript
+from earwitness.text.wer import word_errors
 
 __all__ = ["compute_title_scores", "evaluate", "evaluate_batch", "print_results"]
 
@@ -176,7 +176,7 @@ def _rows(
 
 
 def _wer(text: str, reference: str) -> dict[str, float]:
-    found = wer_of(text, reference)
+    found = word_errors(text, reference)
     rate = found.errors / found.words if found.words else float(found.errors)  # as jiwer says
     return {"wer": rate, "_wer_errors": found.errors, "_wer_words": found.words}
 

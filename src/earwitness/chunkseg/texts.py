@@ -16,7 +16,6 @@ from earwitness.metrics.chapters import TitleBertScore, TitleOverlap
 from earwitness.models import is_there
 from earwitness.text.presets import Options, read
 from earwitness.text.sections import Transcript
-from earwitness.text.wer import WordErrors, word_errors
 
 Pairs = Iterable[tuple[str, float]]
 MODELS = {  # chunkseg's model for a language; all others share the last
@@ -65,11 +64,6 @@ class Setting:
                 "audio path is required for transcript mode when timestamps are not in the text"
             )
         raise NotYet("text cannot be aligned with sound yet — use a format with timestamps")
-
-
-def wer_of(text: str, reference: str) -> WordErrors:
-    """Word errors of a transcript; one without words has them all wrong."""
-    return word_errors(text, reference)
 
 
 def title_scores(

@@ -1,13 +1,9 @@
 """Chapters in files: chunkseg's lines, or outputs and references apart."""
 
 from earwitness.formats.chapters.contents import Reading
-from earwitness.formats.chapters.joined import (
-    References,
-    empty_outputs,
-    parse_outputs,
-    read_references,
-)
+from earwitness.formats.chapters.joined import empty_outputs, parse_outputs
 from earwitness.formats.chapters.parsed import Parsed
+from earwitness.formats.chapters.references import References, read_references
 from earwitness.formats.chapters.samples import parse_samples
 
 __all__ = [

@@ -8,25 +8,22 @@ Fleiss' for several people, as segeval defines it; it is the usual agreement bet
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from earwitness.data import Value
-from earwitness.metrics.base import Floats, at_least, ratio
-from earwitness.metrics.chapters.chunks import CHUNK_SIZE, SHORTEST
-from earwitness.metrics.chapters.pairs import ChapterMetric
+from earwitness.metrics.base import Floats, ratio
+from earwitness.metrics.chapters.chunked import ChunkedMetric
 from earwitness.timeline import ChapterCases, Events, Grid, edits
 
 INF = float("inf")
 
 
 @dataclass(frozen=True)
-class Agreement(ChapterMetric):
+class Agreement(ChunkedMetric):
     """Observed agreement and π over chunks of time."""
-
-    chunk_size: float = field(default=6.0, metadata=CHUNK_SIZE)
 
     name = "agreement"
     title = "Agreement beyond chance"
@@ -45,10 +42,6 @@ class Agreement(ChapterMetric):
         "Fournier and Inkpen (2012), Segmentation Similarity and Agreement",
         "Artstein and Poesio (2008), Inter-Coder Agreement for Computational Linguistics",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "chunk_size", at_least(SHORTEST, "chunk_size", self.chunk_size))
 
     def measure_pairs(self, pairs: ChapterCases) -> Floats:
         grid = Grid.of(pairs.duration, self.chunk_size)

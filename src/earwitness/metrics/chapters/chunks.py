@@ -6,14 +6,14 @@ whole chunk at the end is cut off. Boundaries at or before 0 are no boundaries.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from earwitness.data import Value
-from earwitness.metrics.base import Floats, at_least, harmonic, ratio
-from earwitness.metrics.chapters.pairs import ChapterMetric
+from earwitness.metrics.base import Floats, harmonic, ratio
+from earwitness.metrics.chapters.chunked import ChunkedMetric
 from earwitness.timeline import (
     ChapterCases,
     Events,
@@ -25,15 +25,11 @@ from earwitness.timeline import (
 
 MEANS = 10  # statistics 1 … 10 are per-case values whose mean is wanted, in the order of `values`
 INF = float("inf")
-CHUNK_SIZE = {"help": "length of a chunk, in seconds"}
-SHORTEST = 0.001  # seconds; thirty years of such chunks can still be counted
 
 
 @dataclass(frozen=True)
-class Chunks(ChapterMetric):
+class Chunks(ChunkedMetric):
     """Precision, recall, Pk, WindowDiff, boundary similarity and GHD over chunks of time."""
-
-    chunk_size: float = field(default=6.0, metadata=CHUNK_SIZE)
 
     name = "chunks"
     title = "Chapters in discretised time"
@@ -67,10 +63,6 @@ class Chunks(ChapterMetric):
         "Fournier (2013), Evaluating Text Segmentation using Boundary Edit Distance",
         "Bookstein, Kulyukin and Raita (2002), Generalized Hamming Distance",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "chunk_size", at_least(SHORTEST, "chunk_size", self.chunk_size))
 
     def measure_pairs(self, pairs: ChapterCases) -> Floats:
         grid = Grid.of(pairs.duration, self.chunk_size)

@@ -5,23 +5,21 @@ Time is cut into chunks as for `chunks`; a boundary that is off by one chunk is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from earwitness.data import Value
-from earwitness.metrics.base import Floats, at_least, ratio
-from earwitness.metrics.chapters.chunks import CHUNK_SIZE, SHORTEST
+from earwitness.metrics.base import Floats, ratio
+from earwitness.metrics.chapters.chunked import ChunkedMetric
 from earwitness.metrics.chapters.pairs import ChapterMeans
 from earwitness.timeline import ChapterCases, Events, Grid, edits
 
 
 @dataclass(frozen=True)
-class Similarity(ChapterMeans):
+class Similarity(ChapterMeans, ChunkedMetric):
     """Fournier and Inkpen's S over chunks of time."""
-
-    chunk_size: float = field(default=6.0, metadata=CHUNK_SIZE)
 
     name = "similarity"
     title = "Segmentation similarity"
@@ -39,10 +37,6 @@ class Similarity(ChapterMeans):
         "Fournier and Inkpen (2012), Segmentation Similarity and Agreement",
         "Fournier (2013), Evaluating Text Segmentation using Boundary Edit Distance",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "chunk_size", at_least(SHORTEST, "chunk_size", self.chunk_size))
 
     def pair_values(self, pairs: ChapterCases) -> Floats:
         grid = Grid.of(pairs.duration, self.chunk_size)
