@@ -77,17 +77,19 @@ class Problem:
 class InputError(EarwitnessError, ValueError):
     """Bad input: the first thousand problems, and how many there are in all."""
 
-    def __init__(self, problems: Sequence[Problem], count: int | None = None) -> None:
+    def __init__(
+        self, problems: Sequence[Problem], count: int | None = None, done: str = "scored"
+    ) -> None:
         self.problems = tuple(sorted(problems, key=_place)[:SHOWN_PROBLEMS])
         self.count = len(problems) if count is None else count
-        super().__init__(self._text())
+        super().__init__(self._text(done))
 
-    def _text(self) -> str:
+    def _text(self, done: str) -> str:
         lines = [str(problem) for problem in self.problems]
         if self.count > len(lines):
             lines.append(f"… and {self.count - len(lines):,} more problems")
         what = "problem" if self.count == 1 else "problems"
-        lines.append(f"{self.count:,} {what}; nothing was scored")
+        lines.append(f"{self.count:,} {what}; nothing was {done}")
         return "\n".join(lines)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from earwitness import render, score
 from earwitness.chunkseg import evaluate
-from earwitness.errors import InputError
+from earwitness.errors import InputError, UsageError
 from earwitness.metrics.chapters.sentences import _nearest
 from earwitness.timeline import Ragged
 
@@ -287,3 +288,23 @@ def test_an_empty_list_is_one_that_found_nothing_and_a_blank_reference_is_none()
     references = [{"item": "a", "duration": 9, "references": [{"transcript": "  "}]}]
     with pytest.raises(InputError, match=r"references\[0\].transcript: is blank"):
         score([{"item": "a", "system": "s", "output": {"boundaries": []}}], references)
+
+
+def test_every_sample_has_an_alignment_that_a_person_can_read(tmp_path: Path) -> None:
+    records = [sample(id=f"s{n}", reference_transcript="Good morning all. It rains.") for n in "ab"]
+    records.append({"id": "c", "hypothesis": [60], "reference": [62], "duration": 200})
+    score(records, metrics="wer", alignments=tmp_path / "words.txt")
+    words = """\
+REF: good morning all. it ***** * rains.
+OUT: good morning all. it rains a   lot.
+                              I I      S"""
+    want = [f"## s{n}, outputs\n\n{words}" for n in "ab"] + ["## c, outputs\n\n(no words)"]
+    assert (tmp_path / "words.txt").read_text() == "\n\n".join(want) + "\n\n"
+
+
+def test_alignments_need_words_and_appear_whole_or_not_at_all(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="alignments need a metric of words: wer"):
+        score([sample()], alignments=tmp_path / "words.txt")
+    with pytest.raises(InputError):
+        score([sample(), {}], metrics="wer", alignments=tmp_path / "words.txt")
+    assert not list(tmp_path.iterdir())

@@ -2,7 +2,8 @@
 
 from earwitness.api.annotating import people
 from earwitness.api.comparing import compare
+from earwitness.api.gathering import gather
 from earwitness.api.rendering import render
 from earwitness.api.scoring import score
 
-__all__ = ["compare", "people", "render", "score"]
+__all__ = ["compare", "gather", "people", "render", "score"]

@@ -13,6 +13,7 @@ from earwitness.api.measure import Measured
 from earwitness.api.pictures import Gallery, Spread
 from earwitness.data import Key, Slice
 from earwitness.errors import UsageError, nearest
+from earwitness.formats.alignments import AlignmentFile
 from earwitness.formats.samples import SampleTable
 from earwitness.formats.slices import MISSING, NO_NUMBER, Slicing
 
@@ -32,6 +33,7 @@ class Collected:
     by: tuple[Slicing, ...] = ()
     show: tuple[str, ...] = ()
     table: SampleTable | None = None
+    alignments: AlignmentFile | None = None
     groups: dict[Slicing, dict[str, Tally]] = field(default_factory=dict)
     known: set[str] = field(default_factory=set)
     cases: int = 0
@@ -70,12 +72,14 @@ class Collected:
         self.spread.add(names, codes, measured.hashes, values)
         index = np.flatnonzero(codes >= 0)
         self.cases += len(index)
-        if self.table is None and not self.pictured:
+        if self.table is None and self.alignments is None and not self.pictured:
             return
         keys = [Key(measured.items[i], measured.systems[i]) for i in index]
         self.worst.add(keys, values[index])
         if self.table is not None:
             self.table.write(keys, values[index].tolist())
+        if self.alignments is not None:
+            self.alignments.write(keys, [measured.alignments[i] for i in index])
         if measured.cases is not None:
             audio = {
                 key.item: measured.audio[key.item] for key in keys if key.item in measured.audio

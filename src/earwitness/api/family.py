@@ -156,6 +156,16 @@ class Families:
         """The same, in all ways that several references allow."""
         return [metric.measure_views(cases) for metric in self.metrics]
 
+    @property
+    def aligns(self) -> bool:
+        """Whether any of them looks at words."""
+        return any(metric.aligns for metric in self.metrics)
+
+    def alignment(self, case: Case) -> str:
+        """What metrics of words show of a case."""
+        shown = (metric.alignment(case) for metric in self.metrics)
+        return "\n\n".join(dict.fromkeys(filter(None, shown)))
+
     def pool(self, tables: Sequence[Floats], counts: NDArray[np.int64]) -> list[Floats]:
         """A row for every so many rows, for every metric."""
         pairs = zip(self.metrics, tables, strict=True)

@@ -55,6 +55,7 @@ class Measured:
     each: More | None
     left_out: More | None
     cases: ChapterCases | None
+    alignments: list[str]
     audio: dict[str, str]
     done: int
 
@@ -64,7 +65,7 @@ class MeasureBlock:
     """Parse, check, join and measure a block; sent to the workers once.
 
     ``by`` are the slices of a file that holds both sides; references know theirs. ``whole`` keeps
-    the cases themselves.
+    the cases themselves, ``aligned`` their words side by side.
     """
 
     families: Families
@@ -74,6 +75,7 @@ class MeasureBlock:
     by: tuple[Slicing, ...]
     by_annotator: bool
     whole: bool
+    aligned: bool
     reading: Reading
 
     def __call__(self, block: Block) -> Measured:
@@ -111,6 +113,7 @@ class MeasureBlock:
             each,
             left_out,
             cases if self.whole else None,
+            [self.families.alignment(case) for case in cases] if self.aligned else [],
             parsed.audio if self.whole else {},
             done,
         )

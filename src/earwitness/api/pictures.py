@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from earwitness.api.collect import Hashes, Ints
 from earwitness.api.family import Families, Floats
 from earwitness.data import Case, Shown, is_address
-from earwitness.text.wer import alignment
 from earwitness.timeline import ChapterCases
 
 DRAWN = 2000  # cases of a system whose values are kept: those with the smallest hashes
@@ -125,13 +124,9 @@ class Gallery:
 
     def _alignments(self, cases: list[Case]) -> dict[str, str]:
         """Word by word, if words are scored."""
-        if "wer" not in self.families.names:
-            return {}
-        return {
-            case.key.system: alignment(case.output.text, case.item.transcript)
-            for case in sorted(cases, key=lambda case: case.key)
-            if case.output.text is not None and case.item.transcript is not None
-        }
+        ordered = sorted(cases, key=lambda case: case.key)
+        shown = {case.key.system: self.families.alignment(case) for case in ordered}
+        return {system: text for system, text in shown.items() if text}
 
 
 def found_sound(folder: Path | None, audio: str) -> str:

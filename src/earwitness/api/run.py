@@ -87,6 +87,7 @@ class Run:
             kept.by_meta,
             kept.by_annotator is not None,
             kept.pictured,
+            kept.alignments is not None,
             self.reading,
         )
         for measured in map_(self.work, outputs.blocks()):

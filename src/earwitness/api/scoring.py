@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
 from typing import Any, get_args
@@ -14,11 +15,13 @@ from earwitness.api.run import Run
 from earwitness.data import Map, Progress, Scores, no_progress
 from earwitness.engines import in_process
 from earwitness.errors import UsageError, nearest
+from earwitness.formats.alignments import AlignmentFile
 from earwitness.formats.chapters import Reading
 from earwitness.formats.records import OnError
 from earwitness.formats.samples import SampleTable
 from earwitness.formats.slices import Slicing
 from earwitness.formats.source import Records, Source
+from earwitness.metrics import METRICS
 from earwitness.stats import MULTINOMIAL_UP_TO
 from earwitness.text.presets import PRESETS, Options
 
@@ -36,6 +39,7 @@ def score(
     seed: int = 0,
     on_error: OnError = "fail",
     samples: str | PathLike[str] | None = None,
+    alignments: str | PathLike[str] | None = None,
     worst: int = 0,
     worst_by: str | None = None,
     by: Sequence[str] | str = (),
@@ -52,6 +56,7 @@ def score(
     ``outputs`` alone holds chunkseg's records (output and reference together); with ``references``
     the two are joined by item. Either is a path, ``-`` for standard input, or records in memory.
     Nothing is returned or written unless all of the input is good, or ``on_error`` says what to do.
+    ``samples`` is a file for every case's values, ``alignments`` one for every case's words.
     ``worst`` keeps that many of the worst samples, by the first metric's headline value or by
     ``worst_by``; ``show`` names items whose boundaries the report draws, beside the worst. ``by``
     names fields of ``meta`` (or ``duration``, ``annotator``) that split the cases into groups;
@@ -66,15 +71,19 @@ def score(
     """
     check(level=level, seed=seed, on_error=on_error, draws=draws, worst=worst)
     families = Families.of(metrics, parameters)
+    if alignments is not None and not families.aligns:
+        having = [name for name, kind in METRICS.items() if kind.aligns]
+        raise UsageError(f"alignments need a metric of words: {', '.join(having)}")
     kept = collected(families, draws, seed, worst, worst_by, by, show)
     run = Run(kept, on_error, reading(preset, pattern, timestamp_format))
     source, other = sources(outputs, references)
-    if samples is None:
-        run.read(source, other, system, map, progress)
-        return run.result(level)
-    names = [value.name for value in families.values]
-    signature = f"{families.signature}|on_error={on_error}{run.reading.signature}"
-    with SampleTable(Path(samples), names, signature) as kept.table:
+    with ExitStack() as files:
+        if samples is not None:
+            names = [value.name for value in families.values]
+            signature = f"{families.signature}|on_error={on_error}{run.reading.signature}"
+            kept.table = files.enter_context(SampleTable(Path(samples), names, signature))
+        if alignments is not None:
+            kept.alignments = files.enter_context(AlignmentFile(Path(alignments)))
         run.read(source, other, system, map, progress)
         return run.result(level)
 

@@ -20,6 +20,7 @@ from earwitness.errors import EarwitnessError, InputError, nearest
 COMMANDS = {
     "chunkseg": ("earwitness.cli.chunkseg", "Score as the chunkseg package does, with its flags."),
     "compare": ("earwitness.cli.compare", "Say which systems can be told apart."),
+    "gather": ("earwitness.cli.gather", "Make JSON lines of subtitles and lists of chapters."),
     "people": ("earwitness.cli.people", "Say how well annotators agree."),
     "metrics": ("earwitness.cli.metrics", "List the metrics with their values and parameters."),
     "score": ("earwitness.cli.score", "Score outputs against references."),

@@ -48,7 +48,10 @@ SHARED = {
         "--worst-by", help="Worst by which value.  [default: the first metric's headline]"
     ),
     "show": click.option(
-        "--show", multiple=True, metavar="ITEM", help="Also draw this item's boundaries (HTML)."
+        "--show",
+        multiple=True,
+        metavar="ITEM",
+        help="Also show this item, in time and in words.",
     ),
     "preset": click.option(
         "--preset",

@@ -22,12 +22,18 @@ from earwitness.cli.progress import bar
     type=click.Path(path_type=Path),
     help="Also write every sample's values to this .csv or .jsonl file.",
 )
+@click.option(
+    "--alignments",
+    type=click.Path(path_type=Path),
+    help="Also write every sample's words to this text file, output below reference.",
+)
 def command(
     outputs: str,
     references: str | None,
     to: str | None,
     output: Path | None,
     samples: Path | None,
+    alignments: Path | None,
     jobs: int,
     quiet: bool,
     **options: Any,
@@ -43,10 +49,11 @@ def command(
     earwitness score samples.jsonl
     earwitness score outputs.jsonl references.jsonl --collar 5 --worst 3
     """
-    target = Target(to, output, (outputs, references), samples)
-    work = {"map": engine(jobs), "samples": samples, **target.worst(given(options))}
+    target = Target(to, output, (outputs, references), samples, alignments)
+    files = {"samples": samples, "alignments": alignments}
+    work = {"map": engine(jobs), **files, **target.worst(given(options))}
     with bar(quiet=quiet) as progress:
         scores = score(outputs, references, progress=progress, **work)
-    if samples is not None:
-        click.echo(f"wrote {samples}", err=True)
+    for path in filter(None, files.values()):
+        click.echo(f"wrote {path}", err=True)
     target.write(scores)

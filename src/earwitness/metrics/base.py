@@ -57,6 +57,7 @@ class Metric(ABC):
     values: ClassVar[tuple[Value, ...]]
     headline: ClassVar[str]
     empty_cells: ClassVar[dict[str, str]]
+    aligns: ClassVar[bool] = False
     references: ClassVar[tuple[str, ...]]
 
     @abstractmethod
@@ -70,6 +71,11 @@ class Metric(ABC):
     def measure(self, case: Case) -> Floats:
         """Statistics of one case."""
         return np.asarray(self.measure_many((case,))[0])
+
+    def alignment(self, case: Case) -> str:
+        """Word by word what was right and wrong, for people; nothing if the metric has no words."""
+        del case
+        return ""
 
     def measure_views(self, cases: Sequence[Case]) -> Views:
         """Statistics in all ways that several references allow; subclasses may be faster."""

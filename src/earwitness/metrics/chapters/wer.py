@@ -12,10 +12,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from earwitness.data import Value
+from earwitness.data import Case, Value
 from earwitness.metrics.base import Floats, ratio
 from earwitness.metrics.chapters.pairs import ChapterMetric
-from earwitness.text.wer import word_errors
+from earwitness.text.wer import alignment, word_errors
 from earwitness.timeline import ChapterCases
 
 INF = float("inf")
@@ -35,6 +35,7 @@ class WordErrorRate(ChapterMetric):
         Value("wer_insertions", "low", 0, INF, "words too many, per word"),
     )
     headline = "wer"
+    aligns = True
     empty_cells: ClassVar[dict[str, str]] = {
         "both empty": "undefined",
         "output empty": "1: every word is missing",
@@ -58,6 +59,10 @@ class WordErrorRate(ChapterMetric):
                 own = found.errors / found.words if found.words else 0.0
                 row[:] = *found, own, float(found.words > 0)
         return table
+
+    def alignment(self, case: Case) -> str:
+        said, transcript = case.output.text, case.item.transcript
+        return "" if said is None or transcript is None else alignment(said, transcript)
 
     def score(self, statistics: Floats) -> Floats:
         words, own, count = statistics[..., 3], statistics[..., 4], statistics[..., 5]

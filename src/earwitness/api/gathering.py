@@ -1,0 +1,162 @@
+"""Chapters in files of their own, as the records that are scored."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from earwitness.errors import InputError, Problem, UsageError, nearest
+from earwitness.formats.check import LONGEST, is_name
+from earwitness.text.presets import PRESETS, Options, read
+
+ENDINGS = {
+    ".srt": "srt",
+    ".vtt": "webvtt",
+    ".json": "podcast",
+    ".ffmeta": "ffmetadata",
+    ".ffmetadata": "ffmetadata",
+}
+Paths = Sequence[str | PathLike[str]] | str | PathLike[str]
+
+
+def gather(
+    files: Paths,
+    *,
+    durations: str | PathLike[str] | Mapping[str, float] | None = None,
+    system: str | None = None,
+    preset: str = "",
+    pattern: str = "",
+    timestamp_format: str = "",
+) -> list[dict[str, Any]]:
+    """Records of outputs, or with ``durations`` of references, from subtitles and chapter lists.
+
+    An item is called like its file without the ending, a system like its folder unless it is named;
+    of references the folders are the annotators. ``durations`` has the seconds of every item, or is
+    a CSV file with the columns item and duration. The preset follows from the ending (.srt, .vtt,
+    .json, .ffmeta) unless it is given.
+    """
+    if durations is not None and system is not None:
+        raise UsageError("a system is named for outputs; durations are given for references")
+    if preset and preset not in PRESETS:
+        raise UsageError(f'there is no preset "{preset}" — {nearest(preset, PRESETS)}')
+    paths = list(_files([files] if isinstance(files, str | PathLike) else files, preset))
+    if not paths:
+        raise UsageError("no file to gather")
+    problems: list[Problem] = []
+    options = Options(pattern, timestamp_format)
+    options.check()
+    contents = [_content(path, preset, options, problems) for path in paths]
+    if durations is None:
+        found = _outputs(paths, contents, system, problems)
+    else:
+        found = _references(paths, contents, _seconds(durations, problems), problems)
+    if problems:
+        raise InputError(problems, done="gathered")
+    return found
+
+
+def _files(places: Sequence[str | PathLike[str]], preset: str) -> Iterator[Path]:
+    """Files as they are; of folders what can be read."""
+    for place in map(Path, places):
+        if not place.is_dir():
+            yield place
+            continue
+        inside = sorted(path for path in place.iterdir() if path.is_file())
+        yield from (p for p in inside if preset or p.suffix.lower() in ENDINGS)
+
+
+def _content(
+    path: Path, preset: str, options: Options, problems: list[Problem]
+) -> dict[str, str] | None:
+    preset = preset or ENDINGS.get(path.suffix.lower(), "")
+    if not preset:
+        remedy = f"name a preset: {', '.join(PRESETS)}"
+        problems.append(Problem(str(path), 0, "", "how are chapters marked in it?", remedy))
+        return None
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        told = f"not UTF-8 at byte {error.start + 1}"
+        problems.append(Problem(str(path), 0, "", told, "save as UTF-8"))
+        return None
+    except OSError as error:
+        problems.append(Problem(str(path), 0, "", f"cannot be read: {error.strerror or error}"))
+        return None
+    for flaw in read(text, preset, options).flaws:
+        problems.append(Problem(str(path), flaw.line, "", flaw.message, flaw.remedy))
+    return {"transcript": text, "preset": preset}
+
+
+def _outputs(
+    paths: list[Path],
+    contents: list[dict[str, str] | None],
+    system: str | None,
+    problems: list[Problem],
+) -> list[dict[str, Any]]:
+    found: dict[tuple[str, str], Path] = {}
+    for path in paths:
+        key = path.stem, system or path.resolve().parent.name
+        if key in found:
+            told = f'"{key[0]}" of system "{key[1]}" is also {found[key]}'
+            problems.append(Problem(str(path), 0, "", told, "keep one"))
+        elif not all(map(is_name, key)):
+            problems.append(Problem(str(path), 0, "", "its name cannot name an item and a system"))
+        found.setdefault(key, path)
+    pairs = zip(paths, contents, strict=True)
+    return [
+        {"item": path.stem, "system": system or path.resolve().parent.name, "output": content}
+        for path, content in pairs
+    ]
+
+
+def _references(
+    paths: list[Path],
+    contents: list[dict[str, str] | None],
+    seconds: dict[str, float],
+    problems: list[Problem],
+) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for path, content in zip(paths, contents, strict=True):
+        item, annotator = path.stem, path.resolve().parent.name
+        if item not in seconds:
+            remedy = f"add it — {nearest(item, seconds)}" if len(seconds) < 1000 else "add it"
+            problems.append(Problem(str(path), 0, "", f'no duration of "{item}"', remedy))
+            continue
+        record = {"item": item, "duration": seconds[item], "references": []}
+        references = found.setdefault(item, record)["references"]
+        if annotator in [one["annotator"] for one in references]:
+            told = f'"{item}" of "{annotator}" comes twice'
+            problems.append(Problem(str(path), 0, "", told, "keep one"))
+        references.append({"annotator": annotator, **(content or {})})
+    return list(found.values())
+
+
+def _seconds(
+    durations: str | PathLike[str] | Mapping[str, float], problems: list[Problem]
+) -> dict[str, float]:
+    """How long every item is."""
+    if isinstance(durations, Mapping):
+        return dict(durations)
+    source = str(durations)
+    try:
+        with Path(durations).open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeError, csv.Error) as error:
+        raise UsageError(f"{source}: cannot be read: {error}") from error
+    if not rows or not {"item", "duration"} <= rows[0].keys():
+        raise InputError([Problem(source, 1, "", "needs the columns item and duration")])
+    found: dict[str, float] = {}
+    for line, row in enumerate(rows, 2):
+        try:
+            number = float(row["duration"])
+        except (TypeError, ValueError):
+            number = -1
+        if not isfinite(number) or not 0 <= number <= LONGEST:
+            told = f'must be a number of seconds, got "{row["duration"]}"'
+            problems.append(Problem(source, line, "duration", told))
+        found[row["item"]] = number
+    return found

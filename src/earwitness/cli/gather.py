@@ -1,0 +1,48 @@
+"""``earwitness gather``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from earwitness.api import gather
+from earwitness.cli.options import SHARED
+from earwitness.formats.whole import WholeFile
+
+
+@click.command("gather")
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--durations",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Make references: a CSV file with the columns item and duration (in seconds).",
+)
+@click.option("--system", help="Name of the system.  [default: a file's folder]")
+@SHARED["preset"]
+@SHARED["pattern"]
+@SHARED["timestamp_format"]
+@SHARED["output"]
+def command(files: tuple[Path, ...], output: Path | None, **options: Any) -> None:
+    """Make JSON lines of FILES: subtitles and lists of chapters, a file an item.
+
+    Without --durations they are outputs, and their folder is the system; with it they are
+    references, and their folder is the annotator. A folder stands for the files in it that can be
+    read. The preset follows from the ending (.srt, .vtt, .json, .ffmeta) unless it is given.
+
+    \b
+    earwitness gather careful/ eager/ > outputs.jsonl
+    earwitness gather --durations durations.csv anna/ bert/ > references.jsonl
+    """
+    target = None if output is None else WholeFile(output)
+    given = {name: value for name, value in options.items() if value is not None}
+    lines = [msgspec.json.encode(one).decode() + "\n" for one in gather(files, **given)]
+    if target is None:
+        sys.stdout.writelines(lines)
+        return
+    with target as file:
+        file.writelines(lines)
+    click.echo(f"wrote {output}", err=True)

@@ -1,0 +1,102 @@
+"""Chapters in files of their own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from earwitness import gather, score
+from earwitness.cli.group import group
+from earwitness.errors import InputError, UsageError
+
+SRT = (
+    "1\r\n00:00:00,000 --> 00:01:00,000\r\nHello\r\n\r\n2\r\n00:01:00,000 --> 00:02:00,000\r\nRain"
+)
+VTT = "WEBVTT\n\n00:00.000 --> 01:02.000\nHello\n\n01:02.000 --> 03:20.000\nRain\n"
+PODCAST = '{"version": "1.2.0", "chapters": [{"startTime": 60, "title": "Rain"}]}'
+FFMETA = ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=60000\nEND=90000\ntitle=Rain\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for place, text in {
+        "careful/a.srt": SRT,
+        "careful/b.json": PODCAST,
+        "eager/a.ffmeta": FFMETA,
+        "eager/b.SRT": SRT,
+        "eager/notes.txt": "not mine",
+        "anna/a.vtt": VTT,
+        "anna/b.vtt": VTT,
+        "bert/a.vtt": VTT,
+        "durations.csv": "item,duration\na,200\nb,200.5\n",
+    }.items():
+        path = tmp_path / place
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, newline="")
+    return tmp_path
+
+
+def test_folders_of_subtitles_and_chapters_are_scored(folder: Path) -> None:
+    outputs = gather([folder / "careful", folder / "eager"])
+    references = gather([folder / "anna", folder / "bert"], durations=folder / "durations.csv")
+    assert [(r["item"], r["system"]) for r in outputs] == [
+        ("a", "careful"),
+        ("b", "careful"),
+        ("a", "eager"),
+        ("b", "eager"),
+    ]
+    assert [(r["item"], r["duration"]) for r in references] == [("a", 200), ("b", 200.5)]
+    assert [one["annotator"] for one in references[0]["references"]] == ["anna", "bert"]
+    scores = score(outputs, references, metrics=["collar", "titles"])
+    for own in scores.systems.values():
+        assert (own["collar_f1"].value, own["collar_f1"].n) == (1, 2)
+    assert scores.systems["careful"]["tm_rl_f1"].value == 1
+
+
+def test_the_verb_writes_the_lines_of_the_function(folder: Path) -> None:
+    made = CliRunner().invoke(group, ["gather", str(folder / "careful"), "--system", "mine"])
+    assert [json.loads(line) for line in made.stdout.splitlines()] == gather(
+        folder / "careful", system="mine"
+    )
+    wanted = ["--durations", str(folder / "durations.csv"), "-o", str(folder / "r.jsonl")]
+    CliRunner().invoke(group, ["gather", str(folder / "anna"), *wanted])
+    lines = (folder / "r.jsonl").read_text().splitlines()
+    assert [json.loads(line)["item"] for line in lines] == ["a", "b"]
+
+
+def test_all_problems_of_all_files_are_said_at_once(folder: Path) -> None:
+    (folder / "anna" / "a.srt").write_text("1\n00:99:00,000 --> 1\nx\n")
+    (folder / "anna" / "c.vtt").write_text(VTT)
+    (folder / "anna" / "d.vtt").write_bytes(b"WEBVTT\n\xff")
+    (folder / "durations.csv").write_text("item,duration\na,200\nb,long\n")
+    with pytest.raises(InputError) as error:
+        gather([folder / "anna"], durations=folder / "durations.csv")
+    told = str(error.value).replace(f"{folder}/", "")
+    for part in (
+        "anna/a.srt:2: ",
+        'anna/a.vtt: "a" of "anna" comes twice — keep one',
+        'anna/c.vtt: no duration of "c" — add it — known: a, b',
+        "anna/d.vtt: not UTF-8 at byte 8",
+        'durations.csv:3: duration: must be a number of seconds, got "long"',
+        "nothing was gathered",
+    ):
+        assert part in told
+
+
+def test_what_cannot_be_told_is_asked_for(folder: Path) -> None:
+    with pytest.raises(InputError, match="how are chapters marked in it"):
+        gather(folder / "eager" / "notes.txt")
+    with pytest.raises(UsageError, match="a system is named for outputs"):
+        gather(folder / "anna", durations={"a": 1.0}, system="x")
+    with pytest.raises(UsageError, match="no file to gather"):
+        gather([])
+    with pytest.raises(UsageError, match='no preset "webvt" — did you mean "webvtt"'):
+        gather(folder / "anna", preset="webvt")
+    with pytest.raises(InputError, match='"a" of system "x" is also'):
+        gather([folder / "careful" / "a.srt", folder / "eager" / "a.ffmeta"], system="x")
+    (folder / "durations.csv").write_text("name,seconds\na,1\n")
+    with pytest.raises(InputError, match="needs the columns item and duration"):
+        gather(folder / "anna", durations=folder / "durations.csv")
