@@ -9,6 +9,7 @@ from earwitness.api.run import Run
 from earwitness.api.scoring import Place, check, collected, reading
 from earwitness.data import Map, Progress, Scores, no_progress
 from earwitness.engines import in_process
+from earwitness.formats.chapters import ChapterLines
 from earwitness.formats.records import OnError
 from earwitness.formats.source import Source
 
@@ -40,7 +41,7 @@ def people(
     check(level=level, seed=seed, on_error=on_error, draws=draws)
     families = Families.of(METRICS if metrics is None else metrics, parameters)
     kept = collected(families, draws, seed, 0, None, (), ())
-    run = Run(kept, on_error, reading(preset, pattern, timestamp_format))
+    run = Run(kept, on_error, ChapterLines(reading(preset, pattern, timestamp_format)))
     run.read_people(Source(references, "" if isinstance(references, str) else "references"), map)
     progress(run.sources[0].read().bytes, run.sources[0].total, 0)
     return run.result(level)

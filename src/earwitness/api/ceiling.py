@@ -10,10 +10,8 @@ import numpy as np
 
 from earwitness.api.collect import Hashes, Tally
 from earwitness.api.family import Families, Floats
-from earwitness.data import Estimate, Map
-from earwitness.formats.chapters import References
-from earwitness.timeline import ChapterCases
-from earwitness.timeline.ragged import bounds, pick
+from earwitness.data import Cases, Estimate, Map
+from earwitness.formats.references import References
 
 PORTION = 500  # items that a worker takes at a time
 MOST = 50  # annotators that are listed by name
@@ -22,7 +20,7 @@ MOST = 50  # annotators that are listed by name
 class Portion(NamedTuple):
     """Items with several references, and who made these."""
 
-    cases: ChapterCases
+    cases: Cases
     hashes: Hashes
     names: list[str]
 
@@ -85,8 +83,7 @@ class PeopleTally:
 
 
 def _portions(references: References, several: np.typing.NDArray[np.int64]) -> Iterator[Portion]:
-    spans = bounds(references.cases.counts)
     for start in range(0, len(several), PORTION):
         rows = several[start : start + PORTION]
-        names = [references.annotators[place] for place in pick(spans, rows)[0].tolist()]
+        names = [name for row in rows.tolist() for name in references.annotators[row]]
         yield Portion(references.cases.take(rows), references.hashes[rows], names)

@@ -23,6 +23,7 @@ from earwitness.data import (
 )
 from earwitness.engines import in_process
 from earwitness.errors import UsageError, nearest
+from earwitness.formats.chapters import ChapterLines
 from earwitness.formats.records import OnError
 from earwitness.stats.paired import holm
 
@@ -70,7 +71,7 @@ def compare(
     families = Families.of(metrics, parameters)
     chosen = _chosen(families, values)
     kept = collected(families, draws, seed, worst, worst_by, by, show, MOST)
-    run = Run(kept, on_error, reading(preset, pattern, timestamp_format))
+    run = Run(kept, on_error, ChapterLines(reading(preset, pattern, timestamp_format)))
     source, other = sources(outputs, references)
     run.read(source, other, None, map, progress)
     systems = run.collected.whole.systems

@@ -10,17 +10,14 @@ from numpy.typing import NDArray
 
 from earwitness.api.collect import Hashes
 from earwitness.api.family import Families, Floats
-from earwitness.formats.chapters import (
-    Parsed,
-    Reading,
-    References,
-    parse_outputs,
-    parse_samples,
-)
+from earwitness.data import Cases
+from earwitness.formats.joined import parse_outputs
+from earwitness.formats.lines import Lines
+from earwitness.formats.parsed import Parsed
 from earwitness.formats.records import Findings, OnError
+from earwitness.formats.references import References
 from earwitness.formats.slices import Labels, Slicing
 from earwitness.formats.source import Block
-from earwitness.timeline import ChapterCases
 
 Ints = NDArray[np.int64]
 
@@ -48,13 +45,12 @@ class Measured:
     hashes: Hashes
     statistics: list[Floats]
     findings: Findings
-    loose: int
     answered: list[tuple[str, int]]
     remarks: Counter[str]
     labels: Labels
     each: More | None
     left_out: More | None
-    cases: ChapterCases | None
+    cases: Cases | None
     alignments: list[str]
     audio: dict[str, str]
     done: int
@@ -76,11 +72,11 @@ class MeasureBlock:
     by_annotator: bool
     whole: bool
     aligned: bool
-    reading: Reading
+    kind: Lines
 
     def __call__(self, block: Block) -> Measured:
         if self.references is None:
-            parsed = parse_samples(block, self.system, self.on_error, self.by, self.reading)
+            parsed = self.kind.samples(block, self.system, self.on_error, self.by)
         else:
             parsed = parse_outputs(block, self.references, self.on_error)
         return self.measure(parsed, block.done)
@@ -88,7 +84,7 @@ class MeasureBlock:
     def measure(self, parsed: Parsed, done: int = 0) -> Measured:
         """Measure cases that were parsed."""
         cases, each, left_out = parsed.cases, None, None
-        if cases.spans is None and not self.by_annotator:
+        if not cases.several and not self.by_annotator:
             statistics = self.families.measure(cases)
         else:
             views = self.families.views(cases)
@@ -106,9 +102,8 @@ class MeasureBlock:
             parsed.hashes,
             statistics,
             parsed.findings,
-            parsed.loose,
             parsed.answered,
-            self._remarks(cases),
+            parsed.remarks,
             parsed.labels,
             each,
             left_out,
@@ -117,27 +112,3 @@ class MeasureBlock:
             parsed.audio if self.whole else {},
             done,
         )
-
-    def _remarks(self, cases: ChapterCases) -> Counter[str]:
-        """What looks odd; a references file is looked at once, not for every system."""
-        found = boundary_remarks(cases, cases if self.references is None else None)
-        if cases.texts is not None:
-            found["titles"] += sum(titles is not None for titles in cases.texts.reference_titles)
-            found["wer"] += sum(text is not None for text in cases.texts.transcripts)
-        return +found
-
-
-def boundary_remarks(
-    outputs: ChapterCases | None = None, references: ChapterCases | None = None
-) -> Counter[str]:
-    """Boundaries that are allowed but look like another unit or a slip."""
-    sides = []
-    if outputs is not None:
-        sides.append((outputs.output, outputs.duration))
-    if references is not None:
-        sides.append((references.reference, np.repeat(references.duration, references.counts)))
-    found: Counter[str] = Counter()
-    for side, duration in sides:
-        found["past the duration"] += int((side.values > duration[side.rows]).sum())
-        found["before 0"] += int((side.values < 0).sum())
-    return +found

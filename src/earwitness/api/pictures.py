@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from earwitness.api.collect import Hashes, Ints
 from earwitness.api.family import Families, Floats
-from earwitness.data import Case, Shown, is_address
-from earwitness.timeline import ChapterCases
+from earwitness.data import Case, Cases, Shown, is_address
 
 DRAWN = 2000  # cases of a system whose values are kept: those with the smallest hashes
 HELD = 20_000  # cases that are held in case one of them is wanted later
@@ -55,9 +54,9 @@ class Gallery:
     wanted: tuple[str, ...] = ()
     audio: dict[str, str] = field(default_factory=dict)
     pruned: bool = False
-    _held: list[tuple[ChapterCases, Floats]] = field(default_factory=list)
+    _held: list[tuple[Cases, Floats]] = field(default_factory=list)
 
-    def add(self, cases: ChapterCases, index: Ints, values: Floats, audio: dict[str, str]) -> None:
+    def add(self, cases: Cases, index: Ints, values: Floats, audio: dict[str, str]) -> None:
         """Cases at these places."""
         self._held.append((cases.take(index), values[index]))
         self.audio.update(audio)
@@ -87,7 +86,7 @@ class Gallery:
         self, items: Sequence[str], annotators: dict[str, list[str]], why: dict[str, str]
     ) -> tuple[Shown, ...]:
         """The items in this order, with every system's output that is held."""
-        found: dict[str, list[tuple[int, ChapterCases, NDArray[np.float64]]]] = {}
+        found: dict[str, list[tuple[int, Cases, NDArray[np.float64]]]] = {}
         wanted = {*items}
         for cases, values in self._held:
             for index, name in enumerate(cases.items):
@@ -102,7 +101,7 @@ class Gallery:
     def _picture(
         self,
         item: str,
-        found: list[tuple[int, ChapterCases, NDArray[np.float64]]],
+        found: list[tuple[int, Cases, NDArray[np.float64]]],
         annotators: list[str] | None,
         why: str,
     ) -> Shown:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from earwitness import __version__
 from earwitness.api.ceiling import PeopleTally
 from earwitness.api.collected import Collected
-from earwitness.api.measure import MeasureBlock, Measured, boundary_remarks
+from earwitness.api.measure import MeasureBlock, Measured
 from earwitness.api.pictures import found_sound
 from earwitness.data import (
     Estimates,
@@ -26,13 +26,13 @@ from earwitness.data import (
     Shown,
 )
 from earwitness.errors import InputError, Problem, UsageError, nearest, whole_characters
-from earwitness.formats.chapters import Reading, References, empty_outputs, read_references
 from earwitness.formats.check import Fault, is_name
+from earwitness.formats.joined import empty_outputs
+from earwitness.formats.lines import Lines
 from earwitness.formats.records import Findings, OnError
+from earwitness.formats.references import References, read_references
 from earwitness.formats.seen import Seen, hash_keys, hash_names
 from earwitness.formats.source import Source
-
-WRITTEN = {"titles": "titles", "wer": "transcripts"}  # what metrics of texts are made of
 
 
 @dataclass
@@ -41,9 +41,8 @@ class Run:
 
     collected: Collected
     on_error: OnError
-    reading: Reading = field(default_factory=Reading)
+    lines: Lines
     findings: Findings = field(init=False)
-    loose: int = 0
     remarks: Counter[str] = field(default_factory=Counter)
     seen: Seen = field(default_factory=Seen)
     answered: dict[str, array[int]] = field(default_factory=lambda: defaultdict(_rows))
@@ -72,11 +71,10 @@ class Run:
         kept = self.collected
         if references is not None:
             self.references, found = read_references(
-                references, self.on_error, kept.by_meta, self.reading
+                references, self.lines, self.on_error, kept.by_meta
             )
             self._found(references, found)
-            self.loose += self.references.loose
-            self.remarks.update(boundary_remarks(references=self.references.cases))
+            self.remarks.update(self.references.remarks)
             self.people.read(self.references, map_)
         name = outputs.stem if system is None else whole_characters(system)
         self.work = MeasureBlock(
@@ -88,7 +86,7 @@ class Run:
             kept.by_annotator is not None,
             kept.pictured,
             kept.alignments is not None,
-            self.reading,
+            self.lines,
         )
         for measured in map_(self.work, outputs.blocks()):
             self._take(measured, outputs.name)
@@ -101,7 +99,7 @@ class Run:
 
     def read_people(self, references: Source, map_: Map) -> None:
         """Take a references file alone."""
-        self.references, found = read_references(references, self.on_error, (), self.reading)
+        self.references, found = read_references(references, self.lines, self.on_error)
         self._found(references, found)
         if self.findings.count:
             raise InputError(self.findings.problems, self.findings.count)
@@ -117,7 +115,7 @@ class Run:
         methods = {estimate.method for own in known for estimate in own.values()}
         return Scores(
             signature=f"{self.families.signature}|{'+'.join(sorted(methods))}"
-            f"(draws={kept.draws},level={level},seed={kept.seed})|on_error={self.on_error}{self.reading.signature}",
+            f"(draws={kept.draws},level={level},seed={kept.seed})|on_error={self.on_error}{self.lines.signature}",
             provenance=self._provenance(),
             families=self.families.named,
             headlines=tuple(self.families.leading),
@@ -172,7 +170,6 @@ class Run:
 
     def _take(self, measured: Measured, source: str) -> None:
         """Cases that are new, in the order of their lines."""
-        self.loose += measured.loose
         self.remarks.update(measured.remarks)
         for system, row in measured.answered:
             self.answered[system].append(row)
@@ -249,17 +246,7 @@ class Run:
         lost = {left.key.system for left in self.findings.skipped} - {"", *systems}
         for name in sorted(lost):
             yield f'system "{name}" is not in the tables: all of its cases were skipped'
-        if self.loose:
-            what = "line lies" if self.loose == 1 else "lines lie"
-            yield f"{self.loose:,} {what} outside of all chapters of their transcripts"
-        for name in sorted(WRITTEN.keys() & self.remarks.keys() - self.families.names):
-            what = WRITTEN[name]
-            yield f"{what} are given ({self.remarks[name]:,}): --metric {name} scores them"
-        for where, count in sorted(self.remarks.items()):
-            if where in WRITTEN:
-                continue
-            what = "boundary lies" if count == 1 else "boundaries lie"
-            yield f"{count:,} {what} {where} — are all times in seconds?"
+        yield from self.lines.notes(self.remarks, self.families.names)
         if len({(s.bootstrap.count, s.items) for s in systems.values()}) > 1:
             yield "not all systems were scored on the same items — compare them with care"
         if self.collected.gallery.pruned:

@@ -16,7 +16,7 @@ from earwitness.data import Map, Progress, Scores, no_progress
 from earwitness.engines import in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.formats.alignments import AlignmentFile
-from earwitness.formats.chapters import Reading
+from earwitness.formats.chapters import ChapterLines, Reading
 from earwitness.formats.records import OnError
 from earwitness.formats.samples import SampleTable
 from earwitness.formats.slices import Slicing
@@ -75,12 +75,12 @@ def score(
         having = [name for name, kind in METRICS.items() if kind.aligns]
         raise UsageError(f"alignments need a metric of words: {', '.join(having)}")
     kept = collected(families, draws, seed, worst, worst_by, by, show)
-    run = Run(kept, on_error, reading(preset, pattern, timestamp_format))
+    run = Run(kept, on_error, ChapterLines(reading(preset, pattern, timestamp_format)))
     source, other = sources(outputs, references)
     with ExitStack() as files:
         if samples is not None:
             names = [value.name for value in families.values]
-            signature = f"{families.signature}|on_error={on_error}{run.reading.signature}"
+            signature = f"{families.signature}|on_error={on_error}{run.lines.signature}"
             kept.table = files.enter_context(SampleTable(Path(samples), names, signature))
         if alignments is not None:
             kept.alignments = files.enter_context(AlignmentFile(Path(alignments)))

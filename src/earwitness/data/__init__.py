@@ -1,6 +1,7 @@
 """Frozen types that every other package speaks; nothing here needs a third-party library."""
 
 from earwitness.data.case import Case, Chapters, Item, Key, Titles
+from earwitness.data.cases import Cases
 from earwitness.data.comparison import Comparison, Contrast, GroupContrasts
 from earwitness.data.estimate import Estimate
 from earwitness.data.scores import (
@@ -21,6 +22,7 @@ from earwitness.data.value import Value
 
 __all__ = [
     "Case",
+    "Cases",
     "Chapters",
     "Comparison",
     "Contrast",

@@ -8,7 +8,7 @@ from typing import overload
 
 import numpy as np
 
-from earwitness.data import Case, Chapters, Item, Key, Titles
+from earwitness.data import Case, Cases, Chapters, Item, Key, Titles
 from earwitness.errors import UsageError
 from earwitness.timeline.ragged import Floats, Ints, Ragged, all_others, bounds, pick
 
@@ -64,7 +64,7 @@ class Texts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ChapterCases(Sequence[Case]):
+class ChapterCases(Cases):
     """A sequence of cases; one that is asked for is made on the spot.
 
     The references of case ``i`` are the rows ``spans[i]`` to ``spans[i + 1]`` of ``reference``;
@@ -135,6 +135,11 @@ class ChapterCases(Sequence[Case]):
     def counts(self) -> Ints:
         """How many references every case has."""
         return np.ones(len(self), np.int64) if self.spans is None else np.diff(self.spans)
+
+    @property
+    def several(self) -> bool:
+        """Whether there may be cases with more than one reference."""
+        return self.spans is not None
 
     def each(self) -> ChapterCases:
         """A case for every reference; where every case has one, the same cases."""

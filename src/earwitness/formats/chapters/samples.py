@@ -15,8 +15,9 @@ from earwitness.formats.chapters.contents import (
     starts_of,
 )
 from earwitness.formats.chapters.layouts import SAMPLES, Content, Sample, refuse_other_files
-from earwitness.formats.chapters.parsed import Parsed, given, item_name
+from earwitness.formats.chapters.remarks import boundary_remarks, text_remarks
 from earwitness.formats.check import Fault
+from earwitness.formats.parsed import Parsed, given, item_name
 from earwitness.formats.records import Findings, OnError
 from earwitness.formats.seen import hash_names
 from earwitness.formats.slices import Labels, Slicing
@@ -68,12 +69,15 @@ def parse_samples(
     records = ((given(sample.meta), {"duration": sample.duration}) for sample in taken)
     sounds = reversed(list(zip(items, taken, strict=True)))  # of a repeated id the first counts
     audio = {item: sample.audio for item, sample in sounds if sample.audio is not UNSET}
+    remarks = boundary_remarks(cases, references=False) + boundary_remarks(cases, references=True)
+    remarks += text_remarks(cases)
+    remarks["loose"] += sum(output.loose for output in outputs)
     return Parsed(
         cases,
         np.array(lines, np.int64),
         hash_names(items),
         findings,
-        sum(output.loose for output in outputs),
+        +remarks,
         labels=Labels.of(by, records),
         audio=audio,
     )

@@ -1,7 +1,8 @@
-"""Good cases of a block as columns, and how records are named."""
+"""Good cases of a block, and how records are named."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,10 +10,10 @@ import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
 
+from earwitness.data import Cases
 from earwitness.formats.check import is_name
 from earwitness.formats.records import Findings
 from earwitness.formats.slices import Labels
-from earwitness.timeline import ChapterCases
 
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
@@ -22,17 +23,16 @@ Hashes = NDArray[np.uint64]
 class Parsed:
     """The good cases of a block, the hashes of their items, and what was found wrong.
 
-    ``loose`` counts lines of transcripts that are in no chapter.
-
-    ``answered`` has, for a join, the systems and rows of references that lines spoke of, good or
-    bad; ``audio`` is where an item's sound is, if its line says so.
+    ``remarks`` count what is odd but allowed. ``answered`` has, for a join, the systems and rows of
+    references that lines spoke of, good or bad; ``audio`` is where an item's sound is, if its line
+    says so.
     """
 
-    cases: ChapterCases
+    cases: Cases
     lines: Ints
     hashes: Hashes
     findings: Findings
-    loose: int = 0
+    remarks: Counter[str] = field(default_factory=Counter)
     answered: list[tuple[str, int]] = field(default_factory=list)
     labels: Labels = field(default_factory=Labels)
     audio: dict[str, str] = field(default_factory=dict)

@@ -8,16 +8,10 @@ import numpy as np
 
 from earwitness.data import Key
 from earwitness.errors import nearest
-from earwitness.formats.chapters.contents import FAILED, Resolved, resolve
-from earwitness.formats.chapters.layouts import (
-    OUTPUTS,
-    Output,
-    refuse_other_files,
-)
-from earwitness.formats.chapters.parsed import Parsed, given, item_name
-from earwitness.formats.chapters.references import References
 from earwitness.formats.check import Fault, is_name
+from earwitness.formats.parsed import Parsed, given, item_name
 from earwitness.formats.records import Findings, OnError
+from earwitness.formats.references import References
 from earwitness.formats.source import Block
 
 FEW = 1000  # names among which a near one is looked for
@@ -25,14 +19,14 @@ FEW = 1000  # names among which a near one is looked for
 
 def parse_outputs(block: Block, references: References, on_error: OnError) -> Parsed:
     """Cases of an outputs file, joined with their references by item."""
-    refuse_other_files("outputs", block, on_error)
-    findings, taken, lines = Findings(on_error), list[Output](), list[int]()
-    outputs: list[Resolved] = []
+    kind = references.lines
+    kind.refuse_other_files("outputs", block, on_error)
+    findings, taken, lines = Findings(on_error), list[Any](), list[int]()
+    outputs: list[Any] = []
     answered: list[tuple[str, int]] = []
-    for line, found in OUTPUTS.read(block):
-        output: Output | None
-        resolved: Resolved | None = FAILED
-        if isinstance(found, Output) and str(found.item) in references.rows:
+    for line, found in kind.outputs.read(block):
+        resolved = kind.failed
+        if not isinstance(found, bytes) and str(found.item) in references.rows:
             output = found
             resolved = _resolved(block, line, output, references, findings, answered)
         else:
@@ -53,35 +47,37 @@ def parse_outputs(block: Block, references: References, on_error: OnError) -> Pa
 def _resolved(
     block: Block,
     line: int,
-    output: Output,
+    output: Any,
     references: References,
     findings: Findings,
     answered: list[tuple[str, int]],
-) -> Resolved | None:
-    """The chapters of an output, from its transcript if it has no boundaries."""
-    found = resolve(output.output, references.reading, "output")
-    if isinstance(found, Resolved):
+) -> Any | None:
+    """What an output is."""
+    kind, row = references.lines, references.rows[str(output.item)]
+    found = kind.output(output.output, references.cases, row)
+    if not isinstance(found, list):
         return found
     key = Key(str(output.item), str(output.system))
     empty = findings.on_error == "empty"
     findings.bad(block.source, line, key, found, skip=not empty)
     if not empty:
-        answered.append((key.system, references.rows[key.item]))
-    return FAILED if empty else None
+        answered.append((key.system, row))
+    return kind.failed if empty else None
 
 
 def _mend(
     block: Block,
     line: int,
-    found: Output | bytes,
+    found: Any,
     references: References,
     findings: Findings,
     answered: list[tuple[str, int]],
-) -> Output | None:
+) -> Any | None:
     """What can be made of a line that is bad or has no reference; it is noted."""
+    kind = references.lines
     value: dict[str, Any]
     if isinstance(found, bytes):
-        value, faults = OUTPUTS.faults(found)
+        value, faults = kind.outputs.faults(found)
     else:
         value, faults = {"item": found.item, "system": found.system}, []
     item, system = value.get("item"), value.get("system")
@@ -92,7 +88,7 @@ def _mend(
         answered.append((key.system, references.rows[key.item]))
     mended = None
     if findings.on_error == "empty":
-        mended = OUTPUTS.without_output(value, faults, {"boundaries": []})
+        mended = kind.outputs.without_output(value, faults, kind.nothing)
     findings.bad(block.source, line, key, faults, skip=mended is None)
     return mended
 
@@ -111,7 +107,8 @@ def _no_reference(item: str, references: References, on_error: OnError) -> list[
 
 def empty_outputs(references: References, items: list[str], system: str) -> Parsed:
     """Cases for items that a system said nothing about."""
-    parsed = references.join(items, [system] * len(items), [FAILED] * len(items))
+    failed = [references.lines.failed] * len(items)
+    parsed = references.join(items, [system] * len(items), failed)
     parsed.labels = references.labels(parsed, [{} for _ in items])
     parsed.answered = []
     return parsed

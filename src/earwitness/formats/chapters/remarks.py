@@ -1,0 +1,44 @@
+"""What is odd about chapters, though it is allowed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from earwitness.timeline import ChapterCases
+
+WRITTEN = {"titles": "titles", "wer": "transcripts"}  # what metrics of texts are made of
+
+
+def boundary_remarks(cases: ChapterCases, *, references: bool) -> Counter[str]:
+    """Boundaries that look like another unit or a slip, of the references or of the outputs."""
+    side, duration = cases.output, cases.duration
+    if references:
+        side, duration = cases.reference, np.repeat(cases.duration, cases.counts)
+    past = int((side.values > duration[side.rows]).sum())
+    return Counter({"past the duration": past, "before 0": int((side.values < 0).sum())})
+
+
+def text_remarks(cases: ChapterCases) -> Counter[str]:
+    """Texts that could be scored."""
+    if cases.texts is None:
+        return Counter()
+    titles = sum(titles is not None for titles in cases.texts.reference_titles)
+    return Counter(
+        {"titles": titles, "wer": sum(text is not None for text in cases.texts.transcripts)}
+    )
+
+
+def chapter_notes(remarks: Counter[str], metrics: set[str]) -> Iterator[str]:
+    """Sentences about all that."""
+    if loose := remarks["loose"]:
+        what = "line lies" if loose == 1 else "lines lie"
+        yield f"{loose:,} {what} outside of all chapters of their transcripts"
+    for name in sorted(WRITTEN.keys() & remarks.keys() - metrics):
+        yield f"{WRITTEN[name]} are given ({remarks[name]:,}): --metric {name} scores them"
+    for where in ("before 0", "past the duration"):
+        if count := remarks[where]:
+            what = "boundary lies" if count == 1 else "boundaries lie"
+            yield f"{count:,} {what} {where} — are all times in seconds?"

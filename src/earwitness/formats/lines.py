@@ -1,0 +1,67 @@
+"""The seam between tasks and files: what lines hold, and how cases are made of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+from earwitness.data import Cases
+from earwitness.formats.check import Fault
+from earwitness.formats.parsed import Parsed
+from earwitness.formats.records import Layout, OnError
+from earwitness.formats.slices import Slicing
+from earwitness.formats.source import Block
+
+
+class Lines(ABC):
+    """Lines of one task; sent to the workers."""
+
+    outputs: ClassVar[Layout[Any]]
+    references: ClassVar[Layout[Any]]
+    failed: ClassVar[Any]  # what becomes of an output that cannot be read, or is not there
+    nothing: ClassVar[dict[str, Any]]  # the content of an empty output
+
+    @property
+    @abstractmethod
+    def signature(self) -> str:
+        """What changes how lines are read, each with a bar before it."""
+
+    @abstractmethod
+    def refuse_other_files(self, expected: str, block: Block, on_error: OnError) -> None:
+        """Say in one sentence if the first lines show that this is another kind of file."""
+
+    @abstractmethod
+    def output(self, record: Any, cases: Cases, row: int) -> Any | list[Fault]:
+        """What an output is, for the references at a row, or all that is wrong with it."""
+
+    @abstractmethod
+    def reference(self, record: Any, names: Sequence[str]) -> tuple[list[Any], list[Fault]]:
+        """What each reference of a record is, and all that is wrong with them."""
+
+    @abstractmethod
+    def of_references(self, records: Sequence[Any], resolved: Sequence[list[Any]]) -> Cases:
+        """References as cases of nobody, with empty outputs."""
+
+    @abstractmethod
+    def join(self, cases: Cases, systems: list[str], outputs: Sequence[Any]) -> Cases:
+        """The same cases with outputs of systems."""
+
+    @abstractmethod
+    def samples(
+        self, block: Block, system: str, on_error: OnError, by: tuple[Slicing, ...]
+    ) -> Parsed:
+        """Cases of lines that hold both sides."""
+
+    @abstractmethod
+    def fields(self, case: Cases, row: int) -> dict[str, Any]:
+        """What groups can be made of besides ``meta``."""
+
+    @abstractmethod
+    def remarks(self, cases: Cases, resolved: Sequence[Any], *, references: bool) -> Counter[str]:
+        """What is odd about cases: about their references, or about their outputs."""
+
+    @abstractmethod
+    def notes(self, remarks: Counter[str], metrics: set[str]) -> Iterator[str]:
+        """What is said about it."""

@@ -1,0 +1,146 @@
+"""Edit distances from a summary to all paths of a network at once, in O(words · arcs).
+
+The distance of the first i words of the summary to the best path that ends in a node is one cell in
+the node's row. A row is the smallest of the rows before it, moved by a word or not, plus one error;
+a word that matches the node costs no error. Words too much need no look: where the rows before a
+node rise by at most one error a cell, so does its own, but behind a match, which is carried on to
+the right until it gains nothing. Costs are whole numbers, several aims in one.
+
+Where positions are compared, a cell k words off the node's own place in the summary has cost
+k errors or will, so that few errors need few cells: ``width`` on either side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.networks.network import START, Network
+
+Ints = NDArray[Any]
+CARRIED = 64  # cells that a match is carried at first
+SMALL = 2**30  # numbers below this fit into 32 bits, and so does their sum with another
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a word of the path costs if it matches, if it does not, and a word too much."""
+
+    match: int
+    wrong: int
+    extra: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A summary beside a network: its length, and for nodes the words, from 1, that match."""
+
+    words: int
+    matches: Mapping[int, Sequence[int]]
+    by_position: bool
+
+    @classmethod
+    def of(
+        cls, network: Network, labels: Sequence[Hashable], words: Mapping[int, Hashable] | None
+    ) -> Summary:
+        """Labels that match positions, or what stands there; 0 and the empty word match nothing."""
+        found: dict[Hashable, list[int]] = {}
+        for place, label in enumerate(labels, 1):
+            if label:
+                found.setdefault(label, []).append(place)
+        if words is None:
+            matches = {node: found[node] for node in network.words if node in found}
+        else:
+            matches = {n: found[words[n]] for n in network.words if words[n] in found}
+        return cls(len(labels), matches, words is None)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Cells of a node from place ``start`` on; those from ``core`` on are words too much."""
+
+    start: int
+    core: int
+    cells: Ints
+
+
+@dataclass(frozen=True)
+class Distances:
+    """A row for every node of a network."""
+
+    network: Network
+    summary: Summary
+    costs: Costs
+    rows: dict[int, Row]
+
+    @property
+    def least(self) -> int:
+        """That of the whole summary to the closest path."""
+        return int(self.rows[self.network.end].cells[-1])
+
+
+def distances(network: Network, summary: Summary, costs: Costs, width: int) -> Distances:
+    """All rows; right for paths of at most ``width`` errors, and never too small."""
+    rows = _windows(network, summary, costs, width)
+    ramp = np.arange(summary.words + 1, dtype=rows[START].cells.dtype) * costs.extra
+    for node, leading in network.before.items():
+        row = rows[node]
+        start, core, cells = row.start, row.core, row.cells
+        if not leading:
+            cells[:] = ramp[start : start + len(cells)]
+            continue
+        inner = cells[: core - start]
+        first = rows[leading[0]]
+        least = first.cells[start - first.start : core - first.start]
+        for other in leading[1:]:
+            more = rows[other]
+            there = more.cells[start - more.start : core - more.start]
+            least = np.minimum(least, there, out=inner)
+        if node == network.end:
+            inner[:] = least
+            continue
+        before_match = [int(least[p - 1 - start]) for p in summary.matches.get(node, ())]
+        if least is inner:
+            least = least.copy()
+        inner[0] = least[0]
+        np.minimum(least[1:], least[:-1], out=inner[1:])
+        inner += costs.wrong
+        for place, value in zip(summary.matches.get(node, ()), before_match, strict=True):
+            _carry(inner, place - start, value + costs.match, ramp)
+        if core - start < len(cells):
+            cells[core - start :] = ramp[1 : len(cells) - (core - start) + 1] + inner[-1]
+    return Distances(network, summary, costs, rows)
+
+
+def _windows(network: Network, summary: Summary, costs: Costs, width: int) -> dict[int, Row]:
+    """Rows without numbers yet: which cells every node has."""
+    most = max(abs(costs.match), abs(costs.wrong), abs(costs.extra))
+    kind = np.int32 if most * (summary.words + len(network.before) + 2) < SMALL else np.int64
+    own, place = {}, 0
+    for node in network.before:
+        if summary.by_position:
+            place = summary.matches.get(node, (place,))[0]
+        own[node] = place
+    own[network.end] = summary.words
+    if not summary.by_position:
+        width = summary.words
+    core = {node: min(own[node] + width, summary.words) + 1 for node in own}
+    rows = {}
+    for node, place in own.items():
+        start = max(0, place - width - 1)  # a match comes from the cell before
+        stop = max((core[other] for other in network.behind[node]), default=0)
+        cells = np.empty(max(core[node], stop) - start, kind)
+        rows[node] = Row(start, core[node], cells)
+    return rows
+
+
+def _carry(row: Ints, place: int, value: int, ramp: Ints) -> None:
+    """A match at a place, and words too much behind it, as far as they gain anything."""
+    stop = min(place + CARRIED, len(row))
+    if value + ramp[stop - 1 - place] < row[stop - 1]:
+        stop = len(row)
+    np.minimum(row[place:stop], ramp[: stop - place] + value, out=row[place:stop])

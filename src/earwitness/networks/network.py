@@ -1,0 +1,87 @@
+"""The network: positions of a transcript, and who went from which to which."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, pairwise
+
+START = 0  # before the first word, which is at position 1
+
+Arc = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Network:
+    """Summaries of people as increasing positions of a transcript of ``size`` words.
+
+    An arc leads from a to b if somebody kept both and nothing between them; START stands before
+    the first word and ``end`` behind the last. With ``original`` there are also arcs between words
+    that are neighbours in the transcript, and from every word to the end.
+
+    >>> network = Network(4, ((1, 2), (1, 4)))
+    >>> network.counts[START, 1], network.counts[1, 2], network.counts[4, network.end]
+    (2, 1, 1)
+    """
+
+    size: int
+    summaries: tuple[tuple[int, ...], ...]
+    original: bool = False
+
+    @property
+    def end(self) -> int:
+        """The node behind the last word."""
+        return self.size + 1
+
+    @property
+    def people(self) -> int:
+        """How many summaries there are."""
+        return len(self.summaries)
+
+    @cached_property
+    def counts(self) -> dict[Arc, int]:
+        """How many people went along every arc."""
+        ends = ((START, *one, self.end) for one in self.summaries)
+        counted = Counter(chain.from_iterable(map(pairwise, ends)))
+        if self.original:
+            beside = pairwise(range(1, self.end))
+            last = ((node, self.end) for node in range(1, self.end))
+            counted.update(dict.fromkeys(chain(beside, last), 0))
+        return counted
+
+    @cached_property
+    def kept(self) -> Counter[int]:
+        """How many people kept every word."""
+        return Counter(chain.from_iterable(self.summaries))
+
+    @cached_property
+    def before(self) -> dict[int, list[int]]:
+        """For every node that can be reached from START, in order, the nodes that lead to it."""
+        into: dict[int, list[int]] = {}
+        for a, b in sorted(self.counts):
+            into.setdefault(b, []).append(a)
+        found: dict[int, list[int]] = {START: []}
+        for node in sorted(into):
+            if leading := [a for a in into[node] if a in found]:
+                found[node] = leading
+        return found
+
+    @cached_property
+    def words(self) -> list[int]:
+        """All nodes that are words and can be reached."""
+        return [node for node in self.before if node not in (START, self.end)]
+
+    @cached_property
+    def behind(self) -> dict[int, list[int]]:
+        """For every node the nodes that it leads to, in order."""
+        found: dict[int, list[int]] = {node: [] for node in self.before}
+        for node, leading in self.before.items():
+            for a in leading:
+                found[a].append(node)
+        return found
+
+    def arcs(self, path: Sequence[int]) -> list[Arc]:
+        """The arcs of a path, with those of its start and end."""
+        return list(pairwise((START, *path, self.end)))
