@@ -167,7 +167,7 @@ def test_one_case_has_no_interval() -> None:
 def test_signature_and_provenance_say_how_to_make_it_again() -> None:
     scores = score(SAMPLES, chunk_size=3.0, seed=5, draws=50, level=0.9)
     assert scores.signature == (
-        f"earwitness={__version__}|chunks(edge=0.0,against=mean,chunk_size=3.0)|collar(edge=0.0,against=mean,collar=3.0,matching=greedy)"
+        f"earwitness={__version__}|chunks(against=mean,edge=0.0,chunk_size=3.0)|collar(against=mean,edge=0.0,collar=3.0,matching=greedy)"
         "|bootstrap-multinomial(draws=50,level=0.9,seed=5)|on_error=fail"
     )
     assert (scores.provenance.seed, scores.provenance.cases) == (5, 40)

@@ -152,9 +152,9 @@ class Families:
         """Statistics of every case, a table a metric."""
         return [metric.measure_many(cases) for metric in self.metrics]
 
-    def views(self, cases: Sequence[Case]) -> list[Views]:
-        """The same, in all ways that several references allow."""
-        return [metric.measure_views(cases) for metric in self.metrics]
+    def views(self, cases: Sequence[Case], *, each: bool) -> list[Views]:
+        """The same, in all ways that several references allow; with a row a reference or not."""
+        return [metric.measure_views(cases, each=each) for metric in self.metrics]
 
     @property
     def aligns(self) -> bool:

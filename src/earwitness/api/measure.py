@@ -87,7 +87,7 @@ class MeasureBlock:
         if not cases.several and not self.by_annotator:
             statistics = self.families.measure(cases)
         else:
-            views = self.families.views(cases)
+            views = self.families.views(cases, each=self.by_annotator)
             statistics = [view.whole for view in views]
             several = np.flatnonzero(cases.counts > 1)
             left_out = More(several, [view.left_out for view in views], [])

@@ -1,6 +1,6 @@
 """Frozen types that every other package speaks; nothing here needs a third-party library."""
 
-from earwitness.data.case import Case, Chapters, Item, Key, Titles
+from earwitness.data.case import Case, Chapters, Item, Key, Summary, Titles
 from earwitness.data.cases import Cases
 from earwitness.data.comparison import Comparison, Contrast, GroupContrasts
 from earwitness.data.estimate import Estimate
@@ -41,6 +41,7 @@ __all__ = [
     "Scores",
     "Shown",
     "Slice",
+    "Summary",
     "Sweep",
     "Titles",
     "Value",

@@ -21,13 +21,16 @@ class Key:
 class Item:
     """What belongs to neither side: facts about the thing that was given to every system.
 
-    ``transcript`` is what was said, ``sentences`` when each of its sentences begins.
+    ``transcript`` is what was said, ``sentences`` when each of its sentences begins, ``words`` its
+    words one by one, and ``times`` when each of these begins and ends.
     """
 
     duration: float
     meta: Mapping[str, Any] = field(default_factory=dict)
     transcript: str | None = None
     sentences: tuple[float, ...] | None = None
+    words: tuple[str, ...] = ()
+    times: tuple[tuple[float, float], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +48,26 @@ class Chapters:
 
 
 @dataclass(frozen=True, slots=True)
+class Summary:
+    """What was kept of what was said: words, and the position of each in the transcript, from 1.
+
+    Position 0 is a word that stands nowhere in the transcript, such as one that was recognised
+    wrongly. A summary in words of its own has no positions: None.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    positions: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
-    """One output with all that is needed to judge it."""
+    """One output with all that is needed to judge it.
+
+    What output and references are depends on the task: Chapters, Summary.
+    """
 
     key: Key
     item: Item
-    output: Chapters
-    references: tuple[Chapters, ...]
+    output: Any
+    references: tuple[Any, ...]

@@ -52,6 +52,7 @@ def _fewer(case: Case) -> Iterator[Case]:
 class Metric(ABC):
     """A family of values; the fields of a subclass are its parameters."""
 
+    task: ClassVar[str] = "chapters"
     name: ClassVar[str]
     title: ClassVar[str]
     values: ClassVar[tuple[Value, ...]]
@@ -77,14 +78,17 @@ class Metric(ABC):
         del case
         return ""
 
-    def measure_views(self, cases: Sequence[Case]) -> Views:
-        """Statistics in all ways that several references allow; subclasses may be faster."""
-        each = [replace(case, references=(one,)) for case in cases for one in case.references]
+    def measure_views(self, cases: Sequence[Case], *, each: bool = True) -> Views:
+        """Statistics in all ways that several references allow; subclasses may be faster.
+
+        Without ``each`` nobody needs a row a reference, and there may be none.
+        """
+        alone = [replace(case, references=(one,)) for case in cases for one in case.references]
         several = [case for case in cases if len(case.references) > 1]
         fewer = [smaller for case in several for smaller in _fewer(case)]
         counts = np.array([len(case.references) for case in several], np.int64)
         left_out = self.pool(self.measure_many(fewer), counts)
-        return Views(self.measure_many(cases), self.measure_many(each), left_out)
+        return Views(self.measure_many(cases), self.measure_many(alone if each else []), left_out)
 
     def pool(self, statistics: Floats, counts: NDArray[np.int64]) -> Floats:
         """A row for every so many rows: what several looks at one case come to, their mean."""

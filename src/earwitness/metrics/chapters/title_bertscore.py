@@ -72,7 +72,7 @@ class TitleBertScore(TitleMetric):
     @property
     def signature(self) -> str:
         """With all that the numbers depend on."""
-        rest = [f"{n}={getattr(self, n)}" for n in ("edge", "against", "tolerance", "tm_rule")]
+        rest = [f"{n}={getattr(self, n)}" for n in ("against", "edge", "tolerance", "tm_rule")]
         return f"{self.name}({','.join(rest)},{self.encoder.signature})"
 
     def pair_values(self, pairs: ChapterCases) -> Floats:
