@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from earwitness.api import compare as compare
     from earwitness.api import gather as gather
+    from earwitness.api import network as network
     from earwitness.api import people as people
     from earwitness.api import render as render
     from earwitness.api import score as score
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "compare", "gather", "people", "render", "score"]
+__all__ = ["__version__", "compare", "gather", "network", "people", "render", "score"]
 
 
 def __getattr__(name: str) -> Any:
     """Import what is heavy only when it is asked for."""
-    if name in ("compare", "gather", "people", "render", "score"):
+    if name in ("compare", "gather", "network", "people", "render", "score"):
         from earwitness import api
 
         return getattr(api, name)

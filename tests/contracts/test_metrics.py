@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from examples.metric.offset import Offset
 
-from earwitness.data import Case, Chapters
+from earwitness.api.tasks import TASKS
+from earwitness.data import Case, Chapters, Item, Key, Summary
 from earwitness.errors import UsageError
-from earwitness.metrics import DEFAULTS, METRICS, Metric, find
+from earwitness.metrics import METRICS, Metric, find
 from earwitness.metrics.chapters.pairs import ChapterMeans
+from earwitness.metrics.pairs import PairMetric
 from support import columns, nasty
 
 EVERY: dict[str, type[Metric]] = {**METRICS, "offset": Offset}  # and the example in CONTRIBUTING.md
@@ -26,7 +28,30 @@ TIMED = METRICS.keys() - {"titles", "title_bertscore"}
 WORDS = ["one", "two", "three", "don't", "[noise]", "running", "東京", "été"]
 
 
-def cases() -> list[Case]:
+def cases(kind: type[Metric]) -> list[Case]:
+    """Cases of the metric's task."""
+    if kind.task == "summaries":
+        rng = random.Random(5)
+        return [summary_case(rng, f"item {n}", 1) for n in range(40)]
+    return chapter_cases()
+
+
+def summary_case(rng: random.Random, item: str, people: int) -> Case:
+    """What was said, manual summaries of it, and an output that may be empty or wrong."""
+    said = tuple(rng.choices(WORDS, k=rng.randint(1, 12)))
+
+    def summary(least: int, *, wrong: float = 0.0) -> Summary:
+        size = rng.randint(least, len(said))
+        kept = sorted(rng.sample(range(1, len(said) + 1), size))
+        kept = [0 if rng.random() < wrong else position for position in kept]
+        words = tuple(said[position - 1] if position else "wrong" for position in kept)
+        return Summary(" ".join(words), words, tuple(kept))
+
+    people_ = tuple(summary(1) for _ in range(people))
+    return Case(Key(item, "s"), Item(9.0, words=said), summary(0, wrong=0.2), people_)
+
+
+def chapter_cases() -> list[Case]:
     rng = random.Random(4)
     plain = columns([nasty(rng, 6.0, rng.choice([1, 2, 30])) for _ in range(40)])
     return [_with_words(case, rng) for case in plain]
@@ -59,15 +84,17 @@ def test_the_table_is_keyed_by_name(kind: type[Metric]) -> None:
 
 @every
 def test_a_batch_measures_each_case_as_if_alone(kind: type[Metric]) -> None:
-    metric, some = kind(), cases()
+    metric, some = kind(), cases(kind)
     alone = np.stack([metric.measure(case) for case in some])
     assert np.array_equal(metric.measure_many(some), alone)
 
 
-def with_several(rng: random.Random) -> list[Case]:
+def with_several(kind: type[Metric], rng: random.Random) -> list[Case]:
     """Cases with two to four references each."""
+    if kind.task == "summaries":
+        return [summary_case(rng, f"item {n}", rng.randint(2, 4)) for n in range(40)]
     found = []
-    for case in cases():
+    for case in chapter_cases():
         more = [nasty(rng, 6.0, 30)["reference"] for _ in range(rng.randint(1, 3))]
         others = tuple(
             Chapters(tuple(times), tuple((rng.choice(WORDS), t) for t in times)) for times in more
@@ -76,12 +103,14 @@ def with_several(rng: random.Random) -> list[Case]:
     return found
 
 
-chapters = pytest.mark.parametrize("kind", METRICS.values(), ids=METRICS)
+PAIRS = {name: kind for name, kind in METRICS.items() if issubclass(kind, PairMetric)}
+paired = pytest.mark.parametrize("kind", PAIRS.values(), ids=PAIRS)
+tabled = pytest.mark.parametrize("kind", METRICS.values(), ids=METRICS)
 
 
-@chapters
+@paired
 def test_against_the_mean_is_the_mean_over_references(kind: Any) -> None:
-    metric, some = kind(against="mean"), with_several(random.Random(1))
+    metric, some = kind(against="mean"), with_several(kind, random.Random(1))
     for case, row in zip(some, metric.measure_many(some), strict=True):
         each = np.stack(
             [metric.measure(replace(case, references=(one,))) for one in case.references]
@@ -94,9 +123,9 @@ def test_against_the_mean_is_the_mean_over_references(kind: Any) -> None:
             assert row == pytest.approx(each.mean(axis=0), rel=1e-12, abs=1e-12)
 
 
-@chapters
+@paired
 def test_against_the_best_is_the_first_reference_with_the_best_headline(kind: Any) -> None:
-    metric, some = kind(against="best"), with_several(random.Random(2))
+    metric, some = kind(against="best"), with_several(kind, random.Random(2))
     column = [value.name for value in metric.values].index(metric.headline)
     sign = 1 if metric.values[column].best == "high" else -1
     for case, row in zip(some, metric.measure_many(some), strict=True):
@@ -104,18 +133,20 @@ def test_against_the_best_is_the_first_reference_with_the_best_headline(kind: An
         good = [sign * metric.score(one)[column] for one in each]
         for place, one in enumerate(case.references):
             if np.isnan(good[place]):
+                assert kind.task == "chapters"
                 same = [[t for t in side.boundaries if t > 0] for side in (case.output, one)]
                 good[place] = np.inf if same[0] == same[1] and metric.name in TIMED else -np.inf
         best = max(range(len(each)), key=lambda i: (good[i], -i))
         assert np.array_equal(row, each[best])
 
 
-@chapters
+@tabled
 @pytest.mark.parametrize("against", ["mean", "best"])
 def test_views_of_several_references_are_those_of_the_plain_version(
     kind: Any, against: str
 ) -> None:
-    metric, some = kind(against=against), with_several(random.Random(3))
+    given = {"against": against} if issubclass(kind, PairMetric) else {}
+    metric, some = kind(**given), with_several(kind, random.Random(3))
     some[5] = replace(some[5], references=some[5].references[:1])
     plain = Metric.measure_views(metric, some)
     for got, want in zip(metric.measure_views(some), plain, strict=True):
@@ -126,22 +157,26 @@ def test_views_of_several_references_are_those_of_the_plain_version(
 @every
 def test_an_empty_batch_gives_an_empty_table(kind: type[Metric]) -> None:
     metric = kind()
-    wide = metric.measure_many(cases()).shape[1]
-    assert metric.measure_many(columns([])).shape == (0, wide), "return a table of no rows"
+    wide = metric.measure_many(cases(kind)).shape[1]
+    assert metric.measure_many([]).shape == (0, wide), "return a table of no rows"
+    if kind.task == "chapters":
+        assert metric.measure_many(columns([])).shape == (0, wide), "return a table of no rows"
 
 
 @every
 def test_statistics_are_finite_even_where_values_are_undefined(kind: type[Metric]) -> None:
     metric = kind()
     odd = columns([{"hypothesis": [1e300], "reference": [5], "duration": d} for d in (0, 1, 60)])
-    assert np.isfinite(metric.measure_many(odd)).all()
-    assert np.isfinite(metric.measure_many(cases())).all()
+    if kind.task == "chapters":
+        assert np.isfinite(metric.measure_many(odd)).all()
+    assert np.isfinite(metric.measure_many(cases(kind))).all()
+    assert np.isfinite(metric.measure_many(with_several(kind, random.Random(6)))).all()
 
 
 @every
 def test_score_works_over_the_last_axis_and_undefined_is_nan(kind: type[Metric]) -> None:
     metric = kind()
-    rows = metric.measure_many(cases())
+    rows = metric.measure_many(cases(kind))
     table = np.stack([rows, rows])
     assert metric.score(table).shape == (2, len(rows), len(metric.values))
     assert np.array_equal(metric.score(table)[1], metric.score(rows), equal_nan=True)
@@ -151,7 +186,7 @@ def test_score_works_over_the_last_axis_and_undefined_is_nan(kind: type[Metric])
 @every
 def test_a_corpus_value_lies_within_bounds(kind: type[Metric]) -> None:
     metric = kind()
-    corpus = metric.score(metric.measure_many(cases()).sum(axis=0))
+    corpus = metric.score(metric.measure_many(cases(kind)).sum(axis=0))
     for value, number in zip(metric.values, corpus, strict=True):
         assert value.low <= number <= value.high, value.name
 
@@ -183,7 +218,9 @@ def test_the_family_says_what_its_empty_cells_are(kind: type[Metric]) -> None:
 
 
 def test_what_is_scored_by_default_is_in_the_table() -> None:
-    assert set(DEFAULTS) <= METRICS.keys()
+    for task in TASKS.values():
+        for name in (*task.defaults, *task.people):
+            assert METRICS[name].task == task.name
 
 
 def test_value_names_are_unique_among_all_metrics() -> None:

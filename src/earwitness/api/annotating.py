@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from earwitness.api.family import Chosen, Families
+from earwitness.api.family import Chosen
 from earwitness.api.run import Run
-from earwitness.api.scoring import Place, check, collected, reading
+from earwitness.api.scoring import Place, check, collected
+from earwitness.api.tasks import setting
 from earwitness.data import Map, Progress, Scores, no_progress
 from earwitness.engines import in_process
-from earwitness.formats.chapters import ChapterLines
 from earwitness.formats.records import OnError
 from earwitness.formats.source import Source
-
-METRICS = ("agreement", "chunks", "collar")
 
 
 def people(
@@ -27,6 +25,7 @@ def people(
     preset: str = "",
     pattern: str = "",
     timestamp_format: str = "",
+    tokenise: str = "",
     map: Map = in_process,
     progress: Progress = no_progress,
     **parameters: Any,
@@ -39,9 +38,16 @@ def people(
     0.667
     """
     check(level=level, seed=seed, on_error=on_error, draws=draws)
-    families = Families.of(METRICS if metrics is None else metrics, parameters)
+    source = Source(references, "" if isinstance(references, str) else "references")
+    reading = {
+        "preset": preset,
+        "pattern": pattern,
+        "timestamp_format": timestamp_format,
+        "tokenise": tokenise,
+    }
+    families, lines = setting(None, source, metrics, parameters, reading)
     kept = collected(families, draws, seed, 0, None, (), ())
-    run = Run(kept, on_error, ChapterLines(reading(preset, pattern, timestamp_format)))
-    run.read_people(Source(references, "" if isinstance(references, str) else "references"), map)
+    run = Run(kept, on_error, lines)
+    run.read_people(source, map)
     progress(run.sources[0].read().bytes, run.sources[0].total, 0)
     return run.result(level)

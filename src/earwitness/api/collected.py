@@ -63,8 +63,13 @@ class Collected:
         """An empty one."""
         return Tally(self.families, self.draws, self.seed, self.limit)
 
-    def add(self, measured: Measured, names: Sequence[str], codes: Ints) -> None:
-        """Cases whose code is the index of their system's name; -1 is left out."""
+    def add(
+        self, measured: Measured, names: Sequence[str], codes: Ints, *, baseline: bool = False
+    ) -> None:
+        """Cases whose code is the index of their system's name; -1 is left out.
+
+        A baseline is never among the worst.
+        """
         values = self.whole.add(names, codes, measured.hashes, measured.statistics)
         self._slice(measured, names, codes)
         if (more := measured.left_out) is not None:
@@ -75,7 +80,8 @@ class Collected:
         if self.table is None and self.alignments is None and not self.pictured:
             return
         keys = [Key(measured.items[i], measured.systems[i]) for i in index]
-        self.worst.add(keys, values[index])
+        if not baseline:
+            self.worst.add(keys, values[index])
         if self.table is not None:
             self.table.write(keys, values[index].tolist())
         if self.alignments is not None:

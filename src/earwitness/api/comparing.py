@@ -10,7 +10,8 @@ from earwitness.api.collected import Collected
 from earwitness.api.family import Chosen, Families
 from earwitness.api.paired import MOST, Paired, Plan
 from earwitness.api.run import Run
-from earwitness.api.scoring import Place, check, collected, reading, sources
+from earwitness.api.scoring import Place, check, collected, listed, sources
+from earwitness.api.tasks import setting
 from earwitness.data import (
     Comparison,
     Contrast,
@@ -23,7 +24,6 @@ from earwitness.data import (
 )
 from earwitness.engines import in_process
 from earwitness.errors import UsageError, nearest
-from earwitness.formats.chapters import ChapterLines
 from earwitness.formats.records import OnError
 from earwitness.stats.paired import holm
 
@@ -47,6 +47,8 @@ def compare(
     preset: str = "",
     pattern: str = "",
     timestamp_format: str = "",
+    tokenise: str = "",
+    baselines: Sequence[str] | str = (),
     map: Map = in_process,
     progress: Progress = no_progress,
     **parameters: Any,
@@ -68,11 +70,17 @@ def compare(
     )
     if not 0 < alpha < 1:
         raise UsageError(f"alpha must lie between 0 and 1, such as 0.05, got {alpha}")
-    families = Families.of(metrics, parameters)
+    source, other = sources(outputs, references)
+    reading = {
+        "preset": preset,
+        "pattern": pattern,
+        "timestamp_format": timestamp_format,
+        "tokenise": tokenise,
+    }
+    families, lines = setting(source, other, metrics, parameters, reading)
     chosen = _chosen(families, values)
     kept = collected(families, draws, seed, worst, worst_by, by, show, MOST)
-    run = Run(kept, on_error, ChapterLines(reading(preset, pattern, timestamp_format)))
-    source, other = sources(outputs, references)
+    run = Run(kept, on_error, lines, listed(baselines))
     run.read(source, other, None, map, progress)
     systems = run.collected.whole.systems
     if any(system.bootstrap.count > MOST for system in systems.values()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness import __version__
-from earwitness.data import Case, Sweep, Value
+from earwitness.data import Case, Summary, Sweep, Value, WordNetwork
 from earwitness.errors import UsageError, nearest
-from earwitness.metrics import DEFAULTS, METRICS, Metric, Views, find
+from earwitness.metrics import METRICS, Metric, Views, find
+from earwitness.metrics.summaries import SummarizationAccuracy
 
 Floats = NDArray[np.float64]
 Chosen = Sequence[str | Metric] | str
@@ -26,14 +27,14 @@ class Families:
     metrics: tuple[Metric, ...]
 
     @classmethod
-    def of(cls, metrics: Chosen | None, parameters: dict[str, Any]) -> Families:
+    def of(cls, metrics: Chosen, parameters: dict[str, Any]) -> Families:
         """Metrics by name or ready made; a parameter goes to every named family that has it.
 
         A list of values for a parameter gives the family once for each.
         """
         if isinstance(metrics, str):
             metrics = [metrics]
-        chosen = DEFAULTS if metrics is None else tuple(metrics)
+        chosen = tuple(metrics)
         if not chosen:
             raise UsageError(f"name at least one metric — known: {', '.join(METRICS)}")
         kinds = [find(metric, METRICS) for metric in chosen if isinstance(metric, str)]
@@ -45,6 +46,10 @@ class Families:
                 remedy = f"choose a metric that has it: {', '.join(having)}"
             raise UsageError(f'no chosen metric has a parameter "{name}" — {remedy}')
         made = [m for one in chosen for m in _make(one, parameters)]
+        tasks = {metric.task: metric.name for metric in made}
+        if len(tasks) > 1:
+            told = ", ".join(f"{name} is for {task}" for task, name in tasks.items())
+            raise UsageError(f"metrics of one task at a time: {told}")
         signatures = [metric.signature for metric in made]
         if len(set(signatures)) < len(signatures):
             raise UsageError(f"a metric was named twice: {', '.join(signatures)}")
@@ -72,6 +77,11 @@ class Families:
     def values(self) -> tuple[Value, ...]:
         """All values, in the order of the metrics."""
         return tuple(value for values in self.named.values() for value in values)
+
+    @property
+    def task(self) -> str:
+        """What all of them are for."""
+        return self.metrics[0].task
 
     @property
     def names(self) -> set[str]:
@@ -165,6 +175,13 @@ class Families:
         """What metrics of words show of a case."""
         shown = (metric.alignment(case) for metric in self.metrics)
         return "\n\n".join(dict.fromkeys(filter(None, shown)))
+
+    def network(
+        self, cases: Mapping[str, Case], people: Mapping[str, Summary]
+    ) -> WordNetwork | None:
+        """The word network of an item with these outputs, if a metric has one."""
+        found = [m for m in self.metrics if isinstance(m, SummarizationAccuracy)]
+        return found[0].picture(cases, people) if found else None
 
     def pool(self, tables: Sequence[Floats], counts: NDArray[np.int64]) -> list[Floats]:
         """A row for every so many rows, for every metric."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from earwitness.api.collect import Hashes, Ints
 from earwitness.api.family import Families, Floats
-from earwitness.data import Case, Cases, Shown, is_address
+from earwitness.data import Case, Cases, Chapters, Shown, is_address
 
 DRAWN = 2000  # cases of a system whose values are kept: those with the smallest hashes
 HELD = 20_000  # cases that are held in case one of them is wanted later
@@ -107,19 +107,25 @@ class Gallery:
     ) -> Shown:
         cases = {case.key.system: (case, row) for i, of, row in found for case in [of[i]]}
         first = next(iter(cases.values()))[0]
-        names = annotators or ["reference"]
-        values = [value.name for value in self.families.values]
-        return Shown(
+        people = dict(sorted(zip(annotators or ["reference"], first.references, strict=True)))
+        names = [value.name for value in self.families.values]
+        shown = Shown(
             item,
             first.item.duration,
             self.audio.get(item, ""),
-            dict(sorted(zip(names, [r.boundaries for r in first.references], strict=True))),
-            {system: case.output.boundaries for system, (case, _) in sorted(cases.items())},
-            {s: dict(zip(values, row.tolist(), strict=True)) for s, (_, row) in cases.items()},
+            {},
+            {},
+            {s: dict(zip(names, row.tolist(), strict=True)) for s, (_, row) in cases.items()},
             self.families.near,
             why,
             self._alignments([case for case, _ in cases.values()]),
         )
+        ordered = {system: case for system, (case, _) in sorted(cases.items())}
+        if isinstance(first.output, Chapters):
+            references = {name: one.boundaries for name, one in people.items()}
+            outputs = {system: case.output.boundaries for system, case in ordered.items()}
+            return replace(shown, references=references, outputs=outputs)
+        return replace(shown, network=self.families.network(ordered, people))
 
     def _alignments(self, cases: list[Case]) -> dict[str, str]:
         """Word by word, if words are scored."""

@@ -42,6 +42,7 @@ class Run:
     collected: Collected
     on_error: OnError
     lines: Lines
+    baselines: list[str] = field(default_factory=list)
     findings: Findings = field(init=False)
     remarks: Counter[str] = field(default_factory=Counter)
     seen: Seen = field(default_factory=Seen)
@@ -92,10 +93,26 @@ class Run:
             self._take(measured, outputs.name)
             progress(measured.done, outputs.total, kept.cases)
         self._found(outputs, Findings())
+        for baseline in self.baselines:
+            self._baseline(baseline)
         if self.references is not None:
             self._missing(self.references, outputs.name)
         self._refuse(outputs.name)
         self._check_shown()
+
+    def _baseline(self, name: str) -> None:
+        """Score a system that is none, on all items."""
+        if self.references is None:
+            raise UsageError("baselines need a references file")
+        system, items = f"({name})", list(self.references.rows)
+        if system in self.collected.whole.systems:
+            raise UsageError(f'a system is called "{system}", like the baseline')
+        given = self.lines.baseline(name, self.references.cases, self.collected.seed)
+        parsed = self.references.join(items, [system] * len(items), given)
+        parsed.labels = self.references.labels(parsed, [{} for _ in items])
+        parsed.answered = []
+        codes = np.zeros(len(items), np.int64)
+        self.collected.add(self.work.measure(parsed), [system], codes, baseline=True)
 
     def read_people(self, references: Source, map_: Map) -> None:
         """Take a references file alone."""

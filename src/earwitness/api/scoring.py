@@ -12,18 +12,17 @@ from earwitness.api.collect import Worst
 from earwitness.api.collected import ANNOTATOR, Collected
 from earwitness.api.family import Chosen, Families
 from earwitness.api.run import Run
+from earwitness.api.tasks import setting
 from earwitness.data import Map, Progress, Scores, no_progress
 from earwitness.engines import in_process
-from earwitness.errors import UsageError, nearest
+from earwitness.errors import UsageError
 from earwitness.formats.alignments import AlignmentFile
-from earwitness.formats.chapters import ChapterLines, Reading
 from earwitness.formats.records import OnError
 from earwitness.formats.samples import SampleTable
 from earwitness.formats.slices import Slicing
 from earwitness.formats.source import Records, Source
 from earwitness.metrics import METRICS
 from earwitness.stats import MULTINOMIAL_UP_TO
-from earwitness.text.presets import PRESETS, Options
 
 Place = str | PathLike[str] | Records
 
@@ -47,6 +46,8 @@ def score(
     preset: str = "",
     pattern: str = "",
     timestamp_format: str = "",
+    tokenise: str = "",
+    baselines: Sequence[str] | str = (),
     map: Map = in_process,
     progress: Progress = no_progress,
     **parameters: Any,
@@ -61,22 +62,29 @@ def score(
     ``worst_by``; ``show`` names items whose boundaries the report draws, beside the worst. ``by``
     names fields of ``meta`` (or ``duration``, ``annotator``) that split the cases into groups;
     numbers are cut as in ``"snr:0,10"``. ``preset`` says how transcripts mark their chapters, with
-    ``pattern`` and ``timestamp_format`` where it needs them. ``parameters`` are those of the
-    metrics, such as ``chunk_size=6.0``, or a list of values to score with each, such as
-    ``collar=[1, 3, 5]``.
+    ``pattern`` and ``timestamp_format`` where it needs them; ``tokenise`` how text becomes words.
+    ``baselines`` are scored beside the systems. The task is that of the metrics, or is told from
+    the first lines. ``parameters`` are those of the metrics, such as ``chunk_size=6.0``, or a list
+    of values to score with each, such as ``collar=[1, 3, 5]``.
 
     >>> scores = score([{"hypothesis": [61, 120], "reference": [60], "duration": 180}])
     >>> scores.systems["outputs"]["collar_f1"].value
     0.6666666666666666
     """
     check(level=level, seed=seed, on_error=on_error, draws=draws, worst=worst)
-    families = Families.of(metrics, parameters)
+    source, other = sources(outputs, references)
+    reading = {
+        "preset": preset,
+        "pattern": pattern,
+        "timestamp_format": timestamp_format,
+        "tokenise": tokenise,
+    }
+    families, lines = setting(source, other, metrics, parameters, reading)
     if alignments is not None and not families.aligns:
         having = [name for name, kind in METRICS.items() if kind.aligns]
         raise UsageError(f"alignments need a metric of words: {', '.join(having)}")
     kept = collected(families, draws, seed, worst, worst_by, by, show)
-    run = Run(kept, on_error, ChapterLines(reading(preset, pattern, timestamp_format)))
-    source, other = sources(outputs, references)
+    run = Run(kept, on_error, lines, listed(baselines))
     with ExitStack() as files:
         if samples is not None:
             names = [value.name for value in families.values]
@@ -101,7 +109,7 @@ def collected(
     """What is to be kept of the cases."""
     if worst_by is not None and not worst:
         raise UsageError("worst_by needs worst, the number of samples to show")
-    slicings = tuple(Slicing.of(text) for text in _listed(by))
+    slicings = tuple(Slicing.of(text) for text in listed(by))
     fields = [slicing.field for slicing in slicings]
     if any(slicing.cuts for slicing in slicings if slicing.field == ANNOTATOR):
         raise UsageError("by annotator: names cannot be cut into ranges")
@@ -114,20 +122,12 @@ def collected(
         MULTINOMIAL_UP_TO if limit is None else limit,
         Worst(families, worst, worst_by or families.leading[0]),
         slicings,
-        tuple(dict.fromkeys(_listed(show))),
+        tuple(dict.fromkeys(listed(show))),
     )
 
 
-def reading(preset: str, pattern: str, timestamp_format: str) -> Reading:
-    """How transcripts are read; refused if that makes no sense."""
-    if preset and preset not in PRESETS:
-        raise UsageError(f'there is no preset "{preset}" — {nearest(preset, PRESETS)}')
-    options = Options(pattern, timestamp_format)
-    options.check()
-    return Reading(preset, options)
-
-
-def _listed(names: Sequence[str] | str) -> list[str]:
+def listed(names: Sequence[str] | str) -> list[str]:
+    """One name, or several."""
     return [names] if isinstance(names, str) else list(names)
 
 

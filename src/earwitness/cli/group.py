@@ -21,6 +21,7 @@ COMMANDS = {
     "chunkseg": ("earwitness.cli.chunkseg", "Score as the chunkseg package does, with its flags."),
     "compare": ("earwitness.cli.compare", "Say which systems can be told apart."),
     "gather": ("earwitness.cli.gather", "Make JSON lines of subtitles and lists of chapters."),
+    "network": ("earwitness.cli.network", "Write the word network of manual summaries."),
     "people": ("earwitness.cli.people", "Say how well annotators agree."),
     "metrics": ("earwitness.cli.metrics", "List the metrics with their values and parameters."),
     "score": ("earwitness.cli.score", "Score outputs against references."),

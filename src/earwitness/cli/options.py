@@ -11,16 +11,19 @@ from typing import Any, get_args
 import click
 
 from earwitness.api import render
+from earwitness.api.tasks import TASKS
 from earwitness.data import Comparison, Map
 from earwitness.engines import in_process, processes
 from earwitness.errors import UsageError
 from earwitness.formats.records import OnError
 from earwitness.formats.whole import WholeFile
-from earwitness.metrics import DEFAULTS, METRICS
+from earwitness.metrics import METRICS
 from earwitness.report import FORMS, Result
 from earwitness.text.clock import CLOCKS
 from earwitness.text.presets import PRESETS
+from earwitness.text.words import TOKENISERS
 
+DEFAULTS = "; ".join(f"{name}: {', '.join(t.defaults)}" for name, t in TASKS.items())
 ENDINGS = {"tex": "latex", "htm": "html", "txt": "text", "markdown": "md"}
 WORST = 5  # timelines of a page that was not told what to show
 Decorated = Callable[..., Any]
@@ -30,7 +33,7 @@ SHARED = {
         "metrics",
         multiple=True,
         type=click.Choice(list(METRICS)),
-        help=f"Which metrics; may be given several times.  [default: {', '.join(DEFAULTS)}]",
+        help=f"Which metrics; may be given several times.  [default: {DEFAULTS}]",
     ),
     "by": click.option(
         "--by",
@@ -63,6 +66,18 @@ SHARED = {
         "--timestamp-format",
         help=f"Of custom_ts: {', '.join(CLOCKS)}, or an expression with groups h, m, s.",
     ),
+    "tokenise": click.option(
+        "--tokenise",
+        type=click.Choice(list(TOKENISERS)),
+        help="How texts of summaries become words.  [default: blanks]",
+    ),
+    "baseline": click.option(
+        "--baseline",
+        "baselines",
+        multiple=True,
+        type=click.Choice(["lead", "random"]),
+        help="Also score this baseline (summaries); may be given several times.",
+    ),
     "draws": click.option("--draws", default=1000, show_default=True, help="Bootstrap draws."),
     "level": click.option(
         "--level", default=0.95, show_default=True, help="Level of the intervals."
@@ -90,7 +105,13 @@ SHARED = {
 }
 
 
-SYSTEMS = {"by", "worst", "worst_by", "show"}  # options that make no sense without systems
+SYSTEMS = {
+    "baseline",
+    "by",
+    "worst",
+    "worst_by",
+    "show",
+}  # make no sense without systems
 
 
 def shared_options(*, systems: bool = True) -> Callable[[Decorated], Decorated]:

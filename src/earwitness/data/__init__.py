@@ -4,6 +4,7 @@ from earwitness.data.case import Case, Chapters, Item, Key, Summary, Titles
 from earwitness.data.cases import Cases
 from earwitness.data.comparison import Comparison, Contrast, GroupContrasts
 from earwitness.data.estimate import Estimate
+from earwitness.data.network import WordNetwork
 from earwitness.data.scores import (
     Estimates,
     Input,
@@ -45,6 +46,7 @@ __all__ = [
     "Sweep",
     "Titles",
     "Value",
+    "WordNetwork",
     "is_address",
     "no_progress",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from earwitness.data.case import Key
 from earwitness.data.estimate import Estimate
+from earwitness.data.network import WordNetwork
 from earwitness.data.value import Value
 
 Estimates = Mapping[str, Estimate]  # by the name of the value
@@ -48,7 +49,8 @@ class Shown:
     """An item to look at: boundaries by annotator and by system, and every system's values.
 
     Boundaries within ``near`` seconds of a reference's are close. ``why`` says why it is shown.
-    ``alignments`` have, by system, what was said above what the system wrote, where both are known.
+    ``alignments`` have, by system, what was wanted above what the system wrote, where both are
+    known. Summaries have a ``network`` and no boundaries.
     """
 
     item: str
@@ -60,6 +62,7 @@ class Shown:
     near: float = 3.0
     why: str = ""
     alignments: Mapping[str, str] = field(default_factory=dict)
+    network: WordNetwork | None = None
 
 
 @dataclass(frozen=True, slots=True)

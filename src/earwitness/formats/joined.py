@@ -9,6 +9,7 @@ import numpy as np
 from earwitness.data import Key
 from earwitness.errors import nearest
 from earwitness.formats.check import Fault, is_name
+from earwitness.formats.mistaken import refuse_other_files
 from earwitness.formats.parsed import Parsed, given, item_name
 from earwitness.formats.records import Findings, OnError
 from earwitness.formats.references import References
@@ -20,7 +21,7 @@ FEW = 1000  # names among which a near one is looked for
 def parse_outputs(block: Block, references: References, on_error: OnError) -> Parsed:
     """Cases of an outputs file, joined with their references by item."""
     kind = references.lines
-    kind.refuse_other_files("outputs", block, on_error)
+    refuse_other_files("outputs", block, on_error)
     findings, taken, lines = Findings(on_error), list[Any](), list[int]()
     outputs: list[Any] = []
     answered: list[tuple[str, int]] = []

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from earwitness.data import Cases
+from earwitness.errors import UsageError
 from earwitness.formats.check import Fault
 from earwitness.formats.parsed import Parsed
 from earwitness.formats.records import Layout, OnError
@@ -23,14 +24,18 @@ class Lines(ABC):
     failed: ClassVar[Any]  # what becomes of an output that cannot be read, or is not there
     nothing: ClassVar[dict[str, Any]]  # the content of an empty output
 
+    baselines: ClassVar[tuple[str, ...]] = ()  # systems that need no system
+
+    def baseline(self, name: str, cases: Cases, seed: int) -> list[Any]:
+        """What a baseline gives for cases; refused if there is none of that name."""
+        del cases, seed
+        known = f"known: {', '.join(self.baselines)}" if self.baselines else "there is none"
+        raise UsageError(f'no baseline "{name}" — {known}')
+
     @property
     @abstractmethod
     def signature(self) -> str:
         """What changes how lines are read, each with a bar before it."""
-
-    @abstractmethod
-    def refuse_other_files(self, expected: str, block: Block, on_error: OnError) -> None:
-        """Say in one sentence if the first lines show that this is another kind of file."""
 
     @abstractmethod
     def output(self, record: Any, cases: Cases, row: int) -> Any | list[Fault]:
@@ -48,11 +53,12 @@ class Lines(ABC):
     def join(self, cases: Cases, systems: list[str], outputs: Sequence[Any]) -> Cases:
         """The same cases with outputs of systems."""
 
-    @abstractmethod
     def samples(
         self, block: Block, system: str, on_error: OnError, by: tuple[Slicing, ...]
     ) -> Parsed:
-        """Cases of lines that hold both sides."""
+        """Cases of lines that hold both sides; refused where there are no such lines."""
+        del block, system, on_error, by
+        raise UsageError("needs two files: outputs, and references")
 
     @abstractmethod
     def fields(self, case: Cases, row: int) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from earwitness.data import Cases, Key
 from earwitness.errors import InputError, Problem
 from earwitness.formats.check import Fault
 from earwitness.formats.lines import Lines
+from earwitness.formats.mistaken import refuse_other_files
 from earwitness.formats.parsed import Hashes, Parsed, given, item_name
 from earwitness.formats.records import Findings, OnError
 from earwitness.formats.seen import Seen, hash_names
@@ -71,7 +72,7 @@ def read_references(
     bad: dict[str, str] = {}
     kept: list[Good] = []
     for block in source.blocks():
-        lines.refuse_other_files("references", block, on_error)
+        refuse_other_files("references", block, on_error)
         taken, numbers = list[Good](), list[int]()
         for line, found in lines.references.read(block):
             good = _good(block, line, found, findings, bad, lines)

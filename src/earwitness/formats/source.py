@@ -10,6 +10,7 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -44,6 +45,8 @@ class Source:
     problems: list[Problem] = field(default_factory=list)
     _hash: Any = field(default_factory=hashlib.sha256)
     _done: int = 0
+    _ahead: list[Block] | None = None
+    _rest: Iterator[Block] = field(default_factory=lambda: iter(()))
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -78,7 +81,28 @@ class Source:
         """What was read, once all blocks were taken."""
         return Input(self.name, self._hash.hexdigest(), self._done)
 
+    def first(self) -> dict[str, Any]:
+        """The first line as a record, or an empty one if it is none; nothing is lost by looking."""
+        if self._ahead is None:
+            self._rest = self._blocks()
+            self._ahead = list(islice(self._rest, 1))
+        lines = (line for block in self._ahead for line in block.lines if line.strip())
+        try:
+            record = msgspec.json.decode(next(lines, b"{}"))
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            return {}
+        return record if isinstance(record, dict) else {}
+
     def blocks(self) -> Iterator[Block]:
+        """All lines in order."""
+        if self._ahead is None:
+            yield from self._blocks()
+            return
+        ahead, self._ahead = self._ahead, None
+        yield from ahead
+        yield from self._rest
+
+    def _blocks(self) -> Iterator[Block]:
         """All lines in order; marks that do not belong at the start or end of lines are noted."""
         line, ends = 1, 0
         for data in _whole_lines(self._chunks()):

@@ -14,6 +14,16 @@ from earwitness.metrics.chapters import (
     TitleOverlap,
     WordErrorRate,
 )
+from earwitness.metrics.summaries import (
+    Bleu,
+    KeptWords,
+    Rouge,
+    SummarizationAccuracy,
+    SummaryBertScore,
+    WeightedPrecision,
+    WordAccuracy,
+    WordStrings,
+)
 
 METRICS: dict[str, type[Metric]] = {
     "agreement": Agreement,
@@ -27,7 +37,14 @@ METRICS: dict[str, type[Metric]] = {
     "title_bertscore": TitleBertScore,
     "titles": TitleOverlap,
     "wer": WordErrorRate,
+    "sumaccy": SummarizationAccuracy,
+    "word_accuracy": WordAccuracy,
+    "word_strings": WordStrings,
+    "weighted_precision": WeightedPrecision,
+    "kept": KeptWords,
+    "bleu": Bleu,
+    "rouge": Rouge,
+    "bertscore": SummaryBertScore,
 }
-DEFAULTS = ("chunks", "collar")  # what is scored if nobody asks for more
 
-__all__ = ["DEFAULTS", "METRICS", "Metric", "Views", "find"]
+__all__ = ["METRICS", "Metric", "Views", "find"]

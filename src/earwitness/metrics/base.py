@@ -59,6 +59,7 @@ class Metric(ABC):
     headline: ClassVar[str]
     empty_cells: ClassVar[dict[str, str]]
     aligns: ClassVar[bool] = False
+    needs: ClassVar[str] = "positions"  # or text: what summaries must have
     references: ClassVar[tuple[str, ...]]
 
     @abstractmethod

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
-from earwitness.networks.distances import Costs, Distances, Summary, distances
-from earwitness.networks.network import START, Network
+from earwitness.networks.distances import Costs, Distances, Summary, distances, enough
+from earwitness.networks.network import Network
 from earwitness.networks.optimal import Optimal
 
 
@@ -54,20 +54,8 @@ def _fewest(network: Network, summary: Summary) -> tuple[Distances, int, int]:
     """The fewest edits and the longest path that needs no more."""
     longest = len(network.words) + 1
     costs = Costs(-1, longest - 1, longest)
-    found = distances(network, summary, costs, _enough(network, summary))
+    found = distances(network, summary, costs, enough(network, summary))
     return found, *_split(found.least, longest)
-
-
-def _enough(network: Network, summary: Summary) -> int:
-    """Edits that are enough: the fewest words that are on one side only."""
-    if not summary.by_position:
-        return summary.words + len(network.words)
-    best = {START: 0}
-    for node, leading in network.before.items():
-        if node != START:
-            own = 0 if node == network.end else -1 if node in summary.matches else 1
-            best[node] = min(best[a] for a in leading) + own
-    return summary.words + best[network.end]
 
 
 def _least_rate(

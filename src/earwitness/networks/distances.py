@@ -116,6 +116,18 @@ def distances(network: Network, summary: Summary, costs: Costs, width: int) -> D
     return Distances(network, summary, costs, rows)
 
 
+def enough(network: Network, summary: Summary) -> int:
+    """Edits that are enough: the fewest words that are on one side only."""
+    if not summary.by_position:
+        return summary.words + len(network.words)
+    best = {START: 0}
+    for node, leading in network.before.items():
+        if node != START:
+            own = 0 if node == network.end else -1 if node in summary.matches else 1
+            best[node] = min(best[a] for a in leading) + own
+    return summary.words + best[network.end]
+
+
 def _windows(network: Network, summary: Summary, costs: Costs, width: int) -> dict[int, Row]:
     """Rows without numbers yet: which cells every node has."""
     most = max(abs(costs.match), abs(costs.wrong), abs(costs.extra))

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from earwitness.data import Contrast, Estimate, Shown, Value
+from earwitness.data import Contrast, Estimate, Shown, Value, WordNetwork
 
 PEOPLE = "(people)"  # a series that is no system
 
@@ -93,6 +93,16 @@ class Timeline:
 
 
 @dataclass(frozen=True, slots=True)
+class NetworkPart:
+    """A word network; ``number`` tells it from others on the page."""
+
+    title: str
+    network: WordNetwork
+    number: int
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """Text whose columns are to stay below each other, such as an alignment of words."""
 
@@ -100,7 +110,7 @@ class Block:
     text: str
 
 
-Part = Table | Lines | Intervals | Curve | Spread | Matrix | Timeline | Block
+Part = Table | Lines | Intervals | Curve | Spread | Matrix | Timeline | NetworkPart | Block
 
 
 Place = Literal["everywhere", "pages", "pictures"]

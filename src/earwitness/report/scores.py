@@ -12,6 +12,7 @@ from earwitness.report.parts import (
     Curve,
     Intervals,
     Lines,
+    NetworkPart,
     Part,
     Report,
     Section,
@@ -68,11 +69,19 @@ def case_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
         yield Section("Spread over cases", tuple(_spread(scores, shown)), place="pictures")
     if scores.worst:
         yield Section("Worst cases", (worst_table(scores, shown),))
-    if scores.shown:
+    drawn = [one for one in scores.shown if one.outputs]
+    if drawn:
         values = tuple(scores.values[name] for name in shown)
-        lines = tuple(Timeline(one.item, one, values) for one in scores.shown)
+        lines = tuple(Timeline(one.item, one, values) for one in drawn)
         asked = any(not one.why for one in scores.shown)
         yield Section("Timelines", lines, place="everywhere" if asked else "pages")
+    networks = [(n, one) for n, one in enumerate(scores.shown) if one.network is not None]
+    if networks:
+        text = "An arc is as thick as many people went from word to word; bright: the closest path."
+        parts = tuple(
+            NetworkPart(one.item, one.network, n, one.why) for n, one in networks if one.network
+        )
+        yield Section("Networks", parts, text, place="pictures")
     if any(one.alignments for one in scores.shown):
         yield Section("Words", tuple(_alignments(scores)), "S replaced, D missing, I too much.")
     for what, left in (("skipped", scores.skipped), ("scored as empty", scores.emptied)):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from textwrap import fill
-from unicodedata import combining, east_asian_width
 
 from earwitness.report.parts import Block, Lines, Report, Section, Table
 from earwitness.report.tables import tables
+from earwitness.text.columns import cells, pad
 
 SHOWN = 20  # lines of a list
 
@@ -45,18 +45,6 @@ def draw(table: Table) -> str:
         for row in rows
     ]
     return "\n".join([table.title, *(f"  {line}" for line in lines)])
-
-
-def cells(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    wide = sum(east_asian_width(char) in "WF" for char in text)
-    return len(text) + wide - sum(combining(char) > 0 for char in text)
-
-
-def pad(text: str, width: int, *, left: bool) -> str:
-    """A text filled up to a width."""
-    space = " " * (width - cells(text))
-    return text + space if left else space + text
 
 
 def _fit(table: Table, width: int) -> Iterator[Table]:

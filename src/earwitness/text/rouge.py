@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -46,6 +47,24 @@ def rouge_l(output: str, reference: str, words: str = "latin") -> Overlap:
     precision, recall = common / len(mine), common / len(theirs)
     f1 = 2 * precision * recall / (precision + recall) if common else 0.0
     return Overlap(precision, recall, f1)
+
+
+def rouge_n(output: str, reference: str, n: int, words: str = "latin") -> Overlap:
+    """Strings of n words that both have, as often as both have them.
+
+    >>> rouge_n("the cat sat", "the cat is the cat", 2)
+    Overlap(precision=0.5, recall=0.25, f1=0.3333333333333333)
+    """
+    mine, theirs = (_strings(WORDS[words](text), n) for text in (output, reference))
+    shared = (mine & theirs).total()
+    precision = shared / max(mine.total(), 1)
+    recall = shared / max(theirs.total(), 1)
+    f1 = 2 * precision * recall / (precision + recall) if shared else 0.0
+    return Overlap(precision, recall, f1)
+
+
+def _strings(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
 
 
 @lru_cache(maxsize=65536)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from earwitness.errors import InputError, Problem
 from earwitness.formats.check import (
     FARTHEST,
     LARGEST,
@@ -24,8 +22,7 @@ from earwitness.formats.check import (
     record,
     text,
 )
-from earwitness.formats.records import REFUSALS, Layout, OnError
-from earwitness.formats.source import Block
+from earwitness.formats.records import Layout
 
 Name = Annotated[str, Meta(pattern=NAME)] | Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
 Length = Annotated[float, Meta(ge=0, le=LONGEST)]
@@ -135,45 +132,3 @@ REFERENCES = Layout(
     },
     inner="references[0]",
 )
-
-ARRAY = "is a JSON array — write one object a line"
-LOOKED_AT = 5  # lines from which the kind of a file is told
-TELLING = {"samples": "hypothesis", "outputs": "output", "references": "references"}
-MISTAKEN = {  # expected file: telling field of another one, and what to do
-    "samples": {
-        "output": "looks like an outputs file — name the references file behind it",
-        "references": "looks like a references file — name the outputs file before it",
-    },
-    "outputs": {
-        "hypothesis": "chunkseg's lines hold both sides — give this file alone",
-        "references": "looks like a references file — are the two files swapped?",
-    },
-    "references": {
-        "hypothesis": "chunkseg's lines hold both sides — give such a file alone",
-        "output": "looks like an outputs file — are the two files swapped?",
-    },
-}
-
-
-def refuse_other_files(expected: str, block: Block, on_error: OnError) -> None:
-    """Say in one sentence if all of the first lines show that this is another kind of file."""
-    if block.line != 1 or on_error != "fail":
-        return
-    told = {_mistaken(expected, line) for line in block.lines[:LOOKED_AT] if line.strip()}
-    if len(told) == 1 and (problem := told.pop()):
-        raise InputError([Problem(block.source, 1, "", problem)])
-    if block.lines and block.lines[0].strip() == b"[":
-        raise InputError([Problem(block.source, 1, "", ARRAY)])
-
-
-def _mistaken(expected: str, line: bytes) -> str:
-    """What the line looks like instead, or nothing."""
-    try:
-        value = msgspec.json.decode(line)
-    except REFUSALS:
-        return ""
-    if isinstance(value, list):
-        return ARRAY
-    if not isinstance(value, dict) or TELLING[expected] in value:
-        return ""
-    return next((problem for key, problem in MISTAKEN[expected].items() if key in value), "")

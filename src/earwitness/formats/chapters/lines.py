@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from earwitness.data import Cases
 from earwitness.formats.chapters.contents import FAILED, Reading, Resolved, resolve, starts_of
-from earwitness.formats.chapters.layouts import OUTPUTS, REFERENCES, Reference, refuse_other_files
+from earwitness.formats.chapters.layouts import OUTPUTS, REFERENCES, Reference
 from earwitness.formats.chapters.remarks import boundary_remarks, chapter_notes, text_remarks
 from earwitness.formats.chapters.samples import parse_samples
 from earwitness.formats.check import Fault
@@ -38,9 +38,6 @@ class ChapterLines(Lines):
     @property
     def signature(self) -> str:
         return self.reading.signature
-
-    def refuse_other_files(self, expected: str, block: Block, on_error: OnError) -> None:
-        refuse_other_files(expected, block, on_error)
 
     def output(self, record: Any, cases: Cases, row: int) -> Resolved | list[Fault]:
         del cases, row

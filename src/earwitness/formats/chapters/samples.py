@@ -14,9 +14,10 @@ from earwitness.formats.chapters.contents import (
     resolve,
     starts_of,
 )
-from earwitness.formats.chapters.layouts import SAMPLES, Content, Sample, refuse_other_files
+from earwitness.formats.chapters.layouts import SAMPLES, Content, Sample
 from earwitness.formats.chapters.remarks import boundary_remarks, text_remarks
 from earwitness.formats.check import Fault
+from earwitness.formats.mistaken import refuse_other_files
 from earwitness.formats.parsed import Parsed, given, item_name
 from earwitness.formats.records import Findings, OnError
 from earwitness.formats.seen import hash_names

@@ -8,28 +8,22 @@ Needs the extra `bert`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from earwitness.data import Titles, Value
-from earwitness.errors import UsageError
-from earwitness.metrics.base import Floats, at_least
+from earwitness.metrics.base import Floats
 from earwitness.metrics.chapters.titles import TitleMetric
-from earwitness.models import LAYERS, Encoder, bertscore, find_encoder
+from earwitness.metrics.encoded import EncodedMetric
+from earwitness.models import bertscore
 from earwitness.timeline import ChapterCases
-
-MODEL = {"help": "minilm, a folder, or a name in the Hugging Face cache"}
-LAYER = {"help": "whose vectors are compared; 0 is the published one of the model"}
 
 
 @dataclass(frozen=True)
-class TitleBertScore(TitleMetric):
+class TitleBertScore(EncodedMetric, TitleMetric):
     """Titles that are close in meaning."""
-
-    model: str = field(default="minilm", metadata=MODEL)
-    layer: int = field(default=0, metadata=LAYER)
 
     name = "title_bertscore"
     title = "Titles by BERTScore"
@@ -53,27 +47,6 @@ class TitleBertScore(TitleMetric):
         "Zhang et al. (2020), BERTScore: Evaluating Text Generation with BERT",
         "Retkowski et al. (2026), Beyond Transcripts: A Renewed Perspective on Audio Chaptering",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.model, str) or not self.model:
-            told = "model must be one of minilm, a folder, a name in the Hugging Face cache"
-            raise UsageError(f"{told}, got {self.model!r}")
-        if at_least(0, "layer", self.layer) % 1:
-            raise UsageError(f"layer must be a whole number, got {self.layer!r}")
-        layer = int(self.layer) or LAYERS.get(self.model, 0)
-        object.__setattr__(self, "layer", layer)
-
-    @property
-    def encoder(self) -> Encoder:
-        """The model."""
-        return find_encoder(self.model, self.layer)
-
-    @property
-    def signature(self) -> str:
-        """With all that the numbers depend on."""
-        rest = [f"{n}={getattr(self, n)}" for n in ("against", "edge", "tolerance", "tm_rule")]
-        return f"{self.name}({','.join(rest)},{self.encoder.signature})"
 
     def pair_values(self, pairs: ChapterCases) -> Floats:
         table = np.full((len(pairs), len(self.values)), np.nan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-VOID = {"meta", "br", "line", "rect", "polyline", "polygon"}
+VOID = {"meta", "br", "input", "line", "rect", "polyline", "polygon"}
 
 
 class Html(str):

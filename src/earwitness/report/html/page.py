@@ -7,6 +7,7 @@ from importlib.resources import files
 
 from earwitness.report.html.elements import Html, element
 from earwitness.report.html.matrix import matrix
+from earwitness.report.html.network import network_picture
 from earwitness.report.html.plots import curve_plot, intervals_plot, legend, spread_plot
 from earwitness.report.html.timelines import timeline
 from earwitness.report.parts import (
@@ -15,6 +16,7 @@ from earwitness.report.parts import (
     Intervals,
     Lines,
     Matrix,
+    NetworkPart,
     Part,
     Report,
     Section,
@@ -121,6 +123,8 @@ class _Page:
                     class_="block",
                     open=len(part.text) < SHORT,
                 )
+            case NetworkPart():
+                return network_picture(part, self._colours)
             case Timeline():
                 return timeline(part, self._colours)
 

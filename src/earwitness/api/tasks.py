@@ -1,0 +1,102 @@
+"""Tasks by name: what is scored by default, and how its lines are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from earwitness.api.family import Chosen, Families
+from earwitness.errors import UsageError, nearest
+from earwitness.formats import chapters, summaries
+from earwitness.formats.lines import Lines
+from earwitness.formats.source import Source
+from earwitness.text.presets import PRESETS, Options
+from earwitness.text.words import TOKENISERS
+
+KEPT = {"positions", "text", "words", "ctm"}  # fields that only summaries have
+SAID = {"words", "transcript", "ctm"}
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is scored if nobody asks for more, also among people alone; and what its lines hold."""
+
+    name: str
+    defaults: tuple[str, ...]
+    people: tuple[str, ...]
+    lines: Callable[[Families, dict[str, str]], Lines]
+
+
+def _chapter_lines(families: Families, options: dict[str, str]) -> Lines:
+    del families
+    preset = options.pop("preset", "")
+    if preset and preset not in PRESETS:
+        raise UsageError(f'there is no preset "{preset}" — {nearest(preset, PRESETS)}')
+    given = Options(options.pop("pattern", ""), options.pop("timestamp_format", ""))
+    given.check()
+    return chapters.ChapterLines(chapters.Reading(preset, given))
+
+
+def _summary_lines(families: Families, options: dict[str, str]) -> Lines:
+    tokenise = options.pop("tokenise", "blanks")
+    if tokenise not in TOKENISERS:
+        raise UsageError(f'there is no tokeniser "{tokenise}" — {nearest(tokenise, TOKENISERS)}')
+    strict = [metric for metric in families.metrics if metric.needs == "positions"]
+    free = all(getattr(metric, "match", "position") == "surface" for metric in strict)
+    return summaries.SummaryLines(summaries.Reading(not free, bool(strict), tokenise))
+
+
+TASKS = {
+    "chapters": Task(
+        "chapters", ("chunks", "collar"), ("agreement", "chunks", "collar"), _chapter_lines
+    ),
+    "summaries": Task(
+        "summaries",
+        ("sumaccy", "weighted_precision", "kept"),
+        ("sumaccy", "weighted_precision", "kept"),
+        _summary_lines,
+    ),
+    "texts": Task("summaries", ("rouge",), ("rouge",), _summary_lines),
+}
+
+
+def task_of(outputs: Source | None, references: Source | None) -> Task:
+    """Told from the first lines: summaries are positions, texts or words; all else is chapters."""
+    first = references.first() if references is not None else {}
+    one = _first(first.get("references"))
+    if outputs is not None:
+        one = _mapping(outputs.first().get("output")) or one
+    if not KEPT & one.keys() or "boundaries" in one:
+        return TASKS["chapters"]
+    return TASKS["summaries" if SAID & first.keys() else "texts"]
+
+
+def setting(
+    outputs: Source | None,
+    references: Source | None,
+    metrics: Chosen | None,
+    parameters: dict[str, Any],
+    reading: dict[str, str],
+) -> tuple[Families, Lines]:
+    """Metrics, those of the task if none are named, and how its lines are read."""
+    if metrics is None:
+        task = task_of(outputs, references)
+        metrics = task.defaults if outputs is not None else task.people
+    families = Families.of(metrics, parameters)
+    if families.task not in TASKS:
+        raise UsageError(f'there is no task "{families.task}" — {nearest(families.task, TASKS)}')
+    rest = {name: value for name, value in reading.items() if value}
+    lines = TASKS[families.task].lines(families, rest)
+    if rest:
+        told = ", ".join(sorted(rest))
+        raise UsageError(f"{told}: not for {families.task}, which the chosen metrics score")
+    return families, lines
+
+
+def _first(value: Any) -> dict[str, Any]:
+    return _mapping(value[0]) if isinstance(value, list) and value else {}
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

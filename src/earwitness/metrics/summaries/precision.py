@@ -1,0 +1,109 @@
+"""Words and strings of words that people kept too.
+
+Word string precision p_n is the share of the output's n neighbouring words that also follow each
+other in some manual summary, by position. Weighted word precision counts every word by the share of
+people who kept it; the normalised form divides by what the words that most people kept would get.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import ClassVar
+
+import numpy as np
+
+from earwitness.data import Case, Value
+from earwitness.metrics.base import Floats, ratio
+from earwitness.metrics.summaries.base import SummaryMetric, positions
+
+LONGEST = 5  # words of a string
+LENGTHS = range(1, LONGEST + 1)
+PAPERS = (
+    "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
+    "Hori et al. (2000), Improvements in Automatic Speech Summarization and Evaluation Methods",
+)
+
+
+@dataclass(frozen=True)
+class WordStrings(SummaryMetric):
+    """Word string precision."""
+
+    name = "word_strings"
+    title = "Word string precision"
+    values = (
+        *(Value(f"p{n}", "high", 0, 1, f"strings of {n} kept by somebody; mean") for n in LENGTHS),
+        *(
+            Value(f"p{n}_micro", "high", 0, 1, f"the same for {n} over all strings")
+            for n in LENGTHS
+        ),
+    )
+    headline = "p2"
+    width = 4 * LONGEST
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "refused: a manual summary has words",
+        "output empty": "undefined",
+        "reference empty": "refused: a manual summary has words",
+        "fewer than n words": "p_n undefined",
+    }
+    references = PAPERS
+
+    def statistics(self, case: Case) -> Sequence[float]:
+        """For every n: found strings, strings, their quotient, whether there is one."""
+        own, row = positions(case.output), list[float]()
+        for n in LENGTHS:
+            known = set(chain.from_iterable(_strings(positions(r), n) for r in case.references))
+            strings = _strings(own, n)
+            found = sum(string in known for string in strings)
+            row += [found, len(strings), found / len(strings) if strings else 0, bool(strings)]
+        return row
+
+    def score(self, statistics: Floats) -> Floats:
+        found, number, own, count = (statistics[..., kind::4] for kind in range(4))
+        means = [ratio(own, count, np.nan), ratio(found, number, np.nan)]
+        return np.concatenate(means, axis=-1)
+
+
+def _strings(words: Sequence[int], n: int) -> list[tuple[int, ...]]:
+    return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
+
+
+@dataclass(frozen=True)
+class WeightedPrecision(SummaryMetric):
+    """Weighted word precision."""
+
+    name = "weighted_precision"
+    title = "Weighted word precision"
+    values = (
+        Value("weighted_precision", "high", 0, 1, "mean share of people who kept a word; mean"),
+        Value("weighted_precision_micro", "high", 0, 1, "the same over all words"),
+        Value("weighted_precision_normalised", "high", 0, 1, "per the most that is possible; mean"),
+        Value("weighted_precision_normalised_micro", "high", 0, 1, "the same over all words"),
+    )
+    headline = "weighted_precision"
+    width = 6
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "refused: a manual summary has words",
+        "output empty": "undefined",
+        "reference empty": "refused: a manual summary has words",
+    }
+    references = PAPERS
+
+    def statistics(self, case: Case) -> Sequence[float]:
+        """Shares of people, words, the most that shares can be; own quotients; that there are."""
+        own = positions(case.output)
+        if not own:
+            return [0] * self.width
+        counts: dict[int, int] = {}
+        for position in chain.from_iterable(map(positions, case.references)):
+            counts[position] = counts.get(position, 0) + 1
+        people = len(case.references)
+        kept = sum(counts.get(position, 0) for position in own) / people
+        most = sum(sorted(counts.values(), reverse=True)[: len(own)]) / people
+        return [kept, len(own), most, kept / len(own), kept / most, 1]
+
+    def score(self, statistics: Floats) -> Floats:
+        kept, words, most, own, normal, count = np.moveaxis(statistics, -1, 0)
+        pairs = (own, count), (kept, words), (normal, count), (kept, most)
+        return np.stack([ratio(top, bottom, np.nan) for top, bottom in pairs], axis=-1)

@@ -1,0 +1,45 @@
+"""An output below the path of the network that it is closest to, for people to read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from earwitness.data import Case
+from earwitness.networks import START, Network, Step, Target
+from earwitness.text.columns import cells, columns
+
+NAMES = ("PATH:", "OUT:", "", "people:")
+
+
+def positions_of(case: Case, place: int | None) -> str:
+    """Where a word of an output stands, as far as that is known."""
+    known = case.output.positions
+    return "?" if known is None or place is None else str(known[place] or "?")
+
+
+def shown_steps(case: Case, network: Network, target: Target, steps: Sequence[Step]) -> str:
+    """Words in columns; below them S, D or I, and how many people went to this word from the last.
+
+    The number behind the last word is that of the people who ended there.
+    """
+    came = dict(zip(target.path, pairwise((START, *target.path)), strict=True))
+    table = []
+    for step in steps:
+        wanted = "" if step.position is None else case.item.words[step.position - 1]
+        given = "" if step.place is None else case.output.words[step.place]
+        if step.mark == "S" and wanted == given:  # the same word elsewhere
+            place = positions_of(case, step.place)
+            wanted, given = f"{wanted}[{step.position}]", f"{given}[{place}]"
+        people = "" if step.position is None else str(network.counts[came[step.position]])
+        table.append(
+            (wanted or "*" * cells(given), given or "*" * cells(wanted), step.mark, people)
+        )
+    table.append(("</s>", "</s>", "", str(network.counts[target.path[-1], network.end])))
+    kinds = [step.mark for step in steps]
+    told = (
+        f"accuracy {target.accuracy:.3f} = ({len(target.path)} - {target.edits}) / "
+        f"{len(target.path)}: {kinds.count('S')} replaced, {kinds.count('D')} missing, "
+        f"{kinds.count('I')} too many; {network.people} people"
+    )
+    return f"{columns(NAMES, table)}\n\n{told}"

@@ -1,0 +1,83 @@
+"""A summary beside a path, word by word."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from math import inf
+from typing import NamedTuple
+
+from earwitness.networks.distances import Costs, Distances, Summary, distances, enough
+from earwitness.networks.network import START, Network
+
+
+class Step(NamedTuple):
+    """A word of the path (its position) and a word of the summary (from 0), or one of them.
+
+    ``right`` if both are the same word.
+    """
+
+    position: int | None
+    place: int | None
+    right: bool
+
+    @property
+    def mark(self) -> str:
+        """S for replaced, D for missing, I for too much, nothing for right."""
+        if self.position is None or self.place is None:
+            return "I" if self.position is None else "D"
+        return "" if self.right else "S"
+
+
+def edits_and_hits(labels: Sequence[int], path: Sequence[int]) -> tuple[int, int]:
+    """The fewest edits between two lists of positions, and the most right words they leave.
+
+    >>> edits_and_hits((2, 3), (1, 2))
+    (2, 1)
+    """
+    found = _beside(labels, path, None)
+    edits = -(-found.least // found.costs.extra)
+    return edits, edits * found.costs.extra - found.least
+
+
+def _beside(
+    labels: Sequence[Hashable], path: Sequence[int], words: Mapping[int, Hashable] | None
+) -> Distances:
+    """Distances to a single path: edits first, then right words."""
+    network = Network(max(path), (tuple(path),))
+    summary, large = Summary.of(network, labels, words), len(path) + 1
+    return distances(network, summary, Costs(-1, large, large), enough(network, summary))
+
+
+def alignment(
+    labels: Sequence[Hashable],
+    path: Sequence[int],
+    words: Mapping[int, Hashable] | None = None,
+) -> list[Step]:
+    """The fewest edits, then the most right words; what is too much or missing comes last."""
+    found = _beside(labels, path, words)
+    costs, matches = found.costs, found.summary.matches
+    node, place = len(path), found.summary.words
+    nodes = [START, *path]
+
+    def cell(index: int, at: int) -> float:
+        row = found.rows[nodes[index]]
+        inside = 0 <= at - row.start < len(row.cells)
+        return int(row.cells[at - row.start]) if inside else inf
+
+    steps: list[Step] = []
+    while node or place:
+        here = cell(node, place)
+        right = bool(node and place) and place in matches.get(nodes[node], ())
+        if right and here == cell(node - 1, place - 1) + costs.match:
+            steps.append(Step(nodes[node], place - 1, True))
+            node, place = node - 1, place - 1
+        elif place and here == cell(node, place - 1) + costs.extra:
+            steps.append(Step(None, place - 1, False))
+            place -= 1
+        elif node and here == cell(node - 1, place) + costs.wrong:
+            steps.append(Step(nodes[node], None, False))
+            node -= 1
+        else:
+            steps.append(Step(nodes[node], place - 1, False))
+            node, place = node - 1, place - 1
+    return steps[::-1]

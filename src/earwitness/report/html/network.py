@@ -1,0 +1,178 @@
+"""A picture of a word network: words in lines, arcs above them, thick where many people went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import NamedTuple
+
+from earwitness.data import WordNetwork
+from earwitness.report.html.elements import Html, element
+from earwitness.report.network import name_of
+from earwitness.report.parts import NetworkPart
+from earwitness.text.columns import cells
+
+WIDTH, LETTER, GAP, MARGIN = 900, 8.2, 22, 34  # of a picture, of a letter, between words, at ends
+FOOT, LEAST, RISE = 34, 26, 120  # below a line of words; the lowest and the highest arc above it
+THICK, LIFT = 7.0, 18  # the thickest arc; how far arcs end above the foot of a word
+MOST = 300  # words that are drawn
+
+
+class Place(NamedTuple):
+    """Where a word is drawn: its line, and its left and right end."""
+
+    line: int
+    left: float
+    right: float
+
+    @property
+    def middle(self) -> float:
+        return (self.left + self.right) / 2
+
+
+def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
+    """Words that somebody kept, and a list of systems whose paths can be picked out."""
+    network = part.network
+    nodes = sorted({node for arc in network.arcs for node in arc})
+    end = len(network.words) + 1
+    if len(nodes) > MOST:
+        nodes = nodes[:MOST]
+    places = _places(network, nodes)
+    lines = max(place.line for place in places.values()) + 1
+    drawn = {arc: n for arc, n in network.arcs.items() if arc[0] in places and arc[1] in places}
+    highest = [_highest(drawn, places, line) for line in range(lines)]
+    tops = [sum(highest[: line + 1]) + line * FOOT for line in range(lines)]
+    height = tops[-1] + FOOT
+    marks = {s: {*pairwise((0, *path, end))} for s, path in network.targets.items()}
+    arcs = [
+        _arc(network, arc, places, tops, [colours[s] for s in marks if arc in marks[s]])
+        for arc in sorted(drawn, key=lambda arc: network.arcs[arc])
+    ]
+    words = [_word(network, node, place, tops) for node, place in places.items()]
+    about = f" {len(network.people)} people"
+    if len(places) == MOST:
+        about += f"; the first {MOST} of {len(network.words):,} words"
+    return element(
+        "figure",
+        element("figcaption", network.item, element("small", about)),
+        element("p", part.why, class_="why") if part.why else None,
+        *_choices(network, colours, part.number),
+        element(
+            "div",
+            element(
+                "svg",
+                *arcs,
+                *words,
+                viewBox=f"0 0 {WIDTH} {height:.0f}",
+                role="img",
+                aria_label=_told(network),
+            ),
+            class_="scroll",
+        ),
+        class_="network",
+    )
+
+
+def _told(network: WordNetwork) -> str:
+    return (
+        f"Word network of {network.item}: {len(network.arcs)} arcs of {len(network.people)} people"
+    )
+
+
+def _choices(network: WordNetwork, colours: Mapping[str, str], number: int) -> list[Html]:
+    """A button a system; the stylesheet picks out its path."""
+    found = []
+    for index, system in enumerate(network.targets):
+        name = f"n{number}-{index}"
+        found.append(
+            element(
+                "input",
+                type="radio",
+                name=f"n{number}",
+                id=name,
+                class_=f"pick {colours[system]}",
+                checked=not index,
+            )
+        )
+        key = element("span", element("i"), system, class_=f"key {colours[system]}")
+        found.append(element("label", key, for_=name))
+    return found
+
+
+def _places(network: WordNetwork, nodes: list[int]) -> dict[int, Place]:
+    """Words one behind the other, in as few lines as they need, none much shorter than others."""
+    widths = {node: cells(name_of(network, node)) * LETTER for node in nodes}
+    lines = _lines(widths, WIDTH - MARGIN)[-1].line + 1
+    limit = sum(width + GAP for width in widths.values()) / lines + MARGIN
+    while _lines(widths, limit)[-1].line + 1 > lines:
+        limit += GAP
+    return dict(zip(nodes, _lines(widths, limit), strict=True))
+
+
+def _lines(widths: Mapping[int, float], limit: float) -> list[Place]:
+    places, line, left = list[Place](), 0, float(MARGIN)
+    for width in widths.values():
+        if left + width > limit and left > MARGIN:
+            line, left = line + 1, float(MARGIN)
+        places.append(Place(line, left, left + width))
+        left += width + GAP
+    return places
+
+
+def _rise(a: Place, b: Place) -> float:
+    """How high an arc is."""
+    span = b.middle - a.middle if a.line == b.line else WIDTH / 6
+    return min(RISE, LEAST + span / 5)
+
+
+def _highest(arcs: Mapping[tuple[int, int], int], places: Mapping[int, Place], line: int) -> float:
+    rises = [
+        _rise(places[a], places[b]) for a, b in arcs if line in (places[a].line, places[b].line)
+    ]
+    return max(rises, default=LEAST) * 0.75 + 26
+
+
+def _arc(
+    network: WordNetwork,
+    arc: tuple[int, int],
+    places: Mapping[int, Place],
+    tops: list[float],
+    marks: list[str],
+) -> Html:
+    a, b = (places[node] for node in arc)
+    count, people = network.arcs[arc], len(network.people)
+    start, stop, rise = tops[a.line] - LIFT, tops[b.line] - LIFT, _rise(a, b)
+    if a.line == b.line:
+        left, right, top = f"{a.middle:.1f}", f"{b.middle:.1f}", f"{start - rise:.1f}"
+        path = f"M{left} {start:.1f} C{left} {top} {right} {top} {right} {stop:.1f}"
+    else:  # out at the right, in at the left
+        out, into = start - rise * 0.6, stop - rise * 0.6
+        edge = max(place.right for place in places.values()) + GAP
+        path = (
+            f"M{a.middle:.1f} {start:.1f} Q{a.middle:.1f} {out:.1f} {edge:.1f} {out:.1f} "
+            f"M0 {into:.1f} Q{b.middle:.1f} {into:.1f} {b.middle:.1f} {stop:.1f}"
+        )
+    told = f"{name_of(network, arc[0])} → {name_of(network, arc[1])}: {count} of {people}"
+    return element(
+        "path",
+        element("title", told),
+        d=path,
+        class_=" ".join(["arc", *(mark.split()[0].replace("s", "on") for mark in marks)]),
+        stroke_width=round(0.8 + (THICK - 0.8) * count / people, 2),
+        stroke_dasharray=None if count else "3 4",
+    )
+
+
+def _word(network: WordNetwork, node: int, place: Place, tops: list[float]) -> Html:
+    kept = sum(node in positions for positions in network.people.values())
+    ends = node in (0, len(network.words) + 1)
+    title = None if ends else element("title", f"word {node}: kept by {kept}")
+    return element(
+        "text",
+        name_of(network, node),
+        title,
+        x=place.middle,
+        y=tops[place.line],
+        class_="end" if ends else None,
+        fill_opacity=1.0 if ends else round(0.45 + 0.55 * kept / len(network.people), 2),
+    )

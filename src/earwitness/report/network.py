@@ -1,0 +1,81 @@
+"""A word network as text, as JSON, and for Graphviz."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+from earwitness.data import WordNetwork
+from earwitness.report.parts import Table
+from earwitness.report.text import draw
+
+FORMS = ("text", "json", "dot")
+
+
+def written_network(network: WordNetwork, form: str) -> str:
+    """A network in a form."""
+    return {"text": _text, "json": _json, "dot": _dot}[form](network)
+
+
+def name_of(network: WordNetwork, node: int) -> str:
+    """The word at a node; ``<s>`` and ``</s>`` stand at the ends."""
+    if not node:
+        return "<s>"
+    return network.words[node - 1] if node <= len(network.words) else "</s>"
+
+
+def _text(network: WordNetwork) -> str:
+    """Arcs, then who kept what, then the paths closest to systems."""
+    arcs = tuple(
+        (str(a), name_of(network, a), str(b), name_of(network, b), str(count))
+        for (a, b), count in sorted(network.arcs.items())
+    )
+    people = len(network.people)
+    tables = [
+        Table(
+            f"{network.item}: {people} people, {len(arcs)} arcs",
+            ("from", "", "to", "", "people"),
+            arcs,
+            names=4,
+        )
+    ]
+    sides = {"summaries": network.people, "closest paths": network.targets}
+    for title, paths in sides.items():
+        rows = tuple(
+            (who, " ".join(map(str, path)), " ".join(name_of(network, p) for p in path))
+            for who, path in paths.items()
+        )
+        if rows:
+            tables.append(Table(title, ("", "positions", "words"), rows, names=3))
+    return "\n\n".join(map(draw, tables)) + "\n"
+
+
+def _json(network: WordNetwork) -> str:
+    record = {
+        "item": network.item,
+        "words": network.words,
+        "people": network.people,
+        "arcs": [
+            {"from": a, "to": b, "people": count} for (a, b), count in sorted(network.arcs.items())
+        ],
+        "targets": network.targets,
+    }
+    return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
+
+
+def _dot(network: WordNetwork) -> str:
+    """Thick arcs are those of many people; arcs on closest paths name their systems."""
+    end, people = len(network.words) + 1, len(network.people)
+    nodes = sorted({node for arc in network.arcs for node in arc})
+    lines = [f"digraph {json.dumps(network.item, ensure_ascii=False)} {{", "  rankdir=LR;"]
+    for node in nodes:
+        shape = ", shape=circle" if node in (0, end) else ", shape=plaintext"
+        label = json.dumps(name_of(network, node), ensure_ascii=False)
+        lines.append(f"  n{node} [label={label}{shape}];")
+    for (a, b), count in sorted(network.arcs.items()):
+        width = 0.5 + 5 * count / people
+        on = [s for s, path in network.targets.items() if (a, b) in pairwise((0, *path, end))]
+        told = json.dumps(", ".join([str(count), *on]), ensure_ascii=False)
+        style = "" if count else ", style=dashed"
+        lines.append(f"  n{a} -> n{b} [label={told}, penwidth={width:.2f}{style}];")
+    return "\n".join([*lines, "}"]) + "\n"

@@ -1,0 +1,45 @@
+"""Text as words: cut at blanks or by a tokeniser, and when two words are the same."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any
+
+from earwitness.errors import MissingExtra
+
+
+def at_blanks(text: str) -> list[str]:
+    """Whatever stands between blanks."""
+    return text.split()
+
+
+def japanese(text: str) -> list[str]:
+    """Words of Japanese, by janome's dictionary (extra ``ja``); blanks are left out."""
+    found = (token.surface.strip() for token in _janome().tokenize(text))
+    return [word for word in found if word]
+
+
+TOKENISERS: dict[str, Callable[[str], list[str]]] = {"blanks": at_blanks, "japanese": japanese}
+
+
+@cache
+def _janome() -> Any:
+    try:
+        from janome.tokenizer import Tokenizer
+    except ImportError:
+        raise MissingExtra("janome", "ja", "cutting Japanese into words") from None
+    return Tokenizer()
+
+
+@lru_cache(maxsize=65536)
+def same(word: str) -> str:
+    """What is equal for words that are the same but for case and punctuation around them.
+
+    >>> same("“Café,”"), same("CAFÉ"), same("...")
+    ('café', 'café', '...')
+    """
+    plain = unicodedata.normalize("NFKC", word).casefold()
+    inside = [place for place, letter in enumerate(plain) if letter.isalnum()]
+    return plain[inside[0] : inside[-1] + 1] if inside else plain
