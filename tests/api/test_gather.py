@@ -100,3 +100,18 @@ def test_what_cannot_be_told_is_asked_for(folder: Path) -> None:
     (folder / "durations.csv").write_text("name,seconds\na,1\n")
     with pytest.raises(InputError, match="needs the columns item and duration"):
         gather(folder / "anna", durations=folder / "durations.csv")
+
+
+def test_recognised_words_are_gathered_by_recording(tmp_path: Path) -> None:
+    lines = "a 1 0.5 0.2 rains 0.9\na 1 0 0.4 it 0.8\nb 1 0 0.5 snow\nb 2 0 0.5 ice\n"
+    (tmp_path / "asr.ctm").write_text(lines)
+    found = gather(tmp_path / "asr.ctm", system="asr")
+    assert [one["item"] for one in found] == ["a", "b 1", "b 2"]
+    assert found[0]["output"] == {"words": [["it", 0, 0.4, 0.8], ["rains", 0.5, 0.7, 0.9]]}
+    said = {"item": "a", "transcript": "it rains a lot", "references": [{"positions": [1, 2]}]}
+    assert score(found[:1], [said]).systems["asr"]["sumaccy"].value == 1
+    (tmp_path / "asr.ctm").write_text("a 1 0.5 rains\n")
+    with pytest.raises(InputError, match=r"asr\.ctm:1: has 4 fields"):
+        gather(tmp_path)
+    with pytest.raises(UsageError, match="recognised words are outputs"):
+        gather(tmp_path / "asr.ctm", durations={"a": 1.0})

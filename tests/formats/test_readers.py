@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from earwitness.formats.chapters.layouts import OUTPUTS, REFERENCES, SAMPLES
 from earwitness.formats.records import Layout
 from earwitness.formats.source import Block
+from earwitness.formats.summaries import layouts as summaries
 
 odd = st.recursive(
     st.one_of(
@@ -55,10 +56,25 @@ records = {
         transcript=odd,
     ),
 }
+word = st.one_of(st.text(max_size=3), st.tuples(st.text(max_size=3), *[odd] * 2), odd)
+numbers = st.lists(st.one_of(st.integers(-3, 9), odd), max_size=3)
+summary = st.fixed_dictionaries(
+    {}, optional={"positions": numbers, "text": odd, "annotator": odd, "words": st.lists(word)}
+)
+records["summaries"] = fields(item=names, system=names, output=summary, meta=odd)
+records["manual summaries"] = fields(
+    item=names,
+    references=st.lists(summary, max_size=2),
+    words=st.lists(word, max_size=3),
+    transcript=odd,
+    duration=odd,
+)
 LAYOUTS: dict[str, Layout[Any]] = {
     "samples": SAMPLES,
     "outputs": OUTPUTS,
     "references": REFERENCES,
+    "summaries": summaries.OUTPUTS,
+    "manual summaries": summaries.REFERENCES,
 }
 
 

@@ -1,8 +1,9 @@
-"""Chapters in files of their own, as the records that are scored."""
+"""Chapters, and recognised words, in files of their own, as the records that are scored."""
 
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from os import PathLike
@@ -11,6 +12,7 @@ from typing import Any
 
 from earwitness.errors import InputError, Problem, UsageError, nearest
 from earwitness.formats.check import LONGEST, is_name
+from earwitness.text.ctm import read_ctm
 from earwitness.text.presets import PRESETS, Options, read
 
 ENDINGS = {
@@ -20,6 +22,7 @@ ENDINGS = {
     ".ffmeta": "ffmetadata",
     ".ffmetadata": "ffmetadata",
 }
+CTM = ".ctm"
 Paths = Sequence[str | PathLike[str]] | str | PathLike[str]
 
 
@@ -37,7 +40,8 @@ def gather(
     An item is called like its file without the ending, a system like its folder unless it is named;
     of references the folders are the annotators. ``durations`` has the seconds of every item, or is
     a CSV file with the columns item and duration. The preset follows from the ending (.srt, .vtt,
-    .json, .ffmeta) unless it is given.
+    .json, .ffmeta) unless it is given. A file that ends in .ctm has recognised words of summaries,
+    and an item for every recording in it.
     """
     if durations is not None and system is not None:
         raise UsageError("a system is named for outputs; durations are given for references")
@@ -46,6 +50,10 @@ def gather(
     paths = list(_files([files] if isinstance(files, str | PathLike) else files, preset))
     if not paths:
         raise UsageError("no file to gather")
+    recognised = [path for path in paths if path.suffix.lower() == CTM and not preset]
+    paths = [path for path in paths if path not in recognised]
+    if recognised and durations is not None:
+        raise UsageError(f"{recognised[0]}: recognised words are outputs, not references")
     problems: list[Problem] = []
     options = Options(pattern, timestamp_format)
     options.check()
@@ -54,6 +62,7 @@ def gather(
         found = _outputs(paths, contents, system, problems)
     else:
         found = _references(paths, contents, _seconds(durations, problems), problems)
+    found += [one for path in recognised for one in _words(path, system, problems)]
     if problems:
         raise InputError(problems, done="gathered")
     return found
@@ -66,7 +75,40 @@ def _files(places: Sequence[str | PathLike[str]], preset: str) -> Iterator[Path]
             yield place
             continue
         inside = sorted(path for path in place.iterdir() if path.is_file())
-        yield from (p for p in inside if preset or p.suffix.lower() in ENDINGS)
+        yield from (p for p in inside if preset or p.suffix.lower() in {*ENDINGS, CTM})
+
+
+def _read(path: Path, problems: list[Problem]) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        told = f"not UTF-8 at byte {error.start + 1}"
+        problems.append(Problem(str(path), 0, "", told, "save as UTF-8"))
+    except OSError as error:
+        problems.append(Problem(str(path), 0, "", f"cannot be read: {error.strerror or error}"))
+    return None
+
+
+def _words(path: Path, system: str | None, problems: list[Problem]) -> list[dict[str, Any]]:
+    """Outputs of a CTM file, one for every recording."""
+    text = _read(path, problems)
+    words, flaws = read_ctm(text or "")
+    for flaw in flaws:
+        problems.append(Problem(str(path), flaw.line, "", flaw.message, flaw.remedy))
+    named = system or path.resolve().parent.name
+    spoken: dict[str, list[list[Any]]] = {}
+    for one in words:
+        sure = [] if one.confidence is None else [one.confidence]
+        spoken.setdefault(one.recording, []).append([one.word, one.start, one.end, *sure])
+    names = Counter(recording.split()[0] for recording in spoken)
+    return [
+        {
+            "item": recording.split()[0] if names[recording.split()[0]] == 1 else recording,
+            "system": named,
+            "output": {"words": own},
+        }
+        for recording, own in spoken.items()
+    ]
 
 
 def _content(
@@ -77,14 +119,8 @@ def _content(
         remedy = f"name a preset: {', '.join(PRESETS)}"
         problems.append(Problem(str(path), 0, "", "how are chapters marked in it?", remedy))
         return None
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        told = f"not UTF-8 at byte {error.start + 1}"
-        problems.append(Problem(str(path), 0, "", told, "save as UTF-8"))
-        return None
-    except OSError as error:
-        problems.append(Problem(str(path), 0, "", f"cannot be read: {error.strerror or error}"))
+    text = _read(path, problems)
+    if text is None:
         return None
     for flaw in read(text, preset, options).flaws:
         problems.append(Problem(str(path), flaw.line, "", flaw.message, flaw.remedy))

@@ -31,7 +31,8 @@ def command(files: tuple[Path, ...], output: Path | None, **options: Any) -> Non
 
     Without --durations they are outputs, and their folder is the system; with it they are
     references, and their folder is the annotator. A folder stands for the files in it that can be
-    read. The preset follows from the ending (.srt, .vtt, .json, .ffmeta) unless it is given.
+    read. The preset follows from the ending (.srt, .vtt, .json, .ffmeta) unless it is given. A .ctm
+    file has recognised words of summaries, an item for every recording.
 
     \b
     earwitness gather careful/ eager/ > outputs.jsonl
