@@ -17,6 +17,7 @@ COMMANDS = {
     "The report in Chromium": ["-m", "pytest", "-q", "browser"],
     "Chapters against chunkseg": ["benchmarks/chapters.py"],
     "Titles against bert-score": ["benchmarks/titles.py"],
+    "Word networks against one pass": ["benchmarks/summaries.py"],
 }
 
 

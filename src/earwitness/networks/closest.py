@@ -52,7 +52,7 @@ def closest(
 
 def _fewest(network: Network, summary: Summary) -> tuple[Distances, int, int]:
     """The fewest edits and the longest path that needs no more."""
-    longest = len(network.words) + 1
+    longest = network.longest + 1
     costs = Costs(-1, longest - 1, longest)
     found = distances(network, summary, costs, enough(network, summary))
     return found, *_split(found.least, longest)
@@ -65,8 +65,8 @@ def _least_rate(
 
     A path of E edits and L words is better if ``length · E − edits · L`` is below 0.
     """
-    longest = len(network.words) + 1
-    width = edits * longest // length
+    longest = network.longest + 1
+    width = edits * network.longest // length
     while True:
         per_edit, per_word = length * longest, edits * longest + 1
         costs = Costs(-per_word, per_edit - per_word, per_edit)

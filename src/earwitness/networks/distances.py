@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,8 +59,7 @@ class Summary:
         return cls(len(labels), matches, words is None)
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """Cells of a node from place ``start`` on; those from ``core`` on are words too much."""
 
     start: int
@@ -87,33 +86,35 @@ def distances(network: Network, summary: Summary, costs: Costs, width: int) -> D
     """All rows; right for paths of at most ``width`` errors, and never too small."""
     rows = _windows(network, summary, costs, width)
     ramp = np.arange(summary.words + 1, dtype=rows[START].cells.dtype) * costs.extra
-    for node, leading in network.before.items():
-        row = rows[node]
-        start, core, cells = row.start, row.core, row.cells
-        if not leading:
-            cells[:] = ramp[start : start + len(cells)]
-            continue
-        inner = cells[: core - start]
-        first = rows[leading[0]]
-        least = first.cells[start - first.start : core - first.start]
-        for other in leading[1:]:
-            more = rows[other]
-            there = more.cells[start - more.start : core - more.start]
-            least = np.minimum(least, there, out=inner)
-        if node == network.end:
-            inner[:] = least
-            continue
-        before_match = [int(least[p - 1 - start]) for p in summary.matches.get(node, ())]
-        if least is inner:
-            least = least.copy()
-        inner[0] = least[0]
-        np.minimum(least[1:], least[:-1], out=inner[1:])
-        inner += costs.wrong
-        for place, value in zip(summary.matches.get(node, ()), before_match, strict=True):
-            _carry(inner, place - start, value + costs.match, ramp)
-        if core - start < len(cells):
-            cells[core - start :] = ramp[1 : len(cells) - (core - start) + 1] + inner[-1]
+    rows[START].cells[:] = ramp[: len(rows[START].cells)]
+    scratch, minimum, wrong = np.empty_like(ramp), np.minimum, costs.wrong
+    matches = summary.matches
+    for node in network.words:
+        start, core, cells = rows[node]
+        size = core - start
+        least = _least(rows, network.before[node], start, core, scratch)
+        cells[0] = least[0]
+        minimum(least[1:], least[:-1], out=cells[1:size])
+        cells[:size] += wrong
+        for place in matches.get(node, ()):
+            _carry(cells[:size], place - start, int(least[place - 1 - start]) + costs.match, ramp)
+        if size < len(cells):
+            cells[size:] = ramp[1 : len(cells) - size + 1] + cells[size - 1]
+    start, core, cells = rows[network.end]
+    cells[:] = _least(rows, network.before[network.end], start, core, scratch)
     return Distances(network, summary, costs, rows)
+
+
+def _least(rows: dict[int, Row], leading: list[int], start: int, core: int, scratch: Ints) -> Ints:
+    """The smallest of several rows, cell by cell, from start to core."""
+    begin, _, cells = rows[leading[0]]
+    least = cells[start - begin : core - begin]
+    if len(leading) > 1:
+        out = scratch[: core - start]
+        for other in leading[1:]:
+            begin, _, cells = rows[other]
+            least = np.minimum(least, cells[start - begin : core - begin], out=out)
+    return least
 
 
 def enough(network: Network, summary: Summary) -> int:
@@ -141,12 +142,11 @@ def _windows(network: Network, summary: Summary, costs: Costs, width: int) -> di
     if not summary.by_position:
         width = summary.words
     core = {node: min(own[node] + width, summary.words) + 1 for node in own}
+    last = {node: core[after[-1]] if after else 0 for node, after in network.behind.items()}
     rows = {}
     for node, place in own.items():
         start = max(0, place - width - 1)  # a match comes from the cell before
-        stop = max((core[other] for other in network.behind[node]), default=0)
-        cells = np.empty(max(core[node], stop) - start, kind)
-        rows[node] = Row(start, core[node], cells)
+        rows[node] = Row(start, core[node], np.empty(max(core[node], last[node]) - start, kind))
     return rows
 
 

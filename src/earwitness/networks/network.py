@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
+from math import inf, log
 
 START = 0  # before the first word, which is at position 1
 
@@ -52,9 +53,9 @@ class Network:
         return counted
 
     @cached_property
-    def kept(self) -> Counter[int]:
-        """How many people kept every word."""
-        return Counter(chain.from_iterable(self.summaries))
+    def logs(self) -> dict[Arc, float]:
+        """The logarithms of that; nobody is minus infinity."""
+        return {arc: log(count) if count else -inf for arc, count in self.counts.items()}
 
     @cached_property
     def before(self) -> dict[int, list[int]]:
@@ -72,6 +73,14 @@ class Network:
     def words(self) -> list[int]:
         """All nodes that are words and can be reached."""
         return [node for node in self.before if node not in (START, self.end)]
+
+    @cached_property
+    def longest(self) -> int:
+        """Words of the longest path."""
+        lengths: dict[int, int] = {}
+        for node, leading in self.before.items():
+            lengths[node] = 1 + max((lengths[a] for a in leading), default=-1)
+        return lengths[self.end] - 1
 
     @cached_property
     def behind(self) -> dict[int, list[int]]:

@@ -17,7 +17,6 @@ from math import nan
 
 from earwitness.networks.distances import Distances
 from earwitness.networks.network import START
-from earwitness.networks.weight import log_count
 
 SAME = 1e-9  # sums this close are the same
 FREE, EXTRA, MISSING, WRONG = range(4)  # anything; no missing word; no extra word; wrong ones only
@@ -64,7 +63,7 @@ class Optimal:
         sums = self.marked[node]
         moves = list(self._moves(node))
         for a in self.found.network.before[node]:
-            row, one = self.found.rows[a], log_count(self.found.network, a, node)
+            row, one = self.found.rows[a], self.found.network.logs[a, node]
             start, stop, item = row.start, row.start + len(row.cells), row.cells.item
             into = self.marked.get(a, {})
             for cell, before, wanted in moves:
@@ -103,7 +102,7 @@ class Optimal:
         while True:
             here = self._with_extra_words(node, here)
             for other in network.behind[node]:
-                total = passed + log_count(network, node, other)
+                total = passed + network.logs[node, other]
                 there = self._onward(node, here, other) if other in marked else set()
                 rest = max((marked[other][cell] for cell in there), default=nan)
                 if total + rest >= best - SAME:
@@ -115,6 +114,8 @@ class Optimal:
 
     def _with_extra_words(self, node: int, here: set[int]) -> set[int]:
         """These cells and those of the same node that extra words lead to."""
+        if len(here) == len(self.marked[node]):
+            return here
         found = set(here)
         for cell in sorted(self.marked[node]):
             place, state = divmod(cell, STATES)

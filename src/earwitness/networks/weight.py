@@ -10,12 +10,6 @@ from earwitness.networks.network import START, Network
 ROUNDS = 100  # far more than the few that the search for the heaviest path needs
 
 
-def log_count(network: Network, a: int, b: int) -> float:
-    """Of an arc; nobody is minus infinity."""
-    count = network.counts[a, b]
-    return log(count) if count else -inf
-
-
 def weight(network: Network, path: Sequence[int], *, boundary: bool) -> float:
     """The geometric mean of C/H over the arcs of a path; with ``boundary`` those at its ends too.
 
@@ -24,7 +18,7 @@ def weight(network: Network, path: Sequence[int], *, boundary: bool) -> float:
     arcs = network.arcs(path) if boundary else network.arcs(path)[1:-1]
     if not arcs:
         return nan
-    total = sum(log_count(network, a, b) for a, b in arcs)
+    total = sum(network.logs[arc] for arc in arcs)
     return exp(total / len(arcs) - log(network.people))
 
 
@@ -63,7 +57,7 @@ def _heaviest(network: Network, mean: float, *, boundary: bool) -> tuple[float, 
             elif not boundary and a == START:
                 none.add(node)
             else:
-                one = log_count(network, a, node)
+                one = network.logs[a, node]
                 found += [(way[0] + one - mean, way[1] + one, way[2] + 1) for way in ways]
         if found:
             some[node] = max(found)

@@ -1,0 +1,156 @@
+"""Word networks: how close finding the closest path is to one plain pass over all cells.
+
+An hour of unsegmented lecture (10,000 words, 25 people, a summary of 4,000 words) is scored, with
+its target path. The measure is a plain vectorised pass over arcs times words: for every arc, NumPy
+relaxes the cells of its end by those of its start, once. Then cost against words and people, and a
+corpus of utterances. `--quick` uses small sizes: the figures then only show that it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import earwitness
+from earwitness.networks import Network, closest
+
+BAR, MEMORY = 1.5, 500  # times one pass; MB
+NOISE = {"close": 0.12, "fair": 0.35, "random": 9.0}  # of outputs
+
+
+def lecture(words: int, people: int, seed: int = 0) -> tuple[Network, dict[str, tuple[int, ...]]]:
+    """People who keep two words in five, mostly the same ones, and outputs of several qualities."""
+    rng = random.Random(seed)
+    matter = [rng.random() for _ in range(words)]
+    for here, there in pairwise(range(words)):  # neighbours matter alike
+        matter[there] = 0.6 * matter[here] + 0.4 * matter[there]
+
+    def kept(noise: float) -> tuple[int, ...]:
+        own = [number + rng.gauss(0, noise) for number in matter]
+        limit = sorted(own)[round(0.6 * words)]
+        return tuple(place for place, number in enumerate(own, 1) if number > limit)
+
+    network = Network(words, tuple(kept(0.12) for _ in range(people)))
+    return network, {name: kept(noise) for name, noise in NOISE.items()}
+
+
+def one_pass(network: Network, words: int) -> Callable[[], object]:
+    """For every arc: cells of its end are the least of what they are, the arc's start plus one
+    error, and the arc's start one word earlier plus one error."""
+    rows = {node: np.arange(words + 1, dtype=np.int32) for node in network.before}
+
+    def relax() -> None:
+        for node, leading in network.before.items():
+            row = rows[node]
+            for other in leading:
+                start = rows[other]
+                np.minimum(row, start + 1, out=row)
+                np.minimum(row[1:], start[:-1] + 1, out=row[1:])
+
+    return relax
+
+
+def best_of(*works: Callable[[], object], times: int = 5) -> list[float]:
+    """Seconds of the fastest run of each, in turns, since the machine may be busy with others."""
+    taken: list[list[float]] = [[] for _ in works]
+    for _ in range(times):
+        for work, own in zip(works, taken, strict=True):
+            start = time.perf_counter()
+            work()
+            own.append(time.perf_counter() - start)
+    return [min(own) for own in taken]
+
+
+def peak(words: int, people: int, name: str, answer: Any) -> None:
+    """Memory of a process that scores one output."""
+    network, outputs = lecture(words, people)
+    closest(network, outputs[name])
+    status = Path("/proc/self/status").read_text()
+    answer.put(int(status.split("VmHWM:")[1].split()[0]) / 1000)
+
+
+def memory(words: int, people: int, name: str) -> float:
+    """The same, from a fresh process, in MB."""
+    context = get_context("spawn")
+    answer = context.Queue()
+    process = context.Process(target=peak, args=(words, people, name, answer))
+    process.start()
+    found = float(answer.get())
+    process.join()
+    return found
+
+
+def hour(words: int, people: int) -> None:
+    """An hour of lecture."""
+    network, outputs = lecture(words, people)
+    arcs, size = len(network.counts), len(outputs["close"])
+    plain = one_pass(network, size)
+    print(f"{words:,} words, {people} people, {arcs:,} arcs, a summary of {size:,} words,")
+    print(f"  beside one plain pass over {arcs * size / 1e6:.0f} million cells:")
+    for name, output in outputs.items():
+        for objective in ("edits", "accuracy"):
+            target = closest(network, output, objective=objective)
+
+            def find(output: tuple[int, ...] = output, objective: str = objective) -> object:
+                return closest(network, output, objective=objective)
+
+            once, taken = best_of(plain, find)
+            told = f"{taken:.2f} s, the pass {once:.2f} s: {taken / once:.2f} ×"
+            bar = f" (bar {BAR} ×)" if objective == "edits" else ""
+            print(f"  {name}, {objective}: SumACCY {target.accuracy:.3f}, {told}{bar}")
+    used = memory(words, people, "fair")
+    print(f"  memory with the traceback: {used:.0f} MB (bar {MEMORY} MB)")
+
+
+def growth(sizes: list[int], people: list[int]) -> None:
+    """Cost against words and people."""
+    print("cost of a fair output, by words and people:")
+    for words in sizes:
+        cells = []
+        for number in people:
+            network, outputs = lecture(words, number)
+            closest(network, outputs["fair"])
+            [taken] = best_of(lambda n=network, o=outputs["fair"]: closest(n, o))  # type: ignore[misc]
+            cells.append(f"{number} people {1000 * taken:7.1f} ms")
+        print(f"  {words:6,} words: {', '.join(cells)}")
+
+
+def utterances(count: int, people: int) -> None:
+    """A corpus as the paper's, through `score` with everything: intervals, people, left out."""
+    references, outputs = list[dict[str, Any]](), list[dict[str, Any]]()
+    for index in range(count):
+        network, found = lecture(30, people, index)
+        kept = [{"positions": list(one)} for one in network.summaries]
+        said = [f"w{n}" for n in range(30)]
+        references.append({"item": f"u{index}", "words": said, "references": kept})
+        for name, positions in found.items():
+            output = {"positions": list(positions)}
+            outputs.append({"item": f"u{index}", "system": name, "output": output})
+    start = time.perf_counter()
+    earwitness.score(outputs, references, metrics="sumaccy")
+    taken = time.perf_counter() - start
+    paths = len(outputs) * (1 + people) + count * people
+    print(f"{count} utterances of 30 words, {people} people, {len(NOISE)} systems, everybody also")
+    print(f"  against the others: {taken:.1f} s, {1e3 * taken / paths:.2f} ms a path")
+
+
+def main() -> None:
+    """Print all figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    quick = parser.parse_args().quick
+    hour(*((500, 5) if quick else (10_000, 25)))
+    growth([250, 500] if quick else [1000, 3000, 10_000], [2, 5] if quick else [5, 25, 100])
+    utterances(*((5, 3) if quick else (50, 25)))
+
+
+if __name__ == "__main__":
+    main()
