@@ -175,3 +175,50 @@ def test_all_details_are_on_paper(browser: Browser, report: Path) -> None:
     assert page.locator("audio").first.is_hidden()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("details:not([open])").count() > 0
+
+
+@pytest.fixture(scope="module")
+def networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of summaries."""
+    folder = Path(__file__).parents[1] / "examples" / "summaries"
+    files = (str(folder / name) for name in ("outputs.jsonl", "references.jsonl"))
+    found = earwitness.score(*files, worst=4, baselines="lead", by="kind")
+    path = tmp_path_factory.mktemp("networks") / "report.html"
+    path.write_text(earwitness.render(found, "html"), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+def test_networks_fit_and_words_do_not_overlap(
+    browser: Browser, networks: Path, width: int
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(networks.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    overlaps = page.evaluate(
+        """() => [...document.querySelectorAll(".network svg")].flatMap(svg => {
+            const boxes = [...svg.querySelectorAll("text")].map(t => t.getBoundingClientRect());
+            return boxes.slice(1).filter((b, i) =>
+                Math.abs(b.top - boxes[i].top) < 5 && b.left < boxes[i].right);
+        }).length"""
+    )
+    assert overlaps == 0
+    page.close()
+
+
+def test_a_button_picks_out_the_path_of_its_system(browser: Browser, networks: Path) -> None:
+    page = browser.new_page()
+    page.goto(networks.as_uri())
+    picked = """() => {
+        const figure = document.querySelector(".network");
+        const grey = getComputedStyle(figure.querySelector(".arc:not([class*=on])")).stroke;
+        return [...figure.querySelectorAll(".arc")].map(
+            (arc, i) => getComputedStyle(arc).stroke === grey ? null : i).filter(i => i !== null);
+    }"""
+    before = page.evaluate(picked)
+    page.locator(".network").first.locator("label", has_text="careful").click()
+    after = page.evaluate(picked)
+    assert before
+    assert after
+    assert before != after
+    page.close()

@@ -23,7 +23,10 @@ def metrics_page() -> str:
         "statistics, statistics are summed over cases, and values are computed from the sums; "
         "`docs/algorithms` has a slow plain version of each. Undefined values are NaN and counted."
     )
-    parts = ["# Metrics", NOTE, intro, *(_metric(kind) for kind in METRICS.values())]
+    parts = ["# Metrics", NOTE, intro]
+    for task in dict.fromkeys(kind.task for kind in METRICS.values()):
+        parts.append(f"# Metrics of {task}")
+        parts += [_metric(kind) for kind in METRICS.values() if kind.task == task]
     return "\n\n".join(parts) + "\n"
 
 

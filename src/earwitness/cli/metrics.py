@@ -12,7 +12,7 @@ from earwitness.report.numbers import ARROWS
 def command() -> None:
     """List the metrics with their values and parameters."""
     for name, kind in METRICS.items():
-        click.echo(f"{name}: {kind.title}")
+        click.echo(f"{name} ({kind.task}): {kind.title}")
         for parameter, default in kind.parameters().items():
             click.echo(f"  --{parameter.replace('_', '-')} {default}: {kind.help(parameter)}")
         for value in kind.values:
