@@ -6,41 +6,29 @@ import csv
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import IO
 
 import msgspec
 
 from earwitness.data import Key
 from earwitness.errors import UsageError
-from earwitness.formats.whole import WholeFile
+from earwitness.formats.whole import Writer
 
 ENDINGS = (".csv", ".jsonl")
 
 
-class SampleTable:
+class SampleTable(Writer):
     """Rows ``item, system, value …, signature`` as .csv or .jsonl; undefined is empty or null."""
 
     def __init__(self, path: str | Path, names: Sequence[str], signature: str) -> None:
         self._path, self._names, self._signature = Path(path), tuple(names), signature
         if self._path.suffix not in ENDINGS:
             raise UsageError(f"{self._path}: a sample table ends in .csv or .jsonl")
-        self._file = WholeFile(self._path)
+        super().__init__(self._path)
 
-    def __enter__(self) -> SampleTable:
-        self._stream: IO[str] = self._file.__enter__()
+    def _begin(self) -> None:
         self._csv = csv.writer(self._stream, lineterminator="\n")
         if self._path.suffix == ".csv":
             self._csv.writerow(["item", "system", *self._names, "signature"])
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._file.__exit__(kind, error, trace)
 
     def write(self, keys: Sequence[Key], values: Sequence[Sequence[float]]) -> None:
         """Cases with their values in the order of the names."""

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from types import TracebackType
-from typing import IO
+from typing import IO, Self
 
 from earwitness.errors import UsageError
 
@@ -70,3 +70,26 @@ class WholeFile:
 
     def _failure(self, error: OSError) -> UsageError:
         return UsageError(f"{self._path}: cannot be written: {error.strerror or error}")
+
+
+class Writer:
+    """Something that writes a file bit by bit; the file appears at the end, if all went well."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = WholeFile(path)
+
+    def __enter__(self) -> Self:
+        self._stream: IO[str] = self._file.__enter__()
+        self._begin()
+        return self
+
+    def _begin(self) -> None:
+        """Write what stands at the top."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.__exit__(kind, error, trace)
