@@ -28,17 +28,6 @@ class Step(NamedTuple):
         return "" if self.right else "S"
 
 
-def edits_and_hits(labels: Sequence[int], path: Sequence[int]) -> tuple[int, int]:
-    """The fewest edits between two lists of positions, and the most right words they leave.
-
-    >>> edits_and_hits((2, 3), (1, 2))
-    (2, 1)
-    """
-    found = _beside(labels, path, None)
-    edits = -(-found.least // found.costs.extra)
-    return edits, edits * found.costs.extra - found.least
-
-
 def _beside(
     labels: Sequence[Hashable], path: Sequence[int], words: Mapping[int, Hashable] | None
 ) -> Distances:

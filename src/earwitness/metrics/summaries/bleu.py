@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -102,15 +103,15 @@ def string_counts(output: Sequence[str], references: Sequence[Sequence[str]]) ->
     """Matches of every order, strings of every order, the length, and the closest one."""
     matches, strings = list[float](), list[float]()
     for n in range(1, ORDERS + 1):
-        own, most = _counts(output, n), Counter[tuple[str, ...]]()
-        for reference in references:
-            most |= _counts(reference, n)
-        matches.append((own & most).total())
+        known = [_counts(tuple(reference), n) for reference in references]
+        own = _counts(tuple(output), n)
+        matches.append(sum(min(k, max(one[s] for one in known)) for s, k in own.items()))
         strings.append(max(len(output) - n + 1, 0))
     length = len(output)
     wanted = min((abs(len(one) - length), len(one)) for one in references)[1]
     return [*matches, *strings, length, wanted]
 
 
-def _counts(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+@lru_cache(maxsize=1024)
+def _counts(words: tuple[str, ...], n: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))

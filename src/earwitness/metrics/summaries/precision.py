@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import ClassVar
 
@@ -53,9 +54,9 @@ class WordStrings(SummaryMetric):
         """For every n: found strings, strings, their quotient, whether there is one."""
         own, row = positions(case.output), list[float]()
         for n in LENGTHS:
-            known = set(chain.from_iterable(_strings(positions(r), n) for r in case.references))
+            known = [_known(positions(one), n) for one in case.references]
             strings = _strings(own, n)
-            found = sum(string in known for string in strings)
+            found = sum(any(string in own for own in known) for string in strings)
             row += [found, len(strings), found / len(strings) if strings else 0, bool(strings)]
         return row
 
@@ -63,6 +64,11 @@ class WordStrings(SummaryMetric):
         found, number, own, count = (statistics[..., kind::4] for kind in range(4))
         means = [ratio(own, count, np.nan), ratio(found, number, np.nan)]
         return np.concatenate(means, axis=-1)
+
+
+@lru_cache(maxsize=1024)
+def _known(words: tuple[int, ...], n: int) -> frozenset[tuple[int, ...]]:
+    return frozenset(_strings(words, n))
 
 
 def _strings(words: Sequence[int], n: int) -> list[tuple[int, ...]]:
