@@ -66,12 +66,14 @@ class Problem:
     field: str
     message: str
     remedy: str = ""
+    item: str = ""
 
     def __str__(self) -> str:
         where = f"{self.source}:{self.line}" if self.line else self.source
         field = f"{self.field}: " if self.field else ""
         remedy = f" — {self.remedy}" if self.remedy else ""
-        return f"{where}: {field}{self.message}{remedy}"
+        item = f' [item "{self.item}"]' if self.item else ""
+        return f"{where}: {field}{self.message}{remedy}{item}"
 
 
 class InputError(EarwitnessError, ValueError):

@@ -100,7 +100,7 @@ def test_an_ambiguous_text_is_read_with_the_most_neighbours_and_noted() -> None:
         ({"positions": [10]}, "10 is no position: what was said has the words 1 to 9"),
         ({"positions": [1.5]}, "output.positions[0]: must be a whole number, got 1.5"),
         ({"positions": [True]}, "output.positions[0]: must be a whole number, got true"),
-        ({"text": "the tulips"}, 'output.text: no extraction: word 2, "tulips", was not said'),
+        ({"text": "the tulips"}, 'output.text: no extraction: not said: "tulips"'),
         ({"text": "spring bloom"}, 'word 2, "bloom", was not said behind "spring"'),
         ({"positions": [1], "text": "in"}, 'the words at the positions are "the", not "in"'),
         ({"positions": [1], "words": ["the"]}, "output.words: the summary is also in positions"),
@@ -129,7 +129,7 @@ def test_a_bad_output_is_refused_with_its_line_and_item(content: Any, told: str)
         ({"references": [{"text": " "}]}, "references[0].text: is empty"),
         ({"references": [{"positions": [4, 2]}]}, "must increase, but 2 follows 4"),
         ({"references": [KEPT, KEPT]}, 'references[1].annotator: "A" is also references[0]'),
-        ({"references": [{"text": "tulips"}]}, 'word 1, "tulips", was not said'),
+        ({"references": [{"text": "tulips"}]}, 'no extraction: not said: "tulips"'),
         ({"words": []}, "words: has no word in it"),
         ({"transcript": "x"}, "transcript: what was said is also in words — keep one"),
         ({"references": []}, "references: must not be empty"),
@@ -165,7 +165,7 @@ def test_summaries_in_words_of_their_own_are_scored_as_texts() -> None:
 
 def test_text_that_is_no_extraction_can_be_scored_by_how_it_is_written() -> None:
     given = [output(text="the cherry trees in Japan")]
-    assert "or score with --match surface" in problems(given, [reference()])
+    assert "or --metric sumaccy --match surface" in problems(given, [reference()])
     found = score(given, [reference()], metrics="sumaccy", match="surface")
     assert found.systems["s"]["sumaccy"].value == pytest.approx(0.8)
     assert "match=surface" in found.signature

@@ -138,10 +138,10 @@ def test_the_alignment_is_one_that_a_person_can_read() -> None:
     assert SummarizationAccuracy().alignment(case("2345X")) == (
         """\
 PATH:   beautiful cherry blossoms in Japan </s>
-OUT:    beautiful cherry blossoms in X     </s>
+OUT:    beautiful cherry blossoms in X?    </s>
                                      S
 people: 3         3      4        2  2     2
 
-accuracy 0.800 = (5 - 1) / 5: 1 replaced, 0 missing, 0 too many; 5 people"""
+accuracy 0.800 = (5 - 1) / 5: 1 replaced, 0 missing, 0 too many; 1 not said; 5 people"""
     )
     assert "in[8]" in SummarizationAccuracy().alignment(case("23459"))

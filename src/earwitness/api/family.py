@@ -90,13 +90,16 @@ class Families:
 
     @property
     def headlines(self) -> list[str]:
-        """The headline of every metric."""
-        return [metric.headline + self._label(metric) for metric in self.metrics]
+        """The headlines of every metric."""
+        return self._headlines(self.metrics)
 
     @property
     def leading(self) -> list[str]:
-        """A headline a family: with its default parameters if it is there, else the first."""
-        return [metric.headline + self._label(metric) for metric in self._leading.values()]
+        """Headlines of families: with default parameters if they are there, else the first."""
+        return self._headlines(self._leading.values())
+
+    def _headlines(self, metrics: Iterable[Metric]) -> list[str]:
+        return [name + self._label(m) for m in metrics for name in (m.headline, *m.also)]
 
     @property
     def _leading(self) -> dict[str, Metric]:

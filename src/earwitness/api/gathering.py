@@ -184,7 +184,8 @@ def _seconds(
     except (OSError, UnicodeError, csv.Error) as error:
         raise UsageError(f"{source}: cannot be read: {error}") from error
     if not rows or not {"item", "duration"} <= rows[0].keys():
-        raise InputError([Problem(source, 1, "", "needs the columns item and duration")])
+        told = "needs the columns item and duration"
+        raise InputError([Problem(source, 1, "", told)], done="gathered")
     found: dict[str, float] = {}
     for line, row in enumerate(rows, 2):
         try:

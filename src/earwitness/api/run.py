@@ -33,6 +33,7 @@ from earwitness.formats.records import Findings, OnError
 from earwitness.formats.references import References, read_references
 from earwitness.formats.seen import Seen, hash_keys, hash_names
 from earwitness.formats.source import Source
+from earwitness.metrics.cases import CaseList
 
 
 @dataclass
@@ -52,6 +53,9 @@ class Run:
     work: MeasureBlock = field(init=False)
 
     def __post_init__(self) -> None:
+        for name in self.baselines:
+            if name not in self.lines.baselines:
+                self.lines.baseline(name, CaseList([]), 0)  # refuses it
         self.findings = Findings(self.on_error)
         self.families = self.collected.families
         self.people = PeopleTally(self.collected.tally(), self.collected.tally())
@@ -129,10 +133,12 @@ class Run:
         kept = self.collected
         estimates, people = kept.whole.estimates(level), self._people(level)
         known: list[Estimates] = [*estimates.values()] or ([people.ceiling] if people else [])
+        made = f"|baselines={'+'.join(self.baselines)}" if self.baselines else ""
         methods = {estimate.method for own in known for estimate in own.values()}
         return Scores(
             signature=f"{self.families.signature}|{'+'.join(sorted(methods))}"
-            f"(draws={kept.draws},level={level},seed={kept.seed})|on_error={self.on_error}{self.lines.signature}",
+            f"(draws={kept.draws},level={level},seed={kept.seed})|on_error={self.on_error}"
+            f"{self.lines.signature}{made}",
             provenance=self._provenance(),
             families=self.families.named,
             headlines=tuple(self.families.leading),
@@ -215,7 +221,7 @@ class Run:
     def _missing(self, joined: References, source: str) -> None:
         """Items that a system gave nothing for."""
         items = list(joined.rows)
-        remedy = "write an empty list if it found no chapters"
+        remedy = self.lines.if_nothing
         for name in sorted(self.answered):
             silent = np.ones(len(items), np.bool_)
             silent[self.answered[name]] = False
@@ -263,7 +269,7 @@ class Run:
         lost = {left.key.system for left in self.findings.skipped} - {"", *systems}
         for name in sorted(lost):
             yield f'system "{name}" is not in the tables: all of its cases were skipped'
-        yield from self.lines.notes(self.remarks, self.families.names)
+        yield from self.lines.notes(self.remarks, self.families.metrics)
         if len({(s.bootstrap.count, s.items) for s in systems.values()}) > 1:
             yield "not all systems were scored on the same items — compare them with care"
         if self.collected.gallery.pruned:

@@ -11,10 +11,12 @@ from earwitness.errors import UsageError, nearest
 from earwitness.formats import chapters, summaries
 from earwitness.formats.lines import Lines
 from earwitness.formats.source import Source
+from earwitness.metrics import METRICS
 from earwitness.text.presets import PRESETS, Options
 from earwitness.text.words import TOKENISERS
 
 KEPT = {"positions", "text", "words", "ctm"}  # fields that only summaries have
+CUT = {"boundaries", "titles", "transcript", "preset", "sentences"}  # and only chapters
 SAID = {"words", "transcript", "ctm"}
 
 
@@ -61,13 +63,16 @@ TASKS = {
 }
 
 
-def task_of(outputs: Source | None, references: Source | None) -> Task:
-    """Told from the first lines: summaries are positions, texts or words; all else is chapters."""
+def task_of(outputs: Source | None, references: Source | None) -> Task | None:
+    """Told from the first lines: what only summaries have, and what only chapters have."""
     first = references.first() if references is not None else {}
-    one = _first(first.get("references"))
-    if outputs is not None:
-        one = _mapping(outputs.first().get("output")) or one
-    if not KEPT & one.keys() or "boundaries" in one:
+    line = outputs.first() if outputs is not None else {}
+    contents = {*_mapping(line.get("output")), *_first(first.get("references"))}
+    kept = bool(contents & KEPT or first.keys() & {"words", "ctm"})
+    cut = bool(contents & CUT or "hypothesis" in line)
+    if kept == cut:
+        return None
+    if cut:
         return TASKS["chapters"]
     return TASKS["summaries" if SAID & first.keys() else "texts"]
 
@@ -80,10 +85,15 @@ def setting(
     reading: dict[str, str],
 ) -> tuple[Families, Lines]:
     """Metrics, those of the task if none are named, and how its lines are read."""
+    task = task_of(outputs, references)
     if metrics is None:
-        task = task_of(outputs, references)
+        task = task or TASKS["chapters"]
         metrics = task.defaults if outputs is not None else task.people
     families = Families.of(metrics, parameters)
+    if task is not None and task.name != families.task:
+        known = ", ".join(name for name, kind in METRICS.items() if kind.task == task.name)
+        told = f"{families.metrics[0].name} is for {families.task}, but these are {task.name}"
+        raise UsageError(f"{told} — choose among {known}")
     if families.task not in TASKS:
         raise UsageError(f'there is no task "{families.task}" — {nearest(families.task, TASKS)}')
     rest = {name: value for name, value in reading.items() if value}

@@ -14,7 +14,7 @@ from earwitness.api import render
 from earwitness.api.tasks import TASKS
 from earwitness.data import Comparison, Map
 from earwitness.engines import in_process, processes
-from earwitness.errors import UsageError
+from earwitness.errors import UsageError, nearest
 from earwitness.formats.records import OnError
 from earwitness.formats.whole import WholeFile
 from earwitness.metrics import METRICS
@@ -27,12 +27,24 @@ DEFAULTS = "; ".join(f"{name}: {', '.join(t.defaults)}" for name, t in TASKS.ite
 ENDINGS = {"tex": "latex", "htm": "html", "txt": "text", "markdown": "md"}
 WORST = 5  # timelines of a page that was not told what to show
 Decorated = Callable[..., Any]
+
+
+class Named(click.Choice[str]):
+    """One of several names; a slip is told the nearest one."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        name = str(value)
+        if name not in self.choices:
+            self.fail(f'there is no "{name}" — {nearest(name.lower(), self.choices)}', param, ctx)
+        return name
+
+
 SHARED = {
     "metric": click.option(
         "--metric",
         "metrics",
         multiple=True,
-        type=click.Choice(list(METRICS)),
+        type=Named(list(METRICS)),
         help=f"Which metrics; may be given several times.  [default: {DEFAULTS}]",
     ),
     "by": click.option(

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 from earwitness.errors import nearest
 
+UNKNOWN = "unknown field"
 LONGEST = 1e9  # seconds, more than thirty years
 FARTHEST = 1e12  # seconds from the start
 LARGEST = 2**62  # of whole numbers that name something
-INSIDE = ("boundaries", "titles", "preset")  # fields of contents, not of records
+INSIDE = ("boundaries", "titles", "preset", "positions")  # fields of contents, not of records
 NAME = r"\A(?! )[^\x00-\x1f\x7f]+(?<! )\Z"  # no control characters, no blanks around
 
 
@@ -88,7 +89,7 @@ def record(fields: Mapping[str, Field], like: str = "", inner: str = "") -> Chec
                 remedy = f"{nearest(name, fields)} — what is your own goes under meta"
                 if inner and name in INSIDE:
                     remedy = f"it belongs inside {inner}"
-                yield Fault(_join(path, _cut(name)), "unknown field", remedy)
+                yield Fault(_join(path, _cut(name)), UNKNOWN, remedy)
 
     return check
 

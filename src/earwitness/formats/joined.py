@@ -86,7 +86,11 @@ def _mend(
     if is_name(item) and key.item not in references.rows:
         faults += _no_reference(key.item, references, findings.on_error)
     elif is_name(item) and key.system:
-        answered.append((key.system, references.rows[key.item]))
+        row = references.rows[key.item]
+        answered.append((key.system, row))
+        if isinstance(found, bytes) and (rest := kind.outputs.mended(value, faults)) is not None:
+            more = kind.output(rest.output, references.cases, row)
+            faults += more if isinstance(more, list) else []
     mended = None
     if findings.on_error == "empty":
         mended = kind.outputs.without_output(value, faults, kind.nothing)

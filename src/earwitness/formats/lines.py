@@ -14,6 +14,7 @@ from earwitness.formats.parsed import Parsed
 from earwitness.formats.records import Layout, OnError
 from earwitness.formats.slices import Slicing
 from earwitness.formats.source import Block
+from earwitness.metrics import Metric
 
 
 class Lines(ABC):
@@ -24,12 +25,13 @@ class Lines(ABC):
     failed: ClassVar[Any]  # what becomes of an output that cannot be read, or is not there
     nothing: ClassVar[dict[str, Any]]  # the content of an empty output
 
+    if_nothing: ClassVar[str]  # what to write for an output that has nothing in it
     baselines: ClassVar[tuple[str, ...]] = ()  # systems that need no system
 
     def baseline(self, name: str, cases: Cases, seed: int) -> list[Any]:
         """What a baseline gives for cases; refused if there is none of that name."""
         del cases, seed
-        known = f"known: {', '.join(self.baselines)}" if self.baselines else "there is none"
+        known = f"known: {', '.join(self.baselines)}" if self.baselines else "this task has none"
         raise UsageError(f'no baseline "{name}" — {known}')
 
     @property
@@ -69,5 +71,5 @@ class Lines(ABC):
         """What is odd about cases: about their references, or about their outputs."""
 
     @abstractmethod
-    def notes(self, remarks: Counter[str], metrics: set[str]) -> Iterator[str]:
-        """What is said about it."""
+    def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
+        """What is said about it, if these metrics were asked for."""

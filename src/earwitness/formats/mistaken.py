@@ -9,6 +9,7 @@ from earwitness.formats.records import REFUSALS, OnError
 from earwitness.formats.source import Block
 
 ARRAY = "is a JSON array — write one object a line"
+GATHERED = ("ctm", "srt", "vtt", "ffmeta")
 LOOKED_AT = 5  # lines from which the kind of a file is told
 TELLING = {"samples": "hypothesis", "outputs": "output", "references": "references"}
 MISTAKEN = {  # expected file: telling field of another one, and what to do
@@ -31,6 +32,10 @@ def refuse_other_files(expected: str, block: Block, on_error: OnError) -> None:
     """Say in one sentence if all of the first lines show that this is another kind of file."""
     if block.line != 1 or on_error != "fail":
         return
+    ending = block.source.lower().rpartition(".")[2]
+    if ending in GATHERED and block.lines and not block.lines[0].lstrip().startswith(b"{"):
+        told_ = f"is a {ending.upper()} file — `earwitness gather` makes JSON lines of it"
+        raise InputError([Problem(block.source, 1, "", told_)])
     told = {_mistaken(expected, line) for line in block.lines[:LOOKED_AT] if line.strip()}
     if len(told) == 1 and (problem := told.pop()):
         raise InputError([Problem(block.source, 1, "", problem)])

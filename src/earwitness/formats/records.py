@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
 from earwitness.data import Key, Left
 from earwitness.errors import SHOWN_PROBLEMS, Problem
-from earwitness.formats.check import BadLine, Check, Fault, Field, load, record
+from earwitness.formats.check import UNKNOWN, BadLine, Check, Fault, Field, load, record
 from earwitness.formats.source import Block
 
 OnError = Literal["fail", "skip", "empty"]
@@ -36,7 +38,8 @@ class Findings:
         problems = [Problem(source, line, *fault) for fault in faults]
         if self.on_error == "fail":
             for problem in problems:
-                self.add(problem)
+                named = f'"{key.item}"' in problem.message or key.item == f"line {line}"
+                self.add(problem if named else replace(problem, item=key.item))
             return
         reasons = [str(problem) for problem in problems[:SHOWN_FAULTS]]
         if len(problems) > SHOWN_FAULTS:
@@ -87,6 +90,22 @@ class Layout(Generic[Record]):
             return {}, [error.fault]
         found = list(self._check(value, ""))
         return value if isinstance(value, dict) else {}, found or self._refusal(text)
+
+    def mended(self, value: dict[str, Any], faults: list[Fault]) -> Record | None:
+        """The record without its unknown fields, if nothing else is wrong; for further checks."""
+        rest = deepcopy(value)
+        for fault in faults:
+            if fault.message != UNKNOWN:
+                return None
+            *path, last = re.findall(r"[^.\[\]]+", fault.field)
+            inside: Any = rest
+            for step in path:
+                inside = inside[int(step)] if isinstance(inside, list) else inside.get(step, {})
+            inside.pop(last, None)
+        try:
+            return self._decode(msgspec.json.encode(rest))
+        except REFUSALS:
+            return None
 
     def without_output(
         self, value: dict[str, Any], faults: list[Fault], empty: Any

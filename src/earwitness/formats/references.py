@@ -135,6 +135,8 @@ def _good(
     if isinstance(found, bytes):
         value, faults = lines.references.faults(found)
         item = value.get("item")
+        if (rest := lines.references.mended(value, faults)) is not None:
+            faults += lines.reference(rest, _annotators(rest))[1] + _repeated(_annotators(rest))
     else:
         names = _annotators(found)
         resolved, faults = lines.reference(found, names)

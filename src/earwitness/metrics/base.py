@@ -57,6 +57,7 @@ class Metric(ABC):
     title: ClassVar[str]
     values: ClassVar[tuple[Value, ...]]
     headline: ClassVar[str]
+    also: ClassVar[tuple[str, ...]] = ()  # more values that stand for the family
     empty_cells: ClassVar[dict[str, str]]
     aligns: ClassVar[bool] = False
     needs: ClassVar[str] = "positions"  # or text: what summaries must have

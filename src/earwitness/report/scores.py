@@ -83,7 +83,13 @@ def case_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
         )
         yield Section("Networks", parts, text, place="pictures")
     if any(one.alignments for one in scores.shown):
-        yield Section("Words", tuple(_alignments(scores)), "S replaced, D missing, I too much.")
+        text = "S replaced, D missing, I too much."
+        if networks:
+            text += (
+                " A word with a question mark was not said. Below, how many people went to this "
+                "word from the one before it on the path."
+            )
+        yield Section("Words", tuple(_alignments(scores)), text)
     for what, left in (("skipped", scores.skipped), ("scored as empty", scores.emptied)):
         if left:
             yield Section(what.capitalize(), (left_lines(what, left),))
@@ -160,9 +166,11 @@ def _people(scores: Scores, people: People, shown: Sequence[str]) -> Section:
         parts.append(Intervals(title, value, "annotator", tuple(rows)))
     text = (
         f"Of items with several references, {people.items:,} in all, each annotator in turn is "
-        "scored against the others. Every item weighs the same for people, but each annotator did "
-        "only some items."
+        "scored against the others."
     )
+    done = {e.n + e.undefined for own in people.annotators.values() for e in own.values()}
+    if done - {people.items}:
+        text += " Every item weighs the same for people, but not everyone did all items."
     if not scores.systems:
         return Section("People", tuple(parts), text, "pictures")
     text += " Systems are scored on the same items, as far as they answered them, against as many"

@@ -50,4 +50,5 @@ def _word(parts: list[str]) -> TimedWord | str:
         return "has a time or a confidence that is no number"
     if not isfinite(start) or not isfinite(length) or length < 0:
         return "has a time that is none"
-    return TimedWord(f"{recording} {channel}", parts[4], start, start + length, confidence)
+    end = round(start + length, 6)
+    return TimedWord(f"{recording} {channel}", parts[4], start, end, confidence)

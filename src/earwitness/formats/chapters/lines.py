@@ -16,11 +16,13 @@ from earwitness.formats.chapters.layouts import OUTPUTS, REFERENCES, Reference
 from earwitness.formats.chapters.remarks import boundary_remarks, chapter_notes, text_remarks
 from earwitness.formats.chapters.samples import parse_samples
 from earwitness.formats.check import Fault
+from earwitness.formats.latin import NOT_LATIN, latin_notes
 from earwitness.formats.lines import Lines
 from earwitness.formats.parsed import Parsed
 from earwitness.formats.records import OnError
 from earwitness.formats.slices import Slicing
 from earwitness.formats.source import Block
+from earwitness.metrics import Metric
 from earwitness.timeline import ChapterCases, Ragged, Texts, spans_of
 
 
@@ -34,6 +36,7 @@ class ChapterLines(Lines):
     references = REFERENCES
     failed = FAILED
     nothing = {"boundaries": []}  # noqa: RUF012
+    if_nothing = "write an empty list if it found no chapters"
 
     @property
     def signature(self) -> str:
@@ -112,5 +115,6 @@ class ChapterLines(Lines):
         found["loose"] += sum(one.loose for one in resolved)
         return +found
 
-    def notes(self, remarks: Counter[str], metrics: set[str]) -> Iterator[str]:
-        return chapter_notes(remarks, metrics)
+    def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
+        yield from chapter_notes(remarks, {metric.name for metric in metrics})
+        yield from latin_notes(remarks[NOT_LATIN], metrics)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from earwitness.formats.latin import NOT_LATIN, not_latin
 from earwitness.timeline import ChapterCases
 
 WRITTEN = {"titles": "titles", "wer": "transcripts"}  # what metrics of texts are made of
@@ -25,10 +26,10 @@ def text_remarks(cases: ChapterCases) -> Counter[str]:
     """Texts that could be scored."""
     if cases.texts is None:
         return Counter()
-    titles = sum(titles is not None for titles in cases.texts.reference_titles)
-    return Counter(
-        {"titles": titles, "wer": sum(text is not None for text in cases.texts.transcripts)}
-    )
+    given = [titles for titles in cases.texts.reference_titles if titles is not None]
+    foreign = sum(not_latin(" ".join(text for text, _ in titles)) for titles in given)
+    said = sum(text is not None for text in cases.texts.transcripts)
+    return Counter({"titles": len(given), "wer": said, NOT_LATIN: foreign})
 
 
 def chapter_notes(remarks: Counter[str], metrics: set[str]) -> Iterator[str]:

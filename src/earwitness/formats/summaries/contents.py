@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -17,9 +18,12 @@ from earwitness.text.recognised import recognised
 from earwitness.text.words import TOKENISERS, same
 
 NAN = float("nan")
+LISTED = 8  # words that a problem names
+WITHOUT_BLANKS = re.compile("[\u3040-\u30ff\u3400-\u9fff]")  # kana and Han
 Spans = tuple[tuple[float, float], ...]
-EXTRACTED = "a summary keeps words of the transcript in their order"
-FREE = "give recognised words as words, or score with --match surface"
+EXTRACTED = "a summary keeps words of what was said, in their order"
+FREE = "give recognised words as words, or --metric sumaccy --match surface"
+TEXTS = "--metric rouge scores texts of their own"
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,9 @@ def of_person(one: Annotation, item: Item, reading: Reading, path: str) -> Resol
     """A manual summary; it must not be empty."""
     if one.positions is UNSET and one.text is UNSET:
         return [Fault(f"{path}.positions", "missing", "or give a text")]
-    found = _plain(one, item, reading, path, needed=reading.references, remedy=EXTRACTED)
+    found = _plain(
+        one, item, reading, path, needed=reading.references, remedy=f"{EXTRACTED}; {TEXTS}"
+    )
     if isinstance(found, Resolved) and not found.summary.words:
         field = "positions" if one.positions is not UNSET else "text"
         return [Fault(f"{path}.{field}", "is empty", "somebody who keeps nothing is no reference")]
@@ -89,7 +95,7 @@ def of_system(one: Content, item: Item, reading: Reading, path: str) -> Resolved
     if len(given) > 1 and given != ["positions", "text"]:
         return [Fault(f"{path}.{given[1]}", f"the summary is also in {given[0]}", "keep one")]
     if given[0] in ("positions", "text"):
-        remedy = f"{EXTRACTED}; {FREE}"
+        remedy = f"{EXTRACTED}; {FREE}; {TEXTS}"
         return _plain(one, item, reading, path, needed=reading.outputs, remedy=remedy)
     found = _timed(one, path)
     if isinstance(found, list):
@@ -120,15 +126,22 @@ def _plain(
         return Resolved(Summary(one.text, words, None))
     found = extraction(words, item.words)
     if isinstance(found, NoExtraction):
+        if reading.tokenise == "blanks" and WITHOUT_BLANKS.search(one.text):
+            remedy = "--tokenise japanese cuts Japanese into words; or give words and positions"
         return [Fault(f"{path}.text", _not_extracted(words, found.place, item), remedy)]
     return Resolved(Summary(one.text, words, found.positions), found.ways)
 
 
 def _not_extracted(words: Sequence[str], place: int, item: Item) -> str:
-    told = f'no extraction: word {place + 1}, "{words[place]}", was not said'
-    if same(words[place]) not in {same(word) for word in item.words}:
-        return told
-    return f'{told} behind "{" ".join(words[max(0, place - 3) : place])}"'
+    """Which words were not said at all, or which came too early."""
+    known = {same(word) for word in item.words}
+    unsaid = [f'"{word}"' for word in dict.fromkeys(words) if same(word) not in known]
+    if unsaid:
+        return (
+            f"no extraction: not said: {', '.join(unsaid[:LISTED])}{', …' * (len(unsaid) > LISTED)}"
+        )
+    before = " ".join(words[max(0, place - 3) : place])
+    return f'no extraction: word {place + 1}, "{words[place]}", was not said behind "{before}"'
 
 
 def _wrong_positions(positions: Sequence[int], item: Item, path: str) -> Iterator[Fault]:

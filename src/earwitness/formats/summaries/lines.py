@@ -12,6 +12,7 @@ import numpy as np
 from earwitness.data import Case, Cases, Item, Key, Summary
 from earwitness.errors import UsageError
 from earwitness.formats.check import Fault
+from earwitness.formats.latin import NOT_LATIN, latin_notes, not_latin
 from earwitness.formats.lines import Lines
 from earwitness.formats.seen import hash_names
 from earwitness.formats.summaries.contents import (
@@ -23,6 +24,7 @@ from earwitness.formats.summaries.contents import (
     of_system,
 )
 from earwitness.formats.summaries.layouts import OUTPUTS, REFERENCES, Content, Reference
+from earwitness.metrics import Metric
 from earwitness.metrics.cases import CaseList
 
 AMBIGUOUS = "ambiguous in "
@@ -39,6 +41,7 @@ class SummaryLines(Lines):
     references = REFERENCES
     failed = FAILED
     nothing = {"positions": []}  # noqa: RUF012
+    if_nothing = "write an empty list if it kept nothing"
     baselines = ("lead", "random")
 
     @property
@@ -99,10 +102,13 @@ class SummaryLines(Lines):
             found = [one for one in resolved if isinstance(one, Resolved)]
         side = "references" if references else "outputs"
         pairs = zip(names, found, strict=True)
-        return Counter(f"{AMBIGUOUS}{side} {name}" for name, one in pairs if one.ways > 1)
+        odd = Counter(f"{AMBIGUOUS}{side} {name}" for name, one in pairs if one.ways > 1)
+        if references:
+            odd[NOT_LATIN] = sum(not_latin(one.summary.text) for one in found)
+        return +odd
 
-    def notes(self, remarks: Counter[str], metrics: set[str]) -> Iterator[str]:
-        del metrics
+    def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
+        yield from latin_notes(remarks[NOT_LATIN], metrics)
         for side in ("references", "outputs"):
             start = f"{AMBIGUOUS}{side} "
             items = {n.removeprefix(start): c for n, c in remarks.items() if n.startswith(start)}
@@ -120,14 +126,16 @@ class SummaryLines(Lines):
         """As many words as people keep on average: the first ones, or any."""
         if name not in self.baselines:
             return super().baseline(name, cases, seed)
+        silent = [case.key.item for case in cases if not case.item.words]
+        if silent:
+            told = f"baseline {name}: needs what was said, which {len(silent):,} items lack"
+            raise UsageError(f"{told} — give their words or a transcript: {silent[0]} …")
         hashes = hash_names(list(cases.items)).tolist()
         return [_baseline(name, case, [seed, h]) for case, h in zip(cases, hashes, strict=True)]
 
 
 def _baseline(name: str, case: Case, seed: list[int]) -> Resolved:
     words = case.item.words
-    if not words:
-        raise UsageError(f'baseline {name}: nobody says what was said in "{case.key.item}"')
     size = round(sum(len(one.words) for one in case.references) / len(case.references))
     size = min(max(size, 1), len(words))
     positions = list(range(1, size + 1))

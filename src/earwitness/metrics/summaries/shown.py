@@ -12,10 +12,10 @@ from earwitness.text.columns import cells, columns
 NAMES = ("PATH:", "OUT:", "", "people:")
 
 
-def positions_of(case: Case, place: int | None) -> str:
-    """Where a word of an output stands, as far as that is known."""
+def position_of(case: Case, place: int | None) -> int | None:
+    """Where a word of an output stands: 0 if it was not said, None if nobody knows."""
     known = case.output.positions
-    return "?" if known is None or place is None else str(known[place] or "?")
+    return None if known is None or place is None else int(known[place])
 
 
 def shown_steps(case: Case, network: Network, target: Target, steps: Sequence[Step]) -> str:
@@ -28,8 +28,10 @@ def shown_steps(case: Case, network: Network, target: Target, steps: Sequence[St
     for step in steps:
         wanted = "" if step.position is None else case.item.words[step.position - 1]
         given = "" if step.place is None else case.output.words[step.place]
-        if step.mark == "S" and wanted == given:  # the same word elsewhere
-            place = positions_of(case, step.place)
+        place = position_of(case, step.place)
+        if place == 0:
+            given += "?"
+        elif place and step.mark == "S" and wanted == given:  # the same word elsewhere
             wanted, given = f"{wanted}[{step.position}]", f"{given}[{place}]"
         people = "" if step.position is None else str(network.counts[came[step.position]])
         table.append(
@@ -37,9 +39,10 @@ def shown_steps(case: Case, network: Network, target: Target, steps: Sequence[St
         )
     table.append(("</s>", "</s>", "", str(network.counts[target.path[-1], network.end])))
     kinds = [step.mark for step in steps]
+    wrong = sum(label == 0 for label in case.output.positions or ())
     told = (
         f"accuracy {target.accuracy:.3f} = ({len(target.path)} - {target.edits}) / "
         f"{len(target.path)}: {kinds.count('S')} replaced, {kinds.count('D')} missing, "
-        f"{kinds.count('I')} too many; {network.people} people"
+        f"{kinds.count('I')} too many; {wrong} not said; {network.people} people"
     )
     return f"{columns(NAMES, table)}\n\n{told}"

@@ -65,6 +65,7 @@ class SummarizationAccuracy(SummaryMetric):
         Value("wsumaccy_normalised", "high", -inf, 1, "wsumaccy per its ceiling, mean of cases"),
     )
     headline = "sumaccy"
+    also = ("wsumaccy",)
     aligns = True
     width = 13
     empty_cells: ClassVar[dict[str, str]] = {
