@@ -133,7 +133,7 @@ def test_the_network_of_an_item(corpus: tuple[str, str]) -> None:
         network(corpus[1], "chery")
 
 
-@pytest.mark.parametrize("to", ["text", "json", "dot"])
+@pytest.mark.parametrize("to", ["text", "json", "dot", "html"])
 def test_the_verb_writes_networks(to: str, corpus: tuple[str, str], tmp_path: Path) -> None:
     arguments = ["network", corpus[1], "cherry", "--outputs", corpus[0], "--to", to]
     done = CliRunner().invoke(group, arguments)
@@ -144,9 +144,51 @@ def test_the_verb_writes_networks(to: str, corpus: tuple[str, str], tmp_path: Pa
         assert sum(arc["people"] for arc in record["arcs"] if not arc["from"]) == 5
     else:
         assert "cherry" in done.stdout
-    place = tmp_path / "network"
-    CliRunner().invoke(group, [*arguments, "-o", str(place)])
+    place = tmp_path / f"network.{'txt' if to == 'text' else to}"
+    CliRunner().invoke(group, [*arguments[:-2], "-o", str(place)])
     assert place.read_text() == done.stdout
+
+
+def test_a_form_that_no_network_has_is_refused(corpus: tuple[str, str], tmp_path: Path) -> None:
+    done = CliRunner().invoke(
+        group, ["network", corpus[1], "cherry", "-o", str(tmp_path / "n.png")]
+    )
+    assert isinstance(done.exception, UsageError)
+    assert "which form is that" in str(done.exception)
+
+
+def test_texts_stand_below_each_other_where_no_metric_aligns_them(corpus: tuple[str, str]) -> None:
+    found = score(*corpus, metrics="rouge", show="cherry")
+    assert found.shown[0].alignments["careful"].splitlines()[-1].startswith("OUT: cherry")
+    assert "anna: " in render(found, "text")
+
+
+def test_metrics_of_another_task_are_told_in_one_sentence(corpus: tuple[str, str]) -> None:
+    with pytest.raises(UsageError, match="collar is for chapters, but these are summaries"):
+        score(*corpus, metrics="collar")
+    chapters = [{"item": "a", "duration": 9, "references": [{"boundaries": [1]}]}]
+    outputs = [{"item": "a", "system": "s", "output": {"boundaries": [2]}}]
+    with pytest.raises(UsageError, match="kept is for summaries, but these are chapters"):
+        score(outputs, chapters, metrics="kept")
+
+
+def test_a_slip_in_the_first_output_does_not_hide_the_task(corpus: tuple[str, str]) -> None:
+    from earwitness.errors import InputError
+
+    outputs = [{"item": "cherry", "system": "s", "output": {"posittions": [1]}}]
+    with pytest.raises(InputError, match='posittions: unknown field — did you mean "positions"'):
+        score(outputs, corpus[1])
+
+
+def test_a_worst_system_is_picked_out_in_its_network(corpus: tuple[str, str]) -> None:
+    found = score(*corpus, metrics="sumaccy", worst=1)
+    system = found.worst[0].key.system
+    page = render(found, "html")
+    figure = page[page.index('<figure class="network">') :]
+    checked = figure[: figure.index(" checked")].rpartition("<input")[2]
+    label = figure[figure.index(" checked") :]
+    assert "pick" in checked
+    assert label[: label.index("</label>")].endswith(f"{system}</span>")
 
 
 def test_a_name_cannot_break_out_of_the_graph(tmp_path: Path) -> None:

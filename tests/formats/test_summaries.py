@@ -228,3 +228,43 @@ def test_lines_from_a_file_and_from_memory_are_the_same(tmp_path: Any) -> None:
     found = [score([output(positions=[1, 3])], r) for r in (str(place), [reference()])]
     first, second = ([e.value for e in one.systems["s"].values()] for one in found)
     assert first == second
+
+
+def test_an_unknown_field_does_not_hide_what_else_is_wrong() -> None:
+    spoiled = [{"annotater": "A", "positions": []}, {"positions": [9, 9]}]
+    found = problems([output(positions=[1])], [reference(references=spoiled)])
+    for told in ("references[0].annotater", "references[0].positions: is empty", "must increase"):
+        assert told in found
+    assert '[item "cherry"]' in found
+    given = {"item": "cherry", "system": "s", "output": {"positions": [99], "txt": "x"}}
+    found = problems([given], [reference()])
+    assert "output.txt: unknown field" in found
+    assert "99 is no position" in found
+
+
+def test_all_words_that_were_not_said_are_named() -> None:
+    assert 'not said: "tulips", "explode"' in problems(
+        [output(text="the tulips explode in spring")], [reference()]
+    )
+
+
+def test_texts_without_latin_words_are_noted_where_they_cannot_be_seen() -> None:
+    free = {"item": "cherry", "references": [{"text": "桜は咲く"}]}
+    found = score([output(text="桜は春に咲く")], [free])
+    assert any("rouge needs --words unicode" in note for note in found.notes)
+    seen = score([output(text="桜は春に咲く")], [free], words="unicode", metrics="rouge")
+    assert not any("unicode" in note for note in seen.notes)
+    assert seen.systems["s"]["rouge_l_f1"].value > 0.5
+
+
+def test_japanese_without_its_tokeniser_is_told_of_it() -> None:
+    record = {"item": "cherry", "transcript": "桜は咲く", "references": [{"text": "桜は"}]}
+    assert "--tokenise japanese" in problems([output(positions=[1])], [record])
+
+
+@pytest.mark.parametrize("ending", ["ctm", "srt"])
+def test_a_file_to_be_gathered_is_known_by_its_ending(tmp_path: Any, ending: str) -> None:
+    place = tmp_path / f"asr.{ending}"
+    place.write_text("a 1 0 1 it\n")
+    with pytest.raises(InputError, match="`earwitness gather` makes JSON lines of it"):
+        score(str(place), [reference()], metrics="sumaccy")

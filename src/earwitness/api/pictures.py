@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.api.collect import Hashes, Ints
 from earwitness.api.family import Families, Floats
-from earwitness.data import Case, Cases, Chapters, Shown, is_address
+from earwitness.data import Case, Cases, Chapters, Shown, Summary, is_address
 
 DRAWN = 2000  # cases of a system whose values are kept: those with the smallest hashes
 HELD = 20_000  # cases that are held in case one of them is wanted later
@@ -118,7 +119,7 @@ class Gallery:
             {s: dict(zip(names, row.tolist(), strict=True)) for s, (_, row) in cases.items()},
             self.families.near,
             why,
-            self._alignments([case for case, _ in cases.values()]),
+            self._alignments([case for case, _ in cases.values()], people),
         )
         ordered = {system: case for system, (case, _) in sorted(cases.items())}
         if isinstance(first.output, Chapters):
@@ -127,9 +128,12 @@ class Gallery:
             return replace(shown, references=references, outputs=outputs)
         return replace(shown, network=self.families.network(ordered, people))
 
-    def _alignments(self, cases: list[Case]) -> dict[str, str]:
-        """Word by word, if words are scored."""
+    def _alignments(self, cases: list[Case], people: dict[str, Any]) -> dict[str, str]:
+        """Word by word, if words are scored; else summaries below each other."""
         ordered = sorted(cases, key=lambda case: case.key)
+        if isinstance(ordered[0].output, Summary) and not self.families.aligns:
+            said = [f"{name}: {one.text}" for name, one in people.items()]
+            return {c.key.system: "\n".join([*said, f"OUT: {c.output.text}"]) for c in ordered}
         shown = {case.key.system: self.families.alignment(case) for case in ordered}
         return {system: text for system, text in shown.items() if text}
 

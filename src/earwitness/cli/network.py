@@ -9,11 +9,12 @@ from typing import Any
 import click
 
 from earwitness.api import network
-from earwitness.cli.options import SHARED, given
+from earwitness.cli.options import SHARED, form_of, given
 from earwitness.formats.whole import WholeFile
 from earwitness.metrics.summaries import SummarizationAccuracy
 from earwitness.report.network import FORMS, written_network
 
+ENDINGS = {"gv": "dot", "txt": "text", "htm": "html"}
 PARAMETERS = SummarizationAccuracy.parameters()
 
 
@@ -33,17 +34,24 @@ def _options(function: Any) -> Any:
 @click.option("--outputs", help="Also find the path that is closest to every system's output.")
 @_options
 @SHARED["tokenise"]
-@click.option("--to", type=click.Choice(FORMS), default="text", show_default=True, help="Form.")
+@click.option(
+    "--to",
+    type=click.Choice(FORMS),
+    help="Form of the network.  [default: what --output ends in, else text]",
+)
 @SHARED["output"]
-def command(references: str, item: str, to: str, output: Path | None, **options: Any) -> None:
+def command(
+    references: str, item: str, to: str | None, output: Path | None, **options: Any
+) -> None:
     """Write the word network of an ITEM of REFERENCES: who went from which word to which.
 
     \b
     earwitness network references.jsonl news-7 --outputs outputs.jsonl
     earwitness network references.jsonl news-7 --to dot | dot -Tsvg > news-7.svg
     """
+    form = to or form_of(output, FORMS, ENDINGS)
     target = None if output is None else WholeFile(output)
-    text = written_network(network(references, item, **given(options)), to)
+    text = written_network(network(references, item, **given(options)), form)
     if target is None:
         sys.stdout.write(text)
         return

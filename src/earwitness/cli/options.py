@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -196,7 +196,7 @@ class Target:
         inputs: Iterable[str | None],
         *others: Path | None,
     ) -> None:
-        self.form = to or _form(output)
+        self.form = to or form_of(output, FORMS, ENDINGS)
         self._output = output
         self._file = None if output is None else WholeFile(output)
         _check_results(inputs, (output, *others))
@@ -223,12 +223,12 @@ class Target:
         click.echo(f"wrote {self._output}", err=True)
 
 
-def _form(output: Path | None) -> str:
+def form_of(output: Path | None, forms: Sequence[str], endings: Mapping[str, str]) -> str:
     """The form that a file's ending asks for."""
     ending = "" if output is None else output.suffix.removeprefix(".").lower()
-    form = ENDINGS.get(ending, ending) or "text"
-    if form not in FORMS:
-        listed = ", ".join(f".{name}" for name in sorted({*FORMS, *ENDINGS}))
+    form = endings.get(ending, ending) or "text"
+    if form not in forms:
+        listed = ", ".join(f".{name}" for name in sorted({*forms, *endings}))
         raise UsageError(f"{output}: which form is that? — end it in {listed}, or say --to")
     return form
 

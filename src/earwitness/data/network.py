@@ -19,3 +19,9 @@ class WordNetwork:
     people: Mapping[str, tuple[int, ...]]
     arcs: Mapping[tuple[int, int], int]
     targets: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    def name(self, node: int) -> str:
+        """The word at a node; ``<s>`` and ``</s>`` stand at the ends."""
+        if not node:
+            return "<s>"
+        return self.words[node - 1] if node <= len(self.words) else "</s>"

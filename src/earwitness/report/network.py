@@ -6,28 +6,26 @@ import json
 from itertools import pairwise
 
 from earwitness.data import WordNetwork
-from earwitness.report.parts import Table
+from earwitness.report.html import html
+from earwitness.report.parts import ABOUT_ARCS, NetworkPart, Report, Section, Table
 from earwitness.report.text import draw
 
-FORMS = ("text", "json", "dot")
+FORMS = ("text", "json", "dot", "html")
 
 
 def written_network(network: WordNetwork, form: str) -> str:
     """A network in a form."""
-    return {"text": _text, "json": _json, "dot": _dot}[form](network)
-
-
-def name_of(network: WordNetwork, node: int) -> str:
-    """The word at a node; ``<s>`` and ``</s>`` stand at the ends."""
-    if not node:
-        return "<s>"
-    return network.words[node - 1] if node <= len(network.words) else "</s>"
+    return {"text": _text, "json": _json, "dot": _dot, "html": _html}[form](network)
 
 
 def _text(network: WordNetwork) -> str:
+    return "\n\n".join(map(draw, _tables(network))) + "\n"
+
+
+def _tables(network: WordNetwork) -> tuple[Table, ...]:
     """Arcs, then who kept what, then the paths closest to systems."""
     arcs = tuple(
-        (str(a), name_of(network, a), str(b), name_of(network, b), str(count))
+        (str(a), network.name(a), str(b), network.name(b), str(count))
         for (a, b), count in sorted(network.arcs.items())
     )
     people = len(network.people)
@@ -42,12 +40,25 @@ def _text(network: WordNetwork) -> str:
     sides = {"summaries": network.people, "closest paths": network.targets}
     for title, paths in sides.items():
         rows = tuple(
-            (who, " ".join(map(str, path)), " ".join(name_of(network, p) for p in path))
+            (who, " ".join(map(str, path)), " ".join(network.name(p) for p in path))
             for who, path in paths.items()
         )
         if rows:
             tables.append(Table(title, ("", "positions", "words"), rows, names=3))
-    return "\n\n".join(map(draw, tables)) + "\n"
+    return tuple(tables)
+
+
+def _html(network: WordNetwork) -> str:
+    """A page with the picture and the lists of the text."""
+    systems = tuple(network.targets)
+    picture = NetworkPart(network.item, network, 0, systems[0] if systems else "")
+    about = f"{len(network.people)} people, {len(network.arcs)} arcs, {len(network.words):,} words"
+    sections = (
+        Section("Network", (picture,), ABOUT_ARCS),
+        Section("Arcs", _tables(network)[:1], folded=True),
+        Section("Summaries and paths", _tables(network)[1:]),
+    )
+    return html(Report(network.item, about, systems, sections, ()))
 
 
 def _json(network: WordNetwork) -> str:
@@ -70,7 +81,7 @@ def _dot(network: WordNetwork) -> str:
     lines = [f"digraph {json.dumps(network.item, ensure_ascii=False)} {{", "  rankdir=LR;"]
     for node in nodes:
         shape = ", shape=circle" if node in (0, end) else ", shape=plaintext"
-        label = json.dumps(name_of(network, node), ensure_ascii=False)
+        label = json.dumps(network.name(node), ensure_ascii=False)
         lines.append(f"  n{node} [label={label}{shape}];")
     for (a, b), count in sorted(network.arcs.items()):
         width = 0.5 + 5 * count / people

@@ -12,6 +12,7 @@ from typing import Literal
 
 from earwitness.data import Contrast, Estimate, Shown, Value, WordNetwork
 
+ABOUT_ARCS = "Arcs are the thicker the more people went that way; coloured: a closest path."
 PEOPLE = "(people)"  # a series that is no system
 
 
@@ -94,11 +95,12 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class NetworkPart:
-    """A word network; ``number`` tells it from others on the page."""
+    """A word network; ``number`` tells it from others, ``picked`` is whose path stands out."""
 
     title: str
     network: WordNetwork
     number: int
+    picked: str
     why: str = ""
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from earwitness.data import Estimate, Estimates, Left, People, Scores, Slice, Value
+from earwitness.data import Estimate, Estimates, Left, People, Scores, Slice, Value, WordNetwork
 from earwitness.report.numbers import cell, number, titled
 from earwitness.report.parts import (
+    ABOUT_ARCS,
     PEOPLE,
     Block,
     Curve,
@@ -77,11 +78,13 @@ def case_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
         yield Section("Timelines", lines, place="everywhere" if asked else "pages")
     networks = [(n, one) for n, one in enumerate(scores.shown) if one.network is not None]
     if networks:
-        text = "An arc is as thick as many people went from word to word; bright: the closest path."
+        worst = {sample.key.item: sample.key.system for sample in reversed(scores.worst)}
         parts = tuple(
-            NetworkPart(one.item, one.network, n, one.why) for n, one in networks if one.network
+            NetworkPart(one.item, one.network, n, _picked(one.network, worst), one.why)
+            for n, one in networks
+            if one.network
         )
-        yield Section("Networks", parts, text, place="pictures")
+        yield Section("Networks", parts, ABOUT_ARCS, place="pictures")
     if any(one.alignments for one in scores.shown):
         text = "S replaced, D missing, I too much."
         if networks:
@@ -93,6 +96,12 @@ def case_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
     for what, left in (("skipped", scores.skipped), ("scored as empty", scores.emptied)):
         if left:
             yield Section(what.capitalize(), (left_lines(what, left),))
+
+
+def _picked(network: WordNetwork, worst: Mapping[str, str]) -> str:
+    """Whose path stands out: the worst system's, else the first."""
+    first = next((s for s in network.targets if not s.startswith("(")), "")
+    return worst.get(network.item, first)
 
 
 def _leading(scores: Scores, shown: Sequence[str]) -> Iterator[Intervals]:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from earwitness.data import WordNetwork
 from earwitness.report.html.elements import Html, element
-from earwitness.report.network import name_of
 from earwitness.report.parts import NetworkPart
 from earwitness.text.columns import cells
 
@@ -56,7 +55,7 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
         "figure",
         element("figcaption", network.item, element("small", about)),
         element("p", part.why, class_="why") if part.why else None,
-        *_choices(network, colours, part.number),
+        *_choices(part, colours),
         element(
             "div",
             element(
@@ -79,10 +78,10 @@ def _told(network: WordNetwork) -> str:
     )
 
 
-def _choices(network: WordNetwork, colours: Mapping[str, str], number: int) -> list[Html]:
+def _choices(part: NetworkPart, colours: Mapping[str, str]) -> list[Html]:
     """A button a system; the stylesheet picks out its path."""
-    found = []
-    for index, system in enumerate(network.targets):
+    found, number = [], part.number
+    for index, system in enumerate(part.network.targets):
         name = f"n{number}-{index}"
         found.append(
             element(
@@ -91,7 +90,7 @@ def _choices(network: WordNetwork, colours: Mapping[str, str], number: int) -> l
                 name=f"n{number}",
                 id=name,
                 class_=f"pick {colours[system]}",
-                checked=not index,
+                checked=system == part.picked,
             )
         )
         key = element("span", element("i"), system, class_=f"key {colours[system]}")
@@ -101,7 +100,7 @@ def _choices(network: WordNetwork, colours: Mapping[str, str], number: int) -> l
 
 def _places(network: WordNetwork, nodes: list[int]) -> dict[int, Place]:
     """Words one behind the other, in as few lines as they need, none much shorter than others."""
-    widths = {node: cells(name_of(network, node)) * LETTER for node in nodes}
+    widths = {node: cells(network.name(node)) * LETTER for node in nodes}
     lines = _lines(widths, WIDTH - MARGIN)[-1].line + 1
     limit = sum(width + GAP for width in widths.values()) / lines + MARGIN
     while _lines(widths, limit)[-1].line + 1 > lines:
@@ -152,7 +151,7 @@ def _arc(
             f"M{a.middle:.1f} {start:.1f} Q{a.middle:.1f} {out:.1f} {edge:.1f} {out:.1f} "
             f"M0 {into:.1f} Q{b.middle:.1f} {into:.1f} {b.middle:.1f} {stop:.1f}"
         )
-    told = f"{name_of(network, arc[0])} → {name_of(network, arc[1])}: {count} of {people}"
+    told = f"{network.name(arc[0])} → {network.name(arc[1])}: {count} of {people}"
     return element(
         "path",
         element("title", told),
@@ -169,7 +168,7 @@ def _word(network: WordNetwork, node: int, place: Place, tops: list[float]) -> H
     title = None if ends else element("title", f"word {node}: kept by {kept}")
     return element(
         "text",
-        name_of(network, node),
+        network.name(node),
         title,
         x=place.middle,
         y=tops[place.line],
