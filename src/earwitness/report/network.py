@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 
+from earwitness import __version__
 from earwitness.data import WordNetwork
 from earwitness.report.html import html
 from earwitness.report.parts import ABOUT_ARCS, NetworkPart, Report, Section, Table
@@ -58,7 +59,8 @@ def _html(network: WordNetwork) -> str:
         Section("Arcs", _tables(network)[:1], folded=True),
         Section("Summaries and paths", _tables(network)[1:]),
     )
-    return html(Report(network.item, about, systems, sections, ()))
+    made = f"made with: earwitness {__version__}, {network.signature}"
+    return html(Report(network.item, about, systems, sections, (made,)))
 
 
 def _json(network: WordNetwork) -> str:
@@ -70,6 +72,7 @@ def _json(network: WordNetwork) -> str:
             {"from": a, "to": b, "people": count} for (a, b), count in sorted(network.arcs.items())
         ],
         "targets": network.targets,
+        "signature": f"earwitness={__version__}|{network.signature}",
     }
     return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
 

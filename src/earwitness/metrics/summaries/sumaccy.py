@@ -125,6 +125,7 @@ class SummarizationAccuracy(SummaryMetric):
             {name: positions(one) for name, one in people.items()},
             dict(self.network(first).counts),
             {system: self.target(case).path for system, case in cases.items() if system},
+            self.signature,
         )
 
     def statistics(self, case: Case) -> Sequence[float]:
