@@ -73,6 +73,10 @@ def cli_page() -> str:
         command = group.get_command(context, name)
         assert command is not None
         parts += [f"## {name}", _help(command, name, context)]
+        if isinstance(command, click.Group):
+            inner = click.Context(command, info_name=name, parent=context)
+            for verb, one in command.commands.items():
+                parts += [f"### {name} {verb}", _help(one, verb, inner)]
     return "\n\n".join(parts) + "\n"
 
 

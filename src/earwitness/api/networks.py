@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from earwitness.api.family import Families
@@ -40,7 +41,7 @@ def network(
         raise InputError(findings.problems, findings.count, "drawn")
     if item not in found.rows:
         raise UsageError(f'there is no item "{item}" — {nearest(item, found.rows)}')
-    return _picture(found, item, families, other)
+    return replace(_picture(found, item, families, other), signature=families.signature)
 
 
 def _picture(

@@ -19,14 +19,17 @@ from earwitness.data.scores import (
     is_address,
 )
 from earwitness.data.seams import Map, Progress, no_progress
+from earwitness.data.study import Clip, Design, Plan, Study, Trial
 from earwitness.data.value import Value
 
 __all__ = [
     "Case",
     "Cases",
     "Chapters",
+    "Clip",
     "Comparison",
     "Contrast",
+    "Design",
     "Estimate",
     "Estimates",
     "GroupContrasts",
@@ -36,15 +39,18 @@ __all__ = [
     "Left",
     "Map",
     "People",
+    "Plan",
     "Progress",
     "Provenance",
     "Sample",
     "Scores",
     "Shown",
     "Slice",
+    "Study",
     "Summary",
     "Sweep",
     "Titles",
+    "Trial",
     "Value",
     "WordNetwork",
     "is_address",

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from earwitness.errors import nearest
 
 UNKNOWN = "unknown field"
+OWN = " — what is your own goes under meta"
 LONGEST = 1e9  # seconds, more than thirty years
 FARTHEST = 1e12  # seconds from the start
 LARGEST = 2**62  # of whole numbers that name something
@@ -67,11 +68,11 @@ class BadLine(Exception):
         self.fault = fault
 
 
-def record(fields: Mapping[str, Field], like: str = "", inner: str = "") -> Check:
+def record(fields: Mapping[str, Field], like: str = "", inner: str = "", own: str = OWN) -> Check:
     """An object with these fields and no others.
 
     ``like`` shows what one looks like; ``inner`` names the field that holds the content, for fields
-    that stand beside it by mistake.
+    that stand beside it by mistake; ``own`` says where fields of one's own go, if anywhere.
     """
 
     def check(value: Any, path: str) -> Iterator[Fault]:
@@ -86,7 +87,7 @@ def record(fields: Mapping[str, Field], like: str = "", inner: str = "") -> Chec
                 yield from field.check(value[name], _join(path, name))
         for name in value:
             if name not in fields:
-                remedy = f"{nearest(name, fields)} — what is your own goes under meta"
+                remedy = nearest(name, fields) + own
                 if inner and name in INSIDE:
                     remedy = f"it belongs inside {inner}"
                 yield Fault(_join(path, _cut(name)), UNKNOWN, remedy)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, mkdtemp
 from types import TracebackType
 from typing import IO, Self
 
@@ -93,3 +94,32 @@ class Writer:
         trace: TracebackType | None,
     ) -> None:
         self._file.__exit__(kind, error, trace)
+
+
+class WholeFolder:
+    """A new folder, filled beside its place and moved there at the end; gone if anything failed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        if path.exists():
+            raise UsageError(f"{path} is there already — name a new folder")
+        if not path.resolve().parent.is_dir():
+            raise UsageError(f"{path}: there is no folder {path.resolve().parent}")
+
+    def __enter__(self) -> Path:
+        self._made = Path(mkdtemp(prefix=f".{self._path.name}.", dir=self._path.resolve().parent))
+        return self._made
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            mask = os.umask(0)
+            os.umask(mask)
+            self._made.chmod(0o777 & ~mask)
+            self._made.rename(self._path.resolve())
+        else:
+            shutil.rmtree(self._made)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 
-from earwitness import __version__
 from earwitness.data import WordNetwork
 from earwitness.report.html import html
 from earwitness.report.parts import ABOUT_ARCS, NetworkPart, Report, Section, Table
@@ -59,7 +58,7 @@ def _html(network: WordNetwork) -> str:
         Section("Arcs", _tables(network)[:1], folded=True),
         Section("Summaries and paths", _tables(network)[1:]),
     )
-    made = f"made with: earwitness {__version__}, {network.signature}"
+    made = f"signature: {network.signature}"
     return html(Report(network.item, about, systems, sections, (made,)))
 
 
@@ -72,7 +71,7 @@ def _json(network: WordNetwork) -> str:
             {"from": a, "to": b, "people": count} for (a, b), count in sorted(network.arcs.items())
         ],
         "targets": network.targets,
-        "signature": f"earwitness={__version__}|{network.signature}",
+        "signature": network.signature,
     }
     return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
 

@@ -94,6 +94,14 @@ class Timeline:
 
 
 @dataclass(frozen=True, slots=True)
+class Shares:
+    """How a whole and its parts divide into categories: a row each, counts by category."""
+
+    title: str
+    rows: tuple[tuple[str, Mapping[str, float]], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class NetworkPart:
     """A word network; ``number`` tells it from others, ``picked`` is whose path stands out."""
 
@@ -112,7 +120,7 @@ class Block:
     text: str
 
 
-Part = Table | Lines | Intervals | Curve | Spread | Matrix | Timeline | NetworkPart | Block
+Part = Table | Lines | Intervals | Curve | Spread | Matrix | Timeline | NetworkPart | Shares | Block
 
 
 Place = Literal["everywhere", "pages", "pictures"]

@@ -9,6 +9,7 @@ from earwitness.report.html.elements import Html, element
 from earwitness.report.html.matrix import matrix
 from earwitness.report.html.network import network_picture
 from earwitness.report.html.plots import curve_plot, intervals_plot, legend, spread_plot
+from earwitness.report.html.shares import shares_plot
 from earwitness.report.html.timelines import timeline
 from earwitness.report.parts import (
     Block,
@@ -20,6 +21,7 @@ from earwitness.report.parts import (
     Part,
     Report,
     Section,
+    Shares,
     Spread,
     Table,
     Timeline,
@@ -123,6 +125,8 @@ class _Page:
                     class_="block",
                     open=len(part.text) < SHORT,
                 )
+            case Shares():
+                return shares_plot(part)
             case NetworkPart():
                 return network_picture(part, self._colours)
             case Timeline():

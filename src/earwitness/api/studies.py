@@ -1,0 +1,89 @@
+"""Studies: check a plan, design it, write what each listener hears."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from os import PathLike
+from pathlib import Path
+
+from earwitness.data import Design, Plan, Study
+from earwitness.errors import UsageError
+from earwitness.formats.study import read_study
+from earwitness.formats.whole import WholeFolder
+from earwitness.listening.design.plan import design
+from earwitness.report.balance import design_report
+from earwitness.report.html import html
+from earwitness.report.text import text
+
+Row = dict[str, str | int]
+
+
+def study_design(study: str | PathLike[str] | Study) -> Design:
+    """The design of a study, given as a file or ready made."""
+    return design(study if isinstance(study, Study) else read_study(Path(study)))
+
+
+def study_render(made: Design, to: str = "text", *, width: int = 100) -> str:
+    """The plan, the minutes and the proof of balance, as ``text`` or ``html``."""
+    if to not in ("text", "html"):
+        raise UsageError(f'there is no form "{to}" — known: html, text')
+    report = design_report(made)
+    return html(report) if to == "html" else text(report, width)
+
+
+def study_write(made: Design, folder: str | PathLike[str]) -> list[str]:
+    """Write all files of a design into a new folder; their names are returned.
+
+    A table of all clips, one of every subset, for every listener a table and a list of what is
+    heard (subset, session, file, scale), and the report. The folder appears whole or not at all.
+    """
+    with WholeFolder(Path(folder)) as place:
+        for name, content in _files(made).items():
+            path = place / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(content, encoding="utf-8", newline="")
+    return list(_files(made))
+
+
+def rows(plan: Plan) -> list[Row]:
+    """What a listener hears, a row a rating."""
+    return [
+        {
+            "subset": plan.panel,
+            "session": number,
+            "file": f"{trial.system}/{trial.item}.wav",
+            "scale": scale,
+        }
+        for number, session in enumerate(plan.sessions, 1)
+        for trial in session
+        for scale in trial.scales
+    ]
+
+
+def _files(made: Design) -> dict[str, str]:
+    study = made.study
+    known = {clip.name: clip for clip in study.material}
+    tables = {"samples_all.csv": list(known)}
+    tables |= {
+        f"samples_subset_{number}.csv": list(subset)
+        for number, subset in enumerate(made.subsets, 1)
+    }
+    files = {
+        name: _csv([{"name": n, "seconds": known[n].seconds, **known[n].covariates} for n in names])
+        for name, names in tables.items()
+    }
+    for plan in made.plans:
+        own = rows(plan)
+        files[f"csv/subject_{plan.listener}.csv"] = _csv(own)
+        files[f"json/subject_{plan.listener}.json"] = json.dumps(own, indent=1) + "\n"
+    return files | {"balance.html": study_render(made, "html"), "balance.txt": study_render(made)}
+
+
+def _csv(records: list[dict[str, str | int]] | list[dict[str, str | float]]) -> str:
+    written = io.StringIO()
+    writer = csv.DictWriter(written, list(records[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return written.getvalue()

@@ -1,0 +1,1 @@
+"""Studies with listeners: who hears what, and when."""
