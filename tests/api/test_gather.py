@@ -115,3 +115,16 @@ def test_recognised_words_are_gathered_by_recording(tmp_path: Path) -> None:
         gather(tmp_path)
     with pytest.raises(UsageError, match="recognised words are outputs"):
         gather(tmp_path / "asr.ctm", durations={"a": 1.0})
+
+
+def test_recordings_that_come_twice_and_mixed_files_are_refused(tmp_path: Path) -> None:
+    for name in ("one.ctm", "two.ctm"):
+        (tmp_path / name).write_text("a 1 0 1 x\n")
+    with pytest.raises(InputError, match='"a" comes twice'):
+        gather([tmp_path / "one.ctm", tmp_path / "two.ctm"])
+    (tmp_path / "chapters.srt").write_text(SRT)
+    with pytest.raises(UsageError, match="gather one kind"):
+        gather(tmp_path)
+    (tmp_path / "one.ctm").write_text("a 1 0 1 x nan\n")
+    with pytest.raises(InputError, match="has a confidence that is none"):
+        gather(tmp_path / "one.ctm")

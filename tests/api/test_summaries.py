@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from earwitness import compare, network, people, render, score
 from earwitness.cli.group import group
 from earwitness.errors import UsageError
+from earwitness.report.network import written_network
 
 
 @pytest.fixture
@@ -218,3 +219,57 @@ def test_every_alignment_goes_to_a_file(corpus: tuple[str, str], tmp_path: Path)
     score(*corpus, metrics="sumaccy", alignments=tmp_path / "words.txt")
     text = (tmp_path / "words.txt").read_text()
     assert text.count("## ") == text.count("accuracy ") == 24
+
+
+def test_arcs_are_as_thick_as_many_people_went(corpus: tuple[str, str]) -> None:
+    found = network(corpus[1], "cherry", outputs=corpus[0])
+    few = min(found.arcs, key=lambda arc: found.arcs[arc])
+    many = max(found.arcs, key=lambda arc: found.arcs[arc])
+    dot = written_network(found, "dot")
+    page = written_network(found, "html")
+
+    def width(arc: tuple[int, int]) -> float:
+        line = dot.split(f"n{arc[0]} -> n{arc[1]} ")[1]
+        return float(line.split("penwidth=")[1].split("]")[0])
+
+    def stroke(arc: tuple[int, int]) -> float:
+        told = f"{found.name(arc[0])} → {found.name(arc[1])}: ".replace("<", "&lt;")
+        before = page.split(told.replace(">", "&gt;"))[0]
+        return float(before.rpartition('stroke-width="')[2].split('"')[0])
+
+    assert width(few) < width(many)
+    assert stroke(few) < stroke(many)
+
+
+def test_every_system_has_a_path_of_its_own_however_many_there_are() -> None:
+    people_: list[Any] = [{"positions": [1, 2]}, {"positions": [5, 6]}]
+    record = {"item": "a", "words": list("abcdefg"), "references": people_}
+    outputs = [
+        {"item": "a", "system": f"s{n:02}", "output": {"positions": [5, 6] if n == 8 else [1, 2]}}
+        for n in range(10)
+    ]
+    page = written_network(network([record], "a", outputs=outputs), "html")
+    arcs = [one.split('"')[0].split() for one in page.split('class="arc')[1:]]
+    assert [one for one in arcs if "n0-8" in one] == [["n0-8"]] * 3
+    assert "#n0-8:checked~.scroll .n0-8{" in page
+
+
+def test_results_never_overwrite_what_they_are_made_of(tmp_path: Path) -> None:
+    record = {"item": "a", "words": ["x"], "references": [{"positions": [1]}]}
+    place = tmp_path / "r.json"
+    place.write_text(json.dumps(record))
+    done = CliRunner().invoke(group, ["network", str(place), "a", "-o", str(place)])
+    assert "named twice" in str(done.exception)
+    words = tmp_path / "x.ctm"
+    words.write_text("a 1 0 1 x")
+    done = CliRunner().invoke(group, ["gather", str(words), "-o", str(words)])
+    assert "named twice" in str(done.exception)
+    assert json.loads(place.read_text()) == record
+    assert words.read_text() == "a 1 0 1 x"
+
+
+def test_a_system_that_comes_twice_is_refused_by_the_network() -> None:
+    record = {"item": "a", "words": ["x"], "references": [{"positions": [1]}]}
+    twice = [{"item": "a", "system": "s", "output": {"positions": [1]}}] * 2
+    with pytest.raises(UsageError, match='"a" of system "s" comes twice'):
+        network([record], "a", outputs=twice)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from earwitness import score
+from earwitness import people, score
 from earwitness.errors import InputError, MissingExtra, UsageError
 from earwitness.text import words as words_module
 from earwitness.text.ctm import read_ctm
@@ -104,7 +104,7 @@ def test_an_ambiguous_text_is_read_with_the_most_neighbours_and_noted() -> None:
         ({"text": "spring bloom"}, 'word 2, "bloom", was not said behind "spring"'),
         ({"positions": [1], "text": "in"}, 'the words at the positions are "the", not "in"'),
         ({"positions": [1], "words": ["the"]}, "output.words: the summary is also in positions"),
-        ({"words": [" the"]}, "output.words[0]: the word has blanks around it"),
+        ({"words": [" the"]}, "output.words[0]: must be printable text"),
         ({"words": ["the", ["in", 4, 5]]}, "output.words: some have times and some have none"),
         ({"words": [["in", 5, 4]]}, "output.words[0]: ends before it begins"),
         ({"words": [["in", 5]]}, "output.words[0]: must be a word"),
@@ -268,3 +268,34 @@ def test_a_file_to_be_gathered_is_known_by_its_ending(tmp_path: Any, ending: str
     place.write_text("a 1 0 1 it\n")
     with pytest.raises(InputError, match="`earwitness gather` makes JSON lines of it"):
         score(str(place), [reference()], metrics="sumaccy")
+
+
+def test_letters_with_signs_are_other_letters() -> None:
+    said = ["राम", "की", "किताब", "का", "रंग"]
+    record = {"item": "cherry", "words": said, "references": [{"positions": [1, 2, 3]}]}
+    found = score([output(words=["राम", "का", "किताबें"])], [record], metrics="kept")
+    assert found.systems["s"]["kept_f1"].value == pytest.approx(1 / 3)
+    assert 'not said: "के"' in problems([output(text="राम के किताब")], [record])
+    assert words_module.same("C++") != words_module.same("C")
+    assert words_module.same("“it,”") == "it"
+
+
+@pytest.mark.parametrize("word", ["a\nb", "\x1b[31mred", "\x00x", ""])
+def test_control_characters_are_refused(word: str) -> None:
+    assert "must be printable text" in problems([output(words=[word])], [reference()])
+
+
+def test_control_characters_are_refused_in_texts_too() -> None:
+    assert "control characters" in problems([output(text="the \x1b[31m")], [reference()])
+    spoken = {"item": "cherry", "transcript": "the \x00", "references": [{"positions": [1]}]}
+    assert "control characters" in problems([output(positions=[1])], [spoken])
+
+
+def test_a_broken_first_line_does_not_change_the_task(tmp_path: Any) -> None:
+    place = tmp_path / "r.jsonl"
+    good = [reference(references=[KEPT, {"positions": [2, 3]}]), reference(item="b")]
+    place.write_text("{broken\n" + "".join(json.dumps(one) + "\n" for one in good))
+    outputs = [output(positions=[1]), {**output(positions=[1]), "item": "b"}]
+    found = score(outputs, str(place), on_error="skip")
+    assert "sumaccy" in found.systems["s"]
+    assert people(str(place), on_error="skip").people is not None

@@ -10,6 +10,7 @@ import pytest
 from earwitness.data import Case, Item, Key, Summary
 from earwitness.metrics.summaries import (
     Bleu,
+    KeptWords,
     SummarizationAccuracy,
     WeightedPrecision,
     WordAccuracy,
@@ -131,7 +132,8 @@ def test_an_empty_output_is_0_and_has_no_precision() -> None:
         assert (found["sumaccy"], found["wsumaccy"]) == (0, 0)
     assert values(Bleu(), empty)["bleu"] == 0
     assert math.isnan(values(WordStrings(), empty)["p1"])
-    assert math.isnan(values(WeightedPrecision(), empty)["weighted_precision"])
+    assert values(WeightedPrecision(), empty)["weighted_precision"] == 0
+    assert values(KeptWords(), empty)["kept_precision"] == 0
 
 
 def test_the_alignment_is_one_that_a_person_can_read() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rapidfuzz.distance import Levenshtein
 
 from algorithms import networks as plain
 from earwitness.data import Case, Item, Key, Summary
@@ -149,8 +150,8 @@ def test_values_of_a_case_are_the_plain_ones() -> None:
         for n in range(1, 6):
             assert same(found[f"p{n}"], plain.string_precision(output, people, n))
         weighted, normal = plain.weighted_precision(size, output, people)
-        assert same(found["weighted_precision"], weighted)
-        assert same(found["weighted_precision_normalised"], normal)
+        assert same(found["weighted_precision"], weighted if output else 0.0)
+        assert same(found["weighted_precision_normalised"], normal if output else 0.0)
         pairs = [plain.word_accuracy(output, person) for person in people]
         found = values(WordAccuracy(), one)
         assert same(found["wacc"], sum(w for w, _ in pairs) / len(pairs))
@@ -158,7 +159,8 @@ def test_values_of_a_case_are_the_plain_ones() -> None:
         triples = [plain.kept_words(output, person) for person in people]
         found = values(KeptWords(), one)
         for place, name in enumerate(("kept_precision", "kept_recall", "kept_f1")):
-            assert same(found[name], sum(t[place] for t in triples) / len(triples))
+            own = [t[place] if output else 0.0 for t in triples]
+            assert same(found[name], sum(own) / len(own))
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -267,3 +269,68 @@ def test_rouge_is_that_of_rouge_score() -> None:
         for kind, name in (("rouge_1", "rouge1"), ("rouge_2", "rouge2"), ("rouge_l", "rougeL")):
             got = [found[f"{kind}_{part}"] for part in ("precision", "recall", "f1")]
             assert got == pytest.approx(list(want[name]), abs=1e-12), (mine, theirs)
+
+
+def test_micro_values_pool_counts_of_all_cases() -> None:
+    corpus = [(size, people, output) for _, size, people, output in problems(12, many(40, 400))]
+    cases = [case(*one) for one in corpus]
+    found: dict[str, float] = {}
+    for metric in (WordStrings(), WeightedPrecision(), WordAccuracy(), KeptWords()):
+        total = metric.score(metric.measure_many(cases).sum(axis=0)).tolist()
+        found |= dict(zip([value.name for value in metric.values], total, strict=True))
+    for n in range(1, 6):
+        strings = [max(len(output) - n + 1, 0) for _, _, output in corpus]
+        shares = [plain.string_precision(output, people, n) for _, people, output in corpus]
+        hits = sum(p * k for p, k in zip(shares, strings, strict=True) if k)
+        assert same(found[f"p{n}_micro"], hits / sum(strings))
+    pairs = [(output, one, 1 / len(people)) for _, people, output in corpus for one in people]
+    rates = [plain.word_accuracy(output, one) for output, one, _ in pairs]
+    words = sum(len(one) * w for _, one, w in pairs)
+    right = [
+        sum(rate[kind] * len(pair[1]) * pair[2] for rate, pair in zip(rates, pairs, strict=True))
+        for kind in (0, 1)
+    ]
+    assert same(found["wacc_micro"], right[0] / words)
+    assert same(found["correct_micro"], right[1] / words)
+    shared = sum(len(set(output) & set(one)) * w for output, one, w in pairs)
+    mine = sum(len(output) for _, _, output in corpus)
+    assert same(found["kept_f1_micro"], 2 * shared / (mine + words))
+    assert same(found["compression_micro"], mine / sum(size for size, _, _ in corpus))
+    kept = [plain.weighted_precision(s, o, people)[0] * len(o) for s, people, o in corpus if o]
+    assert same(found["weighted_precision_micro"], sum(kept) / mine)
+    most = [
+        k / plain.weighted_precision(s, o, people)[1]
+        for (s, people, o), k in zip([one for one in corpus if one[2]], kept, strict=True)
+        if k
+    ]
+    assert found["weighted_precision_normalised_micro"] <= sum(kept) / sum(most) + 1e-12
+    assert not same(found["p1_micro"], found["p1"])
+
+
+def test_sums_of_thousands_of_logarithms_do_not_lead_astray() -> None:
+    size = 6000
+    every = tuple(range(1, size + 1))
+    gaps = [tuple(n for n in every if n % 7 != k) for k in (1, 3)]
+    network = Network(size, (*[every] * 12, *gaps))
+    found = closest(network, every)
+    assert (found.path, found.edits) == (every, 0)
+    wrong = tuple(0 if n % 50 == 0 else n for n in every)
+    found = closest(network, wrong)
+    assert (found.path, found.edits) == (every, 120)
+
+
+def test_costs_beyond_32_bits_give_the_same_path() -> None:
+    rng = random.Random(13)
+    size = 2500
+    people = tuple(kept(rng, size, size // 2) for _ in range(3))
+    output = kept(rng, size, size // 2)
+    for objective in OBJECTIVES:
+        found = closest(Network(size, people), output, objective=objective)
+        assert Levenshtein.distance(output, found.path) == found.edits
+
+
+def test_words_with_very_long_times_are_aligned_all_the_same() -> None:
+    said = ["the", "cherry", "the"]
+    times = [(0.0, 1.0), (1.0, 2.0), (2.0, 1e12)]
+    assert recognised(["the"], said, ([(0.0, 1e12)], times)) == (3,)
+    assert recognised(["the", "cherry"], said, ([(0.0, 1.0), (1.0, 1e12)], times)) == (1, 2)

@@ -52,6 +52,10 @@ def gather(
         raise UsageError("no file to gather")
     recognised = [path for path in paths if path.suffix.lower() == CTM and not preset]
     paths = [path for path in paths if path not in recognised]
+    if recognised and paths:
+        raise UsageError(
+            f"{recognised[0]}: summaries and chapters are scored apart: gather one kind"
+        )
     if recognised and durations is not None:
         raise UsageError(f"{recognised[0]}: recognised words are outputs, not references")
     problems: list[Problem] = []
@@ -63,6 +67,7 @@ def gather(
     else:
         found = _references(paths, contents, _seconds(durations, problems), problems)
     found += [one for path in recognised for one in _words(path, system, problems)]
+    _check_words(found if recognised else [], problems)
     if problems:
         raise InputError(problems, done="gathered")
     return found
@@ -109,6 +114,17 @@ def _words(path: Path, system: str | None, problems: list[Problem]) -> list[dict
         }
         for recording, own in spoken.items()
     ]
+
+
+def _check_words(found: list[dict[str, Any]], problems: list[Problem]) -> None:
+    """Names that can be read again, each once."""
+    seen = set[tuple[str, str]]()
+    for one in found:
+        key = one["item"], one["system"]
+        if key in seen or not all(map(is_name, key)):
+            told = "comes twice" if key in seen else "cannot be a name"
+            problems.append(Problem(key[1], 0, "", f'"{key[0]}" {told}'))
+        seen.add(key)
 
 
 def _content(

@@ -34,6 +34,8 @@ def network(
     1
     """
     source = Source(references, "" if isinstance(references, str) else "references")
+    if outputs == references == "-":
+        raise UsageError("standard input can be the outputs or the references, not both")
     other = None if outputs is None else sources(outputs, None)[0]
     families, lines = setting(other, source, "sumaccy", parameters, {"tokenise": tokenise})
     found, findings = read_references(source, lines, "fail")
@@ -56,6 +58,10 @@ def _picture(
         parsed = parse_outputs(block, references, "fail")
         if parsed.findings.count:
             raise InputError(parsed.findings.problems, parsed.findings.count, "drawn")
-        cases |= {one.key.system: one for one in parsed.cases if one.key.item == item}
+        for one in parsed.cases:
+            if one.key.item == item and one.key.system in cases:
+                raise UsageError(f'"{item}" of system "{one.key.system}" comes twice — keep one')
+            if one.key.item == item:
+                cases[one.key.system] = one
     people = dict(zip(references.annotators[row], case.references, strict=True))
     return metric.picture(cases, people)

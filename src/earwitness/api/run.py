@@ -53,6 +53,7 @@ class Run:
     work: MeasureBlock = field(init=False)
 
     def __post_init__(self) -> None:
+        self.baselines = list(dict.fromkeys(self.baselines))
         for name in self.baselines:
             if name not in self.lines.baselines:
                 self.lines.baseline(name, CaseList([]), 0)  # refuses it

@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from earwitness.api import gather
-from earwitness.cli.options import SHARED
+from earwitness.cli.options import SHARED, check_results
 from earwitness.formats.whole import WholeFile
 
 
@@ -39,6 +39,8 @@ def command(files: tuple[Path, ...], output: Path | None, **options: Any) -> Non
     earwitness gather --durations durations.csv anna/ bert/ > references.jsonl
     """
     target = None if output is None else WholeFile(output)
+    read = [*files, *(path for path in [options.get("durations")] if path)]
+    check_results(map(str, read), (output,))
     given = {name: value for name, value in options.items() if value is not None}
     lines = [msgspec.json.encode(one).decode() + "\n" for one in gather(files, **given)]
     if target is None:

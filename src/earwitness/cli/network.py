@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from earwitness.api import network
-from earwitness.cli.options import SHARED, form_of, given
+from earwitness.cli.options import SHARED, check_results, form_of, given
 from earwitness.formats.whole import WholeFile
 from earwitness.metrics.summaries import SummarizationAccuracy
 from earwitness.report.network import FORMS, written_network
@@ -51,6 +51,7 @@ def command(
     """
     form = to or form_of(output, FORMS, ENDINGS)
     target = None if output is None else WholeFile(output)
+    check_results((references, options.get("outputs")), (output,))
     text = written_network(network(references, item, **given(options)), form)
     if target is None:
         sys.stdout.write(text)

@@ -199,7 +199,7 @@ class Target:
         self.form = to or form_of(output, FORMS, ENDINGS)
         self._output = output
         self._file = None if output is None else WholeFile(output)
-        _check_results(inputs, (output, *others))
+        check_results(inputs, (output, *others))
 
     def worst(self, options: dict[str, Any]) -> dict[str, Any]:
         """The options; a page shows some of the worst samples if it is not told how many."""
@@ -233,7 +233,7 @@ def form_of(output: Path | None, forms: Sequence[str], endings: Mapping[str, str
     return form
 
 
-def _check_results(inputs: Iterable[str | None], results: Iterable[Path | None]) -> None:
+def check_results(inputs: Iterable[str | None], results: Iterable[Path | None]) -> None:
     """No file may be both read and written, or written twice."""
     taken = [Path(place).resolve() for place in inputs if place not in (None, "-")]
     for path in filter(None, results):

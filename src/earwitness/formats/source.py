@@ -21,6 +21,7 @@ from earwitness.data import Input
 from earwitness.errors import InputError, MissingExtra, Problem, whole_characters
 
 BLOCK = 1 << 19
+LOOKED_AT = 100  # lines among which a first record is looked for
 BOM = b"\xef\xbb\xbf"
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
@@ -82,16 +83,18 @@ class Source:
         return Input(self.name, self._hash.hexdigest(), self._done)
 
     def first(self) -> dict[str, Any]:
-        """The first line as a record, or an empty one if it is none; nothing is lost by looking."""
+        """The first line that is a record, or an empty one; nothing is lost by looking."""
         if self._ahead is None:
             self._rest = self._blocks()
             self._ahead = list(islice(self._rest, 1))
-        lines = (line for block in self._ahead for line in block.lines if line.strip())
-        try:
-            record = msgspec.json.decode(next(lines, b"{}"))
-        except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            return {}
-        return record if isinstance(record, dict) else {}
+        for line in (line for block in self._ahead for line in block.lines[:LOOKED_AT]):
+            try:
+                record = msgspec.json.decode(line)
+            except (msgspec.MsgspecError, UnicodeError, RecursionError):
+                continue
+            if isinstance(record, dict):
+                return record
+        return {}
 
     def blocks(self) -> Iterator[Block]:
         """All lines in order."""

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import chain, pairwise
 from math import inf, log
 
+WHOLE = 2**60  # what 1 is in sums of whole numbers
 START = 0  # before the first word, which is at position 1
 
 Arc = tuple[int, int]
@@ -56,6 +57,11 @@ class Network:
     def logs(self) -> dict[Arc, float]:
         """The logarithms of that; nobody is minus infinity."""
         return {arc: log(count) if count else -inf for arc, count in self.counts.items()}
+
+    @cached_property
+    def exact(self) -> dict[Arc, float]:
+        """The same as whole numbers, so that sums are equal in whatever order they are made."""
+        return {arc: one if one == -inf else round(one * WHOLE) for arc, one in self.logs.items()}
 
     @cached_property
     def before(self) -> dict[int, list[int]]:

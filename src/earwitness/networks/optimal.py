@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from math import nan
 
 from earwitness.networks.distances import Distances
-from earwitness.networks.network import START
+from earwitness.networks.network import START, WHOLE
 
-SAME = 1e-9  # sums this close are the same
+SAME = round(1e-9 * WHOLE)  # sums this close are the same
 FREE, EXTRA, MISSING, WRONG = range(4)  # anything; no missing word; no extra word; wrong ones only
 STATES = 4
 Cells = dict[int, float]  # STATES · place in the summary + state, and the best sum from there
@@ -33,7 +33,7 @@ class Optimal:
 
     def __post_init__(self) -> None:
         network = self.found.network
-        self.marked[network.end] = {STATES * self.found.summary.words + FREE: 0.0}
+        self.marked[network.end] = {STATES * self.found.summary.words + FREE: 0}
         for node in reversed(network.before):
             if node in self.marked:
                 if node != network.end:
@@ -63,7 +63,7 @@ class Optimal:
         sums = self.marked[node]
         moves = list(self._moves(node))
         for a in self.found.network.before[node]:
-            row, one = self.found.rows[a], self.found.network.logs[a, node]
+            row, one = self.found.rows[a], self.found.network.exact[a, node]
             start, stop, item = row.start, row.start + len(row.cells), row.cells.item
             into = self.marked.get(a, {})
             for cell, before, wanted in moves:
@@ -97,16 +97,19 @@ class Optimal:
         network, marked = self.found.network, self.marked
         here = {cell for cell in marked[START] if cell < STATES}
         best = max(marked[START][cell] for cell in here)
-        node, passed = START, 0.0
+        node = START
+        passed: float = 0
         path: list[int] = []
         while True:
             here = self._with_extra_words(node, here)
             for other in network.behind[node]:
-                total = passed + network.logs[node, other]
+                total = passed + network.exact[node, other]
                 there = self._onward(node, here, other) if other in marked else set()
                 rest = max((marked[other][cell] for cell in there), default=nan)
                 if total + rest >= best - SAME:
                     break
+            else:
+                raise AssertionError("the best sum leads on from every node on the way")
             node, here, passed = other, there, total
             if node == network.end:
                 return tuple(path)

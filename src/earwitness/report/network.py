@@ -85,9 +85,10 @@ def _dot(network: WordNetwork) -> str:
         shape = ", shape=circle" if node in (0, end) else ", shape=plaintext"
         label = json.dumps(network.name(node), ensure_ascii=False)
         lines.append(f"  n{node} [label={label}{shape}];")
+    paths = {s: {*pairwise((0, *path, end))} for s, path in network.targets.items()}
     for (a, b), count in sorted(network.arcs.items()):
         width = 0.5 + 5 * count / people
-        on = [s for s, path in network.targets.items() if (a, b) in pairwise((0, *path, end))]
+        on = [system for system, path in paths.items() if (a, b) in path]
         told = json.dumps(", ".join([str(count), *on]), ensure_ascii=False)
         style = "" if count else ", style=dashed"
         lines.append(f"  n{a} -> n{b} [label={told}, penwidth={width:.2f}{style}];")

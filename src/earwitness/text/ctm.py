@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from earwitness.text.sections import Flaw
 
+FARTHEST = 1e12  # seconds from the start
+
 
 class TimedWord(NamedTuple):
     """A word of a recording, with its times in seconds, and how sure a recogniser was."""
@@ -48,7 +50,9 @@ def _word(parts: list[str]) -> TimedWord | str:
         confidence = float(parts[5]) if len(parts) == 6 else None
     except ValueError:
         return "has a time or a confidence that is no number"
-    if not isfinite(start) or not isfinite(length) or length < 0:
+    if not (abs(start) <= FARTHEST and 0 <= length <= FARTHEST):
         return "has a time that is none"
+    if confidence is not None and not isfinite(confidence):
+        return "has a confidence that is none"
     end = round(start + length, 6)
     return TimedWord(f"{recording} {channel}", parts[4], start, end, confidence)

@@ -12,7 +12,8 @@ from earwitness.text.words import same
 
 Spans = Sequence[tuple[float, float]]
 Ints = NDArray[Any]
-TICK = 1000  # parts of a second in which times are compared
+TICK = 1000  # parts of a second in which times are compared, or fewer if they are very long
+LARGEST = 2**61  # of all costs together
 
 
 def recognised(
@@ -40,11 +41,14 @@ class _Costs:
     """What edits cost, and what right words gain: whole numbers, each aim above the next."""
 
     def __init__(self, words: int, said: int, times: tuple[Spans, Spans] | None) -> None:
-        self._times = times
+        self._times, self._tick = times, float(TICK)
         most = 0
         if times is not None:
             self._mine, self._theirs = (np.asarray(side, float).reshape(-1, 2) for side in times)
-            most = int(sum(np.maximum(self._mine[:, 1] - self._mine[:, 0], 0)) * TICK) + words
+            spoken = float(np.maximum(self._mine[:, 1] - self._mine[:, 0], 0).sum())
+            room = LARGEST // ((words + said + 2) * (min(words, said) + 1)) - words - 1
+            self._tick = min(self._tick, room / spoken) if spoken else self._tick
+            most = int(spoken * self._tick) + words
         self.right = most + 1
         self.edit = self.right * (min(words, said) + 1)
 
@@ -55,7 +59,7 @@ class _Costs:
         starts, stops = self._mine[places - 1].T
         start, stop = self._theirs[position]
         overlap = np.minimum(stops, stop) - np.maximum(starts, start)
-        ticks: Ints = np.rint(np.maximum(overlap, 0) * TICK).astype(np.int64)
+        ticks: Ints = np.rint(np.maximum(overlap, 0) * self._tick).astype(np.int64)
         return ticks + self.right
 
 

@@ -21,6 +21,7 @@ def japanese(text: str) -> list[str]:
     return [word for word in found if word]
 
 
+STOPS = ".,;:!?…·¡¿\"'`–—、。，！？：；।॥،؛؟۔"
 TOKENISERS: dict[str, Callable[[str], list[str]]] = {"blanks": at_blanks, "japanese": japanese}
 
 
@@ -37,9 +38,14 @@ def _janome() -> Any:
 def same(word: str) -> str:
     """What is equal for words that are the same but for case and punctuation around them.
 
-    >>> same("“Café,”"), same("CAFÉ"), same("...")
-    ('café', 'café', '...')
+    >>> same("“Café,”"), same("CAFÉ"), same("..."), same("C++")
+    ('café', 'café', '...', 'c++')
     """
     plain = unicodedata.normalize("NFKC", word).casefold()
-    inside = [place for place, letter in enumerate(plain) if letter.isalnum()]
+    inside = [place for place, letter in enumerate(plain) if not _around(letter)]
     return plain[inside[0] : inside[-1] + 1] if inside else plain
+
+
+def _around(letter: str) -> bool:
+    """Punctuation that may stand before or behind a word: quotes, brackets, stops, dashes."""
+    return letter in STOPS or unicodedata.category(letter) in ("Ps", "Pe", "Pi", "Pf")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 
 from earwitness.data import Item, Summary
-from earwitness.formats.check import Fault
+from earwitness.formats.check import Fault, is_name, show
 from earwitness.formats.summaries.layouts import Annotation, Content, Reference, Timed
 from earwitness.text.ctm import read_ctm
 from earwitness.text.extraction import NoExtraction, extraction
@@ -18,6 +18,7 @@ from earwitness.text.recognised import recognised
 from earwitness.text.words import TOKENISERS, same
 
 NAN = float("nan")
+CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")  # but for blanks and line ends
 LISTED = 8  # words that a problem names
 WITHOUT_BLANKS = re.compile("[\u3040-\u30ff\u3400-\u9fff]")  # kana and Han
 Spans = tuple[tuple[float, float], ...]
@@ -61,6 +62,8 @@ def item_of(record: Reference, reading: Reading) -> Item | list[Fault]:
             return [Fault("words", "missing", "give the words of what was said, or a transcript")]
         return Item(duration)
     if record.transcript is not UNSET:
+        if CONTROL.search(record.transcript):
+            return [Fault("transcript", "has control characters in it", "remove them")]
         words: tuple[str, ...] = reading.cut(record.transcript)
         times = None
     else:
@@ -121,6 +124,8 @@ def _plain(
             return faults
         words = tuple(item.words[position - 1] for position in positions)
         return Resolved(Summary(" ".join(words), words, positions))
+    if CONTROL.search(one.text):
+        return [Fault(f"{path}.text", "has control characters in it", "remove them")]
     words = reading.cut(one.text)
     if not needed:
         return Resolved(Summary(one.text, words, None))
@@ -185,9 +190,11 @@ def _timed(record: Any, path: str) -> tuple[tuple[str, ...], Spans | None] | lis
             if one.end < one.start:
                 faults.append(Fault(f"{at}words[{index}]", "ends before it begins"))
         words.append(one.word if isinstance(one, Timed) else one)
-        if not words[-1].strip() or words[-1] != words[-1].strip():
-            told = "is blank" if not words[-1].strip() else "has blanks around it"
-            faults.append(Fault(f"{at}words[{index}]", f"the word {told}"))
+        if not is_name(words[-1]):
+            told = f"must be printable text, got {show(words[-1])}"
+            faults.append(
+                Fault(f"{at}words[{index}]", told, "no control characters, no blanks around")
+            )
     if times and len(times) < len(words):
         faults.append(Fault(f"{at}words", "some have times and some have none", "all or none"))
     return faults or (tuple(words), tuple(times) if times else None)

@@ -54,7 +54,7 @@ class Bleu(SummaryMetric):
         "both empty": "refused: a manual summary has words",
         "output empty": "0",
         "reference empty": "refused: a manual summary has words",
-        "fewer than four words": "0 unless smoothed",
+        "fewer than four words": "0; with add-k more, as in sacreBLEU",
     }
     references = (
         "Papineni et al. (2002), BLEU: a Method for Automatic Evaluation of Machine Translation",

@@ -30,10 +30,10 @@ class KeptWords(SummaryPairs):
         Value("compression_people", "none", 0, 1, "the same of manual summaries; mean"),
     )
     headline = "kept_f1"
-    width = 11
+    width = 10
     empty_cells: ClassVar[dict[str, str]] = {
         "both empty": "refused: a manual summary has words",
-        "output empty": "precision undefined; recall, F1 and compression 0",
+        "output empty": "0",
         "reference empty": "refused: a manual summary has words",
     }
     references = (
@@ -47,7 +47,6 @@ class KeptWords(SummaryPairs):
         shared, said = len(set(mine) & set(theirs)), len(case.item.words)
         rates = [
             shared / len(mine) if mine else 0,
-            bool(mine),
             shared / len(theirs),
             2 * shared / (len(mine) + len(theirs)),
             len(mine) / said,
@@ -57,9 +56,9 @@ class KeptWords(SummaryPairs):
 
     def score(self, statistics: Floats) -> Floats:
         columns = np.moveaxis(statistics, -1, 0)
-        shared, mine, theirs, precision, some, recall, f1, own, people, said, cases = columns
+        shared, mine, theirs, precision, recall, f1, own, people, said, cases = columns
         pairs = (
-            (precision, some),
+            (precision, cases),
             (recall, cases),
             (f1, cases),
             (2 * shared, mine + theirs),

@@ -91,7 +91,7 @@ class WeightedPrecision(SummaryMetric):
     width = 6
     empty_cells: ClassVar[dict[str, str]] = {
         "both empty": "refused: a manual summary has words",
-        "output empty": "undefined",
+        "output empty": "0; micro counts no word",
         "reference empty": "refused: a manual summary has words",
     }
     references = PAPERS
@@ -100,7 +100,7 @@ class WeightedPrecision(SummaryMetric):
         """Shares of people, words, the most that shares can be; own quotients; that there are."""
         own = positions(case.output)
         if not own:
-            return [0] * self.width
+            return [0, 0, 0, 0, 0, 1]
         counts: dict[int, int] = {}
         for position in chain.from_iterable(map(positions, case.references)):
             counts[position] = counts.get(position, 0) + 1

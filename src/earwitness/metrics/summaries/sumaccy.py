@@ -26,6 +26,7 @@ from earwitness.metrics.summaries.shown import shown_steps
 from earwitness.networks import Network, Target, alignment, ceiling, closest, weight
 from earwitness.text.words import same
 
+LARGE = 20_000  # positions of an item's summaries from which on its network is not kept
 OBJECTIVE = {
     "help": "which path is closest: fewest edits, or fewest edits per word",
     "choices": ("edits", "accuracy"),
@@ -91,14 +92,16 @@ class SummarizationAccuracy(SummaryMetric):
     def network(self, case: Case) -> Network:
         """Of the manual summaries of a case."""
         kept = tuple(positions(one) for one in case.references)
-        return _network(len(case.item.words), kept, self.arcs == "original")
+        make = _network if sum(map(len, kept)) < LARGE else Network
+        return make(len(case.item.words), kept, self.arcs == "original")
 
-    def target(self, case: Case) -> Target:
+    def target(self, case: Case, network: Network | None = None) -> Target:
         """The closest path."""
+        network = network or self.network(case)
         if self.match == "position":
-            return closest(self.network(case), positions(case.output), objective=self.objective)
+            return closest(network, positions(case.output), objective=self.objective)
         written, said = self._written(case)
-        return closest(self.network(case), written, objective=self.objective, words=said)
+        return closest(network, written, objective=self.objective, words=said)
 
     @staticmethod
     def _written(case: Case) -> tuple[list[str], dict[int, str]]:
@@ -108,7 +111,8 @@ class SummarizationAccuracy(SummaryMetric):
 
     def alignment(self, case: Case) -> str:
         """The closest path above the output, with marks and how many people went that way."""
-        network, target = self.network(case), self.target(case)
+        network = self.network(case)
+        target = self.target(case, network)
         if self.match == "position":
             steps = alignment(positions(case.output), target.path)
         else:
@@ -130,7 +134,8 @@ class SummarizationAccuracy(SummaryMetric):
 
     def statistics(self, case: Case) -> Sequence[float]:
         """Of accuracy, weight, ceiling and their quotient: sums, and how many are defined."""
-        network, target = self.network(case), self.target(case)
+        network = self.network(case)
+        target = self.target(case, network)
         inside = self.boundary == "include"
         own = weight(network, target.path, boundary=inside)
         best = _ceiling(network, inside)
@@ -180,5 +185,10 @@ def _network(size: int, summaries: tuple[tuple[int, ...], ...], original: bool) 
 
 
 @lru_cache(maxsize=256)
-def _ceiling(network: Network, inside: bool) -> float:
+def _small_ceiling(network: Network, inside: bool) -> float:
     return ceiling(network, boundary=inside)
+
+
+def _ceiling(network: Network, inside: bool) -> float:
+    small = sum(map(len, network.summaries)) < LARGE
+    return _small_ceiling(network, inside) if small else ceiling(network, boundary=inside)

@@ -34,8 +34,8 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
     network = part.network
     nodes = sorted({node for arc in network.arcs for node in arc})
     end = len(network.words) + 1
-    if len(nodes) > MOST:
-        nodes = nodes[:MOST]
+    if len(nodes) > MOST + 2:
+        nodes = nodes[: MOST + 1]
     places = _places(network, nodes)
     lines = max(place.line for place in places.values()) + 1
     drawn = {arc: n for arc, n in network.arcs.items() if arc[0] in places and arc[1] in places}
@@ -44,18 +44,26 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
     height = tops[-1] + FOOT
     marks = {s: {*pairwise((0, *path, end))} for s, path in network.targets.items()}
     arcs = [
-        _arc(network, arc, places, tops, [colours[s] for s in marks if arc in marks[s]])
+        _arc(
+            network,
+            arc,
+            places,
+            tops,
+            [f"n{part.number}-{i}" for i, s in enumerate(marks) if arc in marks[s]],
+        )
         for arc in sorted(drawn, key=lambda arc: network.arcs[arc])
     ]
     words = [_word(network, node, place, tops) for node, place in places.items()]
-    about = f" {len(network.people)} people"
-    if len(places) == MOST:
-        about += f"; the first {MOST} of {len(network.words):,} words"
+    people, kept = len(network.people), len({node for arc in network.arcs for node in arc}) - 2
+    about = f" {people} {'person' if people == 1 else 'people'}"
+    if kept > MOST:
+        about += f"; the first {MOST} of {kept:,} words that somebody kept"
     return element(
         "figure",
         element("figcaption", network.item, element("small", about)),
         element("p", part.why, class_="why") if part.why else None,
         *_choices(part, colours),
+        element("style", Html("".join(_rules(part, colours)))),
         element(
             "div",
             element(
@@ -96,6 +104,14 @@ def _choices(part: NetworkPart, colours: Mapping[str, str]) -> list[Html]:
         key = element("span", element("i"), system, class_=f"key {colours[system]}")
         found.append(element("label", key, for_=name))
     return found
+
+
+def _rules(part: NetworkPart, colours: Mapping[str, str]) -> list[str]:
+    """The path of the system that is picked has its colour."""
+    names = [
+        (f"n{part.number}-{i}", colours[s].split()[0]) for i, s in enumerate(part.network.targets)
+    ]
+    return [f"#{n}:checked~.scroll .{n}{{stroke:var(--{colour})}}" for n, colour in names]
 
 
 def _places(network: WordNetwork, nodes: list[int]) -> dict[int, Place]:
@@ -156,7 +172,7 @@ def _arc(
         "path",
         element("title", told),
         d=path,
-        class_=" ".join(["arc", *(mark.split()[0].replace("s", "on") for mark in marks)]),
+        class_=" ".join(["arc", *marks]),
         stroke_width=round(0.8 + (THICK - 0.8) * count / people, 2),
         stroke_dasharray=None if count else "3 4",
     )
