@@ -211,9 +211,10 @@ def test_a_button_picks_out_the_path_of_its_system(browser: Browser, networks: P
     page.goto(networks.as_uri())
     picked = """() => {
         const figure = document.querySelector(".network");
-        const grey = getComputedStyle(figure.querySelector(".arc:not([class*=on])")).stroke;
-        return [...figure.querySelectorAll(".arc")].map(
-            (arc, i) => getComputedStyle(arc).stroke === grey ? null : i).filter(i => i !== null);
+        const grey = getComputedStyle(figure.querySelector('.arc[class="arc"]')).stroke;
+        return [...figure.querySelectorAll(".arc")]
+            .map((arc, i) => [i, getComputedStyle(arc).stroke])
+            .filter(([i, stroke]) => stroke !== grey);
     }"""
     before = page.evaluate(picked)
     page.locator(".network").first.locator("label", has_text="careful").click()

@@ -31,6 +31,11 @@ def listener_order(
     tries = [_system_order(quotas, rng) for _ in range(TRIES)]
     chosen = min(tries, key=lambda order: unevenness(order, len(systems)))
     places = _item_order(chosen, len(items), len(systems), rng)
+    for _ in range(TRIES):
+        if not _repeated(places):
+            break
+        other = _item_order(chosen, len(items), len(systems), rng)
+        places = min(places, other, key=_repeated)
     return [
         [(items[item], systems[system]) for item, system in zip(own, order, strict=True)]
         for own, order in zip(places, chosen, strict=True)
@@ -128,6 +133,11 @@ def _repair(order: list[list[int]], found: list[list[int]]) -> None:
             if not _repeats(found[s], p) and not _repeats(found[t], q):
                 break
             found[s][p], found[t][q] = found[t][q], found[s][p]
+
+
+def _repeated(found: list[list[int]]) -> int:
+    """How often an item follows itself."""
+    return sum(a == b for own in found for a, b in pairwise(own))
 
 
 def _repeats(own: list[int], place: int) -> bool:

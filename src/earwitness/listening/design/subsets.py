@@ -8,8 +8,9 @@ dealt, so that numbers (such as an SNR) are spread alike.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ Floats = NDArray[np.float64]
 MARGIN = 4.0  # how much a category off its share weighs
 ABSENT, NEVER = 1.0, 9.0  # a stratum that a subset lacks, and one that no subset had before
 ROUNDS = 10_000
+LEVELLED, MANY = 40, 40  # exchanges between subsets; strata up to which they are looked for
 Covariates = Mapping[str, str | float]
 
 
@@ -90,6 +92,7 @@ def stratum_counts(strata: Strata, number: int, size: int) -> Ints:
         absent = np.where(counts.any(axis=0), ABSENT, NEVER)
         counts[subset] = _round(most, left, _Aim(strata, share, absent), size)
         left -= counts[subset]
+    _level(counts, _Aim(strata, share, np.full(len(sizes), ABSENT)))
     return counts
 
 
@@ -133,6 +136,34 @@ def _round(most: Ints, left: Ints, aim: _Aim, size: int) -> Ints:
         _, a, b = min(moves)
         counts = _changed(_changed(counts, -1, a), +1, b)
     return counts
+
+
+def _level(counts: Ints, aim: _Aim) -> None:
+    """Exchange strata between subsets while both together come closer to their shares."""
+    for _ in range(LEVELLED):
+        moves = [
+            move
+            for i, j in combinations(range(len(counts)), 2)
+            for move in _trades(counts, i, j, aim)
+        ]
+        if not moves or min(moves)[0] >= -1e-9:
+            return
+        _, i, j, a, b = min(moves)
+        counts[i, a], counts[j, a] = counts[i, a] - 1, counts[j, a] + 1
+        counts[i, b], counts[j, b] = counts[i, b] + 1, counts[j, b] - 1
+
+
+def _trades(counts: Ints, i: int, j: int, aim: _Aim) -> Iterator[tuple[float, int, int, int, int]]:
+    """What it costs if subset i gives one of stratum a to j for one of b."""
+    if len(aim.share) > MANY:
+        return
+    before = aim.cost(counts[i]) + aim.cost(counts[j])
+    for a in np.flatnonzero(counts[i]).tolist():
+        for b in np.flatnonzero(counts[j]).tolist():
+            if a != b:
+                mine = _changed(_changed(counts[i], -1, a), +1, b)
+                theirs = _changed(_changed(counts[j], +1, a), -1, b)
+                yield aim.cost(mine) + aim.cost(theirs) - before, i, j, a, b
 
 
 def _changed(counts: Ints, by: int, place: int) -> Ints:
