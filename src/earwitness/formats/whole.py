@@ -63,10 +63,8 @@ class WholeFile:
         )
 
     def _move(self) -> None:
-        mask = os.umask(0)
-        os.umask(mask)
         written = Path(self._file.name)
-        written.chmod(0o666 & ~mask)
+        written.chmod(_usual(0o666))
         written.replace(self._target)
 
     def _failure(self, error: OSError) -> UsageError:
@@ -117,9 +115,14 @@ class WholeFolder:
         trace: TracebackType | None,
     ) -> None:
         if kind is None:
-            mask = os.umask(0)
-            os.umask(mask)
-            self._made.chmod(0o777 & ~mask)
+            self._made.chmod(_usual(0o777))
             self._made.rename(self._path.resolve())
         else:
             shutil.rmtree(self._made)
+
+
+def _usual(mode: int) -> int:
+    """What somebody's new files and folders may be done with."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mode & ~mask

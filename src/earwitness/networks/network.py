@@ -97,6 +97,6 @@ class Network:
                 found[a].append(node)
         return found
 
-    def arcs(self, path: Sequence[int]) -> list[Arc]:
-        """The arcs of a path, with those of its start and end."""
-        return list(pairwise((START, *path, self.end)))
+    def arcs(self, path: Sequence[int], *, boundary: bool) -> list[Arc]:
+        """The arcs of a path; with ``boundary`` those to its first and from its last word too."""
+        return list(pairwise((START, *path, self.end) if boundary else path))

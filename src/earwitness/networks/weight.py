@@ -15,7 +15,7 @@ def weight(network: Network, path: Sequence[int], *, boundary: bool) -> float:
 
     A path without such an arc has none: NaN.
     """
-    arcs = network.arcs(path) if boundary else network.arcs(path)[1:-1]
+    arcs = network.arcs(path, boundary=boundary)
     if not arcs:
         return nan
     total = sum(network.logs[arc] for arc in arcs)

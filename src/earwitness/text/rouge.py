@@ -1,4 +1,4 @@
-"""ROUGE-L: how much of a text another one has, in order.
+"""ROUGE: how much of a text another one has, string by string (N) or in order (L).
 
 Words are cut as `rouge_score` cuts them (letters a to z and digits, stemmed), or in any script:
 runs of letters and digits, and single characters where writing has no blanks between words.
@@ -16,6 +16,8 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 import regex
+
+from earwitness.text.strings import strings
 
 LATIN = re.compile(r"[a-z0-9]+")
 ALONE = (  # scripts without blanks: Han, kana, Thai, Lao, Khmer, Myanmar
@@ -55,16 +57,12 @@ def rouge_n(output: str, reference: str, n: int, words: str = "latin") -> Overla
     >>> rouge_n("the cat sat", "the cat is the cat", 2)
     Overlap(precision=0.5, recall=0.25, f1=0.3333333333333333)
     """
-    mine, theirs = (_strings(WORDS[words](text), n) for text in (output, reference))
+    mine, theirs = (Counter(strings(WORDS[words](text), n)) for text in (output, reference))
     shared = (mine & theirs).total()
     precision = shared / max(mine.total(), 1)
     recall = shared / max(theirs.total(), 1)
     f1 = 2 * precision * recall / (precision + recall) if shared else 0.0
     return Overlap(precision, recall, f1)
-
-
-def _strings(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
-    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
 
 
 @lru_cache(maxsize=65536)

@@ -21,6 +21,7 @@ import numpy as np
 from earwitness.data import Case, Value
 from earwitness.metrics.base import Floats, one_of, ratio
 from earwitness.metrics.summaries.base import SummaryMetric
+from earwitness.text.strings import strings
 
 ORDERS = 4
 FLOOR, ADDED = 0.1, 1.0  # sacreBLEU's defaults
@@ -77,13 +78,13 @@ class Bleu(SummaryMetric):
 
     def _bleu(self, counts: Floats) -> Floats:
         """From matches and strings of every order, the output's and the closest length."""
-        matches, strings = counts[..., :ORDERS], counts[..., ORDERS : 2 * ORDERS]
+        matches, numbers = counts[..., :ORDERS], counts[..., ORDERS : 2 * ORDERS]
         length, wanted = counts[..., -2], counts[..., -1]
         logs = np.zeros(length.shape)
         halves = np.ones(length.shape)
         nothing = ~(matches > 0).any(axis=-1)
         for order in range(ORDERS):
-            found, number = matches[..., order], strings[..., order]
+            found, number = matches[..., order], numbers[..., order]
             if self.smooth == "add-k" and order:
                 found, number = found + ADDED, number + ADDED
             missed = (found == 0) & (number > 0)
@@ -101,17 +102,17 @@ class Bleu(SummaryMetric):
 
 def string_counts(output: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
     """Matches of every order, strings of every order, the length, and the closest one."""
-    matches, strings = list[float](), list[float]()
+    matches, numbers = list[float](), list[float]()
     for n in range(1, ORDERS + 1):
         known = [_counts(tuple(reference), n) for reference in references]
         own = _counts(tuple(output), n)
         matches.append(sum(min(k, max(one[s] for one in known)) for s, k in own.items()))
-        strings.append(max(len(output) - n + 1, 0))
+        numbers.append(max(len(output) - n + 1, 0))
     length = len(output)
     wanted = min((abs(len(one) - length), len(one)) for one in references)[1]
-    return [*matches, *strings, length, wanted]
+    return [*matches, *numbers, length, wanted]
 
 
 @lru_cache(maxsize=1024)
 def _counts(words: tuple[str, ...], n: int) -> Counter[tuple[str, ...]]:
-    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+    return Counter(strings(words, n))

@@ -18,6 +18,7 @@ import numpy as np
 from earwitness.data import Case, Value
 from earwitness.metrics.base import Floats, ratio
 from earwitness.metrics.summaries.base import SummaryMetric, positions
+from earwitness.text.strings import strings
 
 LONGEST = 5  # words of a string
 LENGTHS = range(1, LONGEST + 1)
@@ -55,9 +56,9 @@ class WordStrings(SummaryMetric):
         own, row = positions(case.output), list[float]()
         for n in LENGTHS:
             known = [_known(positions(one), n) for one in case.references]
-            strings = _strings(own, n)
-            found = sum(any(string in own for own in known) for string in strings)
-            row += [found, len(strings), found / len(strings) if strings else 0, bool(strings)]
+            mine = strings(own, n)
+            found = sum(any(string in one for one in known) for string in mine)
+            row += [found, len(mine), found / len(mine) if mine else 0, bool(mine)]
         return row
 
     def score(self, statistics: Floats) -> Floats:
@@ -68,11 +69,7 @@ class WordStrings(SummaryMetric):
 
 @lru_cache(maxsize=1024)
 def _known(words: tuple[int, ...], n: int) -> frozenset[tuple[int, ...]]:
-    return frozenset(_strings(words, n))
-
-
-def _strings(words: Sequence[int], n: int) -> list[tuple[int, ...]]:
-    return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
+    return frozenset(strings(words, n))
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ class SummarizationAccuracy(SummaryMetric):
         accuracy = target.accuracy
         weighted = own * accuracy if case.output.words else 0.0
         normal = weighted / best if best else np.nan
-        arcs = network.arcs(target.path) if inside else network.arcs(target.path)[1:-1]
+        arcs = network.arcs(target.path, boundary=inside)
         shares = [network.counts[arc] / network.people for arc in arcs]
         return [
             len(target.path) - target.edits,

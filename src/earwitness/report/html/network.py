@@ -42,25 +42,15 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
     highest = [_highest(drawn, places, line) for line in range(lines)]
     tops = [sum(highest[: line + 1]) + line * FOOT for line in range(lines)]
     height = tops[-1] + FOOT
-    marks = {s: {*pairwise((0, *path, end))} for s, path in network.targets.items()}
+    marks = [{*pairwise((0, *path, end))} for path in network.targets.values()]
     arcs = [
-        _arc(
-            network,
-            arc,
-            places,
-            tops,
-            [f"n{part.number}-{i}" for i, s in enumerate(marks) if arc in marks[s]],
-        )
+        _arc(network, arc, places, tops, [_name(part, i) for i, m in enumerate(marks) if arc in m])
         for arc in sorted(drawn, key=lambda arc: network.arcs[arc])
     ]
     words = [_word(network, node, place, tops) for node, place in places.items()]
-    people, kept = len(network.people), len({node for arc in network.arcs for node in arc}) - 2
-    about = f" {people} {'person' if people == 1 else 'people'}"
-    if kept > MOST:
-        about += f"; the first {MOST} of {kept:,} words that somebody kept"
     return element(
         "figure",
-        element("figcaption", network.item, element("small", about)),
+        element("figcaption", network.item, element("small", _about(network))),
         element("p", part.why, class_="why") if part.why else None,
         *_choices(part, colours),
         element("style", Html("".join(_rules(part, colours)))),
@@ -80,6 +70,18 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
     )
 
 
+def _about(network: WordNetwork) -> str:
+    """How many people there are, and what is left out of the picture."""
+    people, kept = len(network.people), len({node for arc in network.arcs for node in arc}) - 2
+    more = f"; the first {MOST} of {kept:,} words that somebody kept" if kept > MOST else ""
+    return f" {people} {'person' if people == 1 else 'people'}{more}"
+
+
+def _name(part: NetworkPart, index: int) -> str:
+    """Of a system's button, and of the arcs on its path."""
+    return f"n{part.number}-{index}"
+
+
 def _told(network: WordNetwork) -> str:
     return (
         f"Word network of {network.item}: {len(network.arcs)} arcs of {len(network.people)} people"
@@ -88,14 +90,14 @@ def _told(network: WordNetwork) -> str:
 
 def _choices(part: NetworkPart, colours: Mapping[str, str]) -> list[Html]:
     """A button a system; the stylesheet picks out its path."""
-    found, number = [], part.number
+    found = []
     for index, system in enumerate(part.network.targets):
-        name = f"n{number}-{index}"
+        name = _name(part, index)
         found.append(
             element(
                 "input",
                 type="radio",
-                name=f"n{number}",
+                name=f"n{part.number}",
                 id=name,
                 class_=f"pick {colours[system]}",
                 checked=system == part.picked,
