@@ -5,6 +5,7 @@
     EarwitnessError
     ├── UsageError        an argument makes no sense; says which and what would
     ├── InputError        a file or a record is wrong; carries every problem found
+    ├── BadAnswer         answers of a listener that cannot be; says all of it
     ├── WorkerDied        a process that shared the work is gone
     ├── MissingExtra      an optional library is not installed; names the extra
     └── NotYet            a promised feature that a later version brings
@@ -33,6 +34,14 @@ class UsageError(EarwitnessError, ValueError):
 
 class WorkerDied(EarwitnessError, RuntimeError):
     """A process that shared the work is gone."""
+
+
+class BadAnswer(EarwitnessError, ValueError):
+    """Answers of a listener that cannot be: all that is wrong with them."""
+
+    def __init__(self, wrong: Sequence[str]) -> None:
+        self.wrong = tuple(wrong)
+        super().__init__("; ".join(wrong))
 
 
 class NotYet(EarwitnessError, NotImplementedError):

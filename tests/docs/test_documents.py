@@ -96,3 +96,11 @@ def test_the_example_corpus_is_what_its_script_writes(tmp_path: Path) -> None:
     for name in ("annotators", "outputs", "references", "samples"):
         made = (tmp_path / f"{name}.jsonl").read_bytes()
         assert made == (script.parent / f"{name}.jsonl").read_bytes()
+
+
+def test_the_example_study_is_what_its_script_writes(tmp_path: Path) -> None:
+    script = ROOT / "examples" / "p835" / "make.py"
+    copy = tmp_path / "make.py"
+    copy.write_text(script.read_text())
+    subprocess.run([sys.executable, str(copy)], check=True)
+    assert (tmp_path / "clips.csv").read_bytes() == (script.parent / "clips.csv").read_bytes()

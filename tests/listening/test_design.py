@@ -2,58 +2,26 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earwitness.data import Clip, Design, Study
+from earwitness.data import Block, Design, Trial
 from earwitness.errors import UsageError
 from earwitness.listening.design import equivalent_subsets, listener_order
-from earwitness.listening.design.balance import claims, left_out, margins
+from earwitness.listening.design.balance import IMPOSSIBLE, KEPT, claims
+from earwitness.listening.design.incomplete import heard_by
+from earwitness.listening.design.margins import left_out, margins
 from earwitness.listening.design.minutes import clips_for, minutes
 from earwitness.listening.design.plan import design
-
-SESSIONS = ["S01"] * 112 + ["S21"] * 108
-LOCATIONS = ["dining"] * 77 + ["living"] * 70 + ["kitchen"] * 73
-SEXES = ["FM"] * 169 + ["F"] * 25 + ["M"] * 26
-
-
-def material(seed: int = 1) -> tuple[Clip, ...]:
-    """220 clips with the margins of the UDASE listening test."""
-    rng = random.Random(seed)
-    columns = [list(column) for column in (SESSIONS, LOCATIONS, SEXES)]
-    for column in columns:
-        rng.shuffle(column)
-    return tuple(
-        Clip(f"clip{n}", 4.5, {"session": a, "location": b, "sex": c, "snr": rng.gauss(5, 5)})
-        for n, (a, b, c) in enumerate(zip(*columns, strict=True))
-    )
-
-
-def udase(**more: Any) -> Study:
-    options: dict[str, Any] = {
-        "title": "UDASE",
-        "kind": "p835",
-        "seed": 1,
-        "systems": ("C0", "C1", "C2", "C3", "C4"),
-        "material": material(),
-        "panels": 4,
-        "listeners": 32,
-        "clips": 32,
-        "sessions": 4,
-        "rest_minutes": 5,
-        "rating_seconds": 4,
-        "categories": ("session", "location", "sex"),
-        "numbers": ("snr",),
-    }
-    return Study(**(options | more))
+from earwitness.listening.kinds import KINDS, block_kind
+from studies import SYSTEMS, material, udase
+from support import many
 
 
 @pytest.fixture(scope="module")
@@ -70,14 +38,14 @@ def test_four_subsets_of_220_clips_are_alike(made: Design) -> None:
     assert all(3 <= n <= 4 for n in (*found["sex", "F"], *found["sex", "M"]))
     means = found["snr", "mean"]
     assert max(means) - min(means) < 0.1
-    names = [name for subset in made.subsets for name in subset]
+    names = [name for subset in made.subsets[0] for name in subset]
     assert len(set(names)) == len(names) == 128
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_every_stratum_is_in_some_subset(seed: int) -> None:
     found = design(udase(material=material(seed), listeners=4))
-    missing = [set(one) for one in left_out(found)]
+    missing = [{lacking.stratum for lacking in one} for one in left_out(found)]
     assert not set.intersection(*missing)
 
 
@@ -86,7 +54,7 @@ def test_votes_are_those_of_the_published_design(made: Design) -> None:
     for plan in made.plans:
         for session in plan.sessions:
             for trial in session:
-                votes.update((trial.item, trial.system, scale) for scale in trial.scales)
+                votes.update((trial.item, trial.systems[0], scale) for scale in trial.scales)
     assert set(votes.values()) == {8}
     assert Counter((system, scale) for _, system, scale in votes)["C3", "BAK"] * 8 == 1024
 
@@ -94,12 +62,12 @@ def test_votes_are_those_of_the_published_design(made: Design) -> None:
 def test_the_weaknesses_of_the_published_design_are_gone(made: Design) -> None:
     for plan in made.plans:
         for session in plan.sessions:
-            counts = Counter(trial.system for trial in session)
+            counts = Counter(trial.systems for trial in session)
             assert set(counts.values()) == {8}
             for a, b in pairwise(session):
                 assert a.item != b.item
-                assert a.system != b.system
-        behind = Counter((a.system, b.system) for s in plan.sessions for a, b in pairwise(s))
+                assert a.systems != b.systems
+        behind = Counter((a.systems, b.systems) for s in plan.sessions for a, b in pairwise(s))
         assert len(behind) == 20
         assert max(behind.values()) - min(behind.values()) <= 2
 
@@ -117,7 +85,7 @@ def test_scale_orders_change_inside_each_panel(made: Design) -> None:
 
 
 def test_all_claims_of_the_report_hold_and_a_shuffle_is_worse(made: Design) -> None:
-    assert all(claim.kept for claim in claims(made))
+    assert all(claim.kept == KEPT for claim in claims(made))
     shuffled = {claim.what: claim.shuffled for claim in claims(made)}
     assert shuffled["times a clip follows itself"] != "0"
 
@@ -126,10 +94,10 @@ def test_a_claim_that_does_not_hold_is_told(made: Design) -> None:
     first = made.plans[0]
     spoiled = (first.sessions[0][:1] * 2 + first.sessions[0][2:], *first.sessions[1:])
     bad = replace(made, plans=(replace(first, sessions=spoiled), *made.plans[1:]))
-    kept = {claim.what: claim.kept for claim in claims(bad)}
+    kept = {claim.what: claim.kept == KEPT for claim in claims(bad)}
     assert not kept["times a clip follows itself"]
     assert not kept["times a system follows itself"]
-    assert not kept["votes of a clip, a system and a scale"]
+    assert not kept["votes of a clip and a system, on each scale"]
 
 
 def test_one_more_listener_moves_no_other() -> None:
@@ -147,7 +115,7 @@ def test_a_thousand_clips_and_a_hundred_listeners_can_be_planned() -> None:
     found = design(
         udase(material=tuple(clips[:1000]), listeners=100, panels=10, clips=40, sessions=5)
     )
-    assert all(claim.kept for claim in claims(found))
+    assert all(claim.kept == KEPT for claim in claims(found))
 
 
 @given(
@@ -191,7 +159,7 @@ def test_subsets_are_disjoint_and_close_to_their_share(
     if not size:
         return
     subsets = equivalent_subsets(
-        clips, number=number, size=size, categories=["kind"], numbers=["x"], seed=seed
+        clips, number=number, size=size, categories=["kind"], numbers=["x"], seed=[seed]
     )
     every = [clip for subset in subsets for clip in subset]
     assert len(set(every)) == len(every)
@@ -210,10 +178,144 @@ def test_too_many_clips_are_refused() -> None:
 
 def test_minutes_are_the_sum_of_their_steps_and_clips_fill_them() -> None:
     study = udase()
-    steps = {what: value for what, _, value in minutes(study)}
+    steps = {step.what: step.minutes for step in minutes(study)}
     # 32 · 5 · 3 = 480 ratings: 480 · 4.5 s = 36 min, 480 · 4 s = 32 min, 3 rests of 5 min
     assert steps == pytest.approx({"hearing": 36, "rating": 32, "resting": 15, "in all": 83})
     most = clips_for(study, 80)
-    assert minutes(replace(study, clips=most))[-1][2] <= 80
-    assert minutes(replace(study, clips=most + 1))[-1][2] > 80
+    assert minutes(udase(clips=most))[-1].minutes <= 80
+    assert minutes(udase(clips=most + 1))[-1].minutes > 80
     assert clips_for(study, 1) == 0
+
+
+def test_anchors_and_practice_take_their_minutes() -> None:
+    anchors = tuple(replace(clip, name=f"a{clip.name}") for clip in material()[:48])
+    study = udase(anchors=anchors, anchor_folder="ref", training=4)
+    steps = {step.what: step.minutes for step in minutes(study)}
+    # 48 · 3 · (4.5 s + 4 s) = 1,224 s; 4 trials · 3 · (4.5 s + 4 s) = 102 s
+    assert steps["anchors"] == pytest.approx(20.4)
+    assert steps["practice"] == pytest.approx(1.7)
+    assert steps["in all"] == pytest.approx(83 + 20.4 + 1.7)
+    most = clips_for(study, 80)
+    assert minutes(replace(study, blocks=(replace(study.blocks[0], clips=most),)))[-1].minutes <= 80
+
+
+def test_everybody_hears_all_anchors_first_in_an_order_of_their_own() -> None:
+    anchors = tuple(replace(clip, name=f"a{clip.name}") for clip in material()[:12])
+    made = design(udase(anchors=anchors, anchor_folder="there/ref", listeners=8))
+    orders = [tuple(trial.item for trial in plan.anchors) for plan in made.plans]
+    assert all(sorted(order) == sorted(one.name for one in anchors) for order in orders)
+    assert len(set(orders)) == len(orders)
+    assert {trial.systems for plan in made.plans for trial in plan.anchors} == {("ref",)}
+    assert all(plan.anchors[0].scales == plan.sessions[0][0].scales for plan in made.plans)
+    assert made.study.file("aclip3", "ref") == "there/ref/aclip3.wav"
+
+
+def test_practice_is_of_clips_that_are_not_heard_later() -> None:
+    made = design(udase(training=6))
+    for plan in made.plans:
+        heard = {trial.item for session in plan.sessions for trial in session}
+        assert len(plan.training) == 6
+        assert not heard & {trial.item for trial in plan.training}
+
+
+def test_blocks_follow_each_other_with_sessions_and_kinds_of_their_own() -> None:
+    second = Block("ab", SYSTEMS[:3], clips=6, sessions=2, heard=3)
+    made = design(udase(blocks=(*udase().blocks, second), listeners=8))
+    for plan in made.plans:
+        assert [session[0].block for session in plan.sessions] == [0, 0, 0, 0, 1, 1]
+        assert {len(trial.systems) for trial in plan.sessions[4]} == {2}
+    found = {claim.what: claim for claim in claims(made)}
+    assert found["block 2: times a pair occurs in a session"].kept == KEPT
+    assert all(claim.kept == KEPT for claim in found.values())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_designs_of_every_kind_keep_what_they_promise(kind: str) -> None:
+    made = design(udase(kind=kind, clips=16, listeners=8, reference="ref"))
+    assert [claim.what for claim in claims(made) if claim.kept != KEPT] == []
+    for plan in made.plans:
+        trials = [trial for session in plan.sessions for trial in session]
+        assert {trial.item for trial in trials} == set(made.subsets[0][plan.panel - 1])
+        assert len(set(map(_what, trials))) == len(trials)
+
+
+def _what(trial: Trial) -> tuple[str, tuple[str, ...]]:
+    return trial.item, trial.treatment
+
+
+@given(
+    kind=st.sampled_from(list(KINDS)),
+    systems=st.integers(2, 5),
+    clips=st.integers(1, 7),
+    sessions=st.integers(1, 3),
+    seed=st.integers(0, 999),
+)
+def test_trials_of_every_kind_are_complete_and_evenly_presented(
+    kind: str, systems: int, clips: int, sessions: int, seed: int
+) -> None:
+    one = KINDS[kind]()
+    names, items = SYSTEMS[:systems], [f"i{n}" for n in range(clips)]
+    made = one.trials(items, names, sessions, np.random.default_rng(seed), "ref")
+    trials = [trial for session in made for trial in session]
+    wanted = {tuple(sorted(own)) for own in one.treatments(names, "ref")}
+    assert sorted(map(_what, trials)) == sorted((item, own) for item in items for own in wanted)
+    for own in wanted:
+        for place in range(len(own)):
+            at = Counter(trial.systems[place] for trial in trials if trial.treatment == own)
+            assert max(at.values()) - min(at[name] for name in own) <= 2
+    if kind == "abx":
+        targets = Counter(trial.target for trial in trials)
+        assert abs(targets[0] - targets[1]) <= 2 * len(wanted)
+
+
+def test_what_cannot_be_avoided_is_told_apart_from_what_was_missed() -> None:
+    one = design(udase(systems=SYSTEMS[:2], clips=1, sessions=1, listeners=4))
+    kept = {claim.what: claim.kept for claim in claims(one)}
+    assert kept["times a clip follows itself"] == IMPOSSIBLE
+    assert kept["times a system follows itself"] == KEPT
+
+
+def test_orders_of_scales_that_do_not_change_over_are_told(made: Design) -> None:
+    plans = tuple(replace(plan, sessions=plan.sessions[:2] * 2) for plan in made.plans)
+    kept = {claim.what: claim.kept for claim in claims(replace(made, plans=plans))}
+    assert kept["listeners of a panel that start with each order of scales"] != KEPT
+
+
+@pytest.mark.parametrize(("systems", "heard", "listeners"), [(7, 3, 7), (13, 4, 13), (6, 5, 6)])
+def test_incomplete_blocks_are_balanced_where_such_designs_are_known(
+    systems: int, heard: int, listeners: int
+) -> None:
+    names = [f"s{n}" for n in range(systems)]
+    sets = [set(heard_by(turn, names, heard)) for turn in range(listeners)]
+    together = {sum({a, b} <= one for one in sets) for a in names for b in names if a < b}
+    assert len(together) == 1
+    assert {sum(name in one for one in sets) for name in names} == {heard}
+
+
+@pytest.mark.parametrize("systems", range(2, many(9, 15)))
+def test_incomplete_blocks_use_all_systems_alike_after_every_round(systems: int) -> None:
+    names = [f"s{n}" for n in range(systems)]
+    for heard in range(1, systems):
+        for rounds in (1, 2, 3):
+            sets = [heard_by(turn, names, heard) for turn in range(rounds * systems)]
+            assert {len(set(one)) for one in sets} == {heard}
+            counts = Counter(name for one in sets for name in one)
+            assert set(counts.values()) == {rounds * heard}
+
+
+def test_a_design_of_more_systems_than_one_can_hear_says_how_even_it_is() -> None:
+    names = tuple(f"s{n}" for n in range(7))
+    made = design(udase(systems=names, heard=3, clips=12, listeners=28, sessions=2))
+    found = {claim.what: claim for claim in claims(made)}
+    assert found["listeners of a panel who hear a system"].found == "3"
+    assert found["listeners of a panel who hear two systems"].found == "1"
+    assert found["listeners of a panel who hear two systems"].shuffled != "1"
+    assert all(claim.kept == KEPT for claim in found.values())
+    for plan in made.plans:
+        heard = {trial.systems for session in plan.sessions for trial in session}
+        assert len(heard) == 3
+
+
+def test_kinds_of_a_block_take_its_parameters() -> None:
+    block = Block("mushra", ("C0",), 4, parameters={"anchors": ["low"]})
+    assert block_kind(block).treatments(["C0"], "ref") == [("C0", "ref", "low")]

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
+import yaml
 from click.testing import CliRunner
 
-from earwitness.api.studies import rows, study_design, study_render, study_write
+from earwitness.api.studies import study_design, study_render, study_write
 from earwitness.cli.group import group
 from earwitness.errors import InputError, UsageError
 from earwitness.formats.study import read_study
+from earwitness.formats.study.fields import schema
 from earwitness.listening.kinds import KINDS
+from earwitness.listening.start import starting_file
+from earwitness.listening.wordings import wording
+from studies import sound
+from support import write_lines
 
 FILE = """\
 title: Denoising
-kind: p835
 seed: 3
 systems: [C0, C1, C2]
 material: clips.csv
@@ -26,8 +31,10 @@ balance:
   numbers: [snr]
 listeners: 4
 panels: 2
-clips: 6
-sessions: 2
+blocks:
+  - kind: p835
+    clips: 6
+    sessions: 2
 """
 
 
@@ -48,8 +55,9 @@ def problems(study: Path) -> str:
 
 def test_a_study_is_read_with_defaults_and_a_digest(study: Path) -> None:
     found = read_study(study)
-    assert (found.title, found.kind, found.systems) == ("Denoising", "p835", ("C0", "C1", "C2"))
-    assert (found.rest_minutes, found.rating_seconds) == (5, 4)
+    [block] = found.blocks
+    assert (found.title, block.kind, found.systems) == ("Denoising", "p835", ("C0", "C1", "C2"))
+    assert (found.rest_minutes, block.seconds, block.heard) == (5, 4, 3)
     assert found.material[3].covariates == {"place": "kitchen", "snr": 3.0}
     study.write_text("# a comment\n" + FILE)
     assert read_study(study).digest == found.digest
@@ -57,15 +65,36 @@ def test_a_study_is_read_with_defaults_and_a_digest(study: Path) -> None:
     assert read_study(study).digest != found.digest
 
 
+def test_the_digest_does_not_depend_on_the_order_of_keys(study: Path) -> None:
+    digest = read_study(study).digest
+    study.write_text(FILE.replace("seed: 3\n", "") + "seed: 3\n")
+    assert read_study(study).digest == digest
+    study.write_text(FILE + "rest_minutes: 5\n")  # as if left out
+    assert read_study(study).digest == digest
+
+
 def test_all_problems_are_told_at_once_with_their_lines(study: Path) -> None:
     text = FILE.replace("panels", "pannels").replace("seed: 3", "seed: -3")
     study.write_text(text.replace("kind: p835", "kind: p853").replace("title: Denoising\n", ""))
+    (study.parent / "clips.csv").write_text("name,seconds\na,long\n")
     found = problems(study)
-    assert 'study.yaml:1: kind: there is no kind "p853" — known: acr, p835' in found
-    assert "study.yaml:2: seed: must be a whole number from 0 on, got -3" in found
-    assert 'study.yaml:9: pannels: unknown field — did you mean "panels"?' in found
+    assert 'study.yaml:10: blocks[0].kind: there is no kind "p853" — known: ab, ' in found
+    assert "study.yaml:1: seed: must be a whole number from 0 on, got -3" in found
+    assert 'study.yaml:8: pannels: unknown field — did you mean "panels"?' in found
     assert "title: missing" in found
-    assert found.endswith("4 problems; nothing was planned")
+    assert 'clips.csv:2: seconds: must be a positive number, got "long"' in found
+    assert found.endswith("5 problems; nothing was planned")
+
+
+MORE = """\
+forms:
+  before:
+    - {name: age, prompt: "Your age?", answer: number}
+    - {name: ears, prompt: "Which ear?", answer: choice, options: [left, right]}
+screening: [{rule: p808, limits: {variance: 0.2}}]
+analysis: {scales: [OVRL], contrasts: [[C1, C0]], interval: mixed}
+wordings: {scales: {OVRL: {prompt: "All in all:"}}}
+"""
 
 
 @pytest.mark.parametrize(
@@ -73,29 +102,79 @@ def test_all_problems_are_told_at_once_with_their_lines(study: Path) -> None:
     [
         ("clips: 6", "clips: 8", "2 panels of 8 clips need 16, the material has 14"),
         ("listeners: 4", "listeners: 1", "1 listeners cannot fill 2 panels"),
-        ("[place]", "[plaice]", "study.yaml:7: balance.categories[0]: the material has no column"),
+        ("listeners: 4\n", "", "listeners: missing"),
+        ("[place]", "[plaice]", "study.yaml:6: balance.categories[0]: the material has no column"),
         ("[snr]", "[place]", '"place" of clip0 is no number — name it a category'),
-        ("[C0, C1, C2]", "[C0, C1, C0]", 'study.yaml:4: systems[2]: "C0" comes twice'),
+        ("[C0, C1, C2]", "[C0, C1, C0]", 'study.yaml:3: systems[2]: "C0" comes twice'),
         ("[C0, C1, C2]", "C0", "systems: must be a list"),
         ("sessions: 2", "sessions: 9", "more sessions than clips"),
         ("clips.csv", "clip.csv", "clip.csv: cannot be read"),
-        ("seed: 3", "seed: 3\nseed: 4", "study.yaml:4: seed: comes twice — keep one"),
+        ("material: clips.csv\n", "", "material: missing: name a table of clips"),
+        ("seed: 3", "seed: 3\nseed: 4", "study.yaml:3: seed: comes twice — keep one"),
         ("title: Denoising", "title: [", "not YAML"),
         ("title: Denoising", "title: 5", "title: must be text, got 5"),
+        ("title: Denoising", "title: &a [*a, *a]", "not YAML"),
+        ("clips: 6", "clips: 6\n    heard: 4", "blocks[0].heard: 4 of 3 systems cannot be heard"),
+        ("clips: 6", "clips: 6\n    systems: [C0, C9]", 'blocks[0].systems[1]: no system "C9"'),
+        (
+            "clips: 6",
+            "parameters: {play: 2}",
+            'p835 has no parameter "play" — did you mean "plays"?',
+        ),
+        ("clips: 6", "parameters: {plays: -1}", "plays must be a whole number from 0 on, got -1"),
+        ("p835", "mushra", "reference: missing: mushra needs it — name a folder, such as ref"),
+        ("p835", "dcr", "reference: missing: dcr needs it"),
+        ("seed: 3", "reference: C1", "reference: is also a system"),
+        ("p835\n", "ab\n    systems: [C0]\n", "ab needs two systems or more"),
+        ("seed: 3", "training: 3\npanels: 1", "panels: comes twice"),
+        ("clips: 6", "clips: 7\n    rating_seconds: -1", "rating_seconds: must be from 0 on"),
+        ("seed: 3", "files: '{item}.wav'", "files: needs {system}"),
+        (
+            "seed: 3",
+            "files: '{system}/{item}/{speaker}.wav'",
+            "files: may have {item} and {system}",
+        ),
+        ("seed: 3", "language: de", 'there is no language "de" — known: en, fr'),
+        ("answer: number", "answer: digits", 'there is no answer "digits"'),
+        (", options: [left, right]", "", "options: missing: a choice needs them"),
+        ("answer: number", "options: [a, b]", "only a choice has options"),
+        ("name: ears", "name: age", 'forms.before[1]: "age" comes twice'),
+        ("rule: p808", "rule: p809", 'there is no rule "p809"'),
+        ("variance: 0.2", "varance: 0.2", 'unknown limit — did you mean "variance"?'),
+        ("scales: [OVRL]", "scales: [OVERALL]", 'analysis.scales[0]: no scale "OVERALL"'),
+        ("[C1, C0]]", "[C1, C7]]", 'analysis.contrasts[0][1]: no system "C7"'),
+        ("interval: mixed", "level: 95", "analysis.level: must be from 0.5 to 0.9999, got 95"),
+        ("scales: {OVRL:", "scales: {OVRALL:", "wordings.scales.OVRALL: unknown"),
+        ('prompt: "All in all:"', "labels: [a, b]", "OVRL has 5 labels, got 2"),
     ],
 )
 def test_a_mistake_is_named(study: Path, old: str, new: str, told: str) -> None:
-    study.write_text(FILE.replace(old, new))
+    text = FILE + MORE
+    assert old in text
+    study.write_text(text.replace(old, new))
     assert told in problems(study)
+
+
+def test_everything_that_can_be_said_is_read(study: Path) -> None:
+    study.write_text(FILE + MORE)
+    found = read_study(study)
+    assert [one.name for one in found.before] == ["age", "ears"]
+    assert found.before[1].options == ("left", "right")
+    assert found.screening[0].limits == {"variance": 0.2, "correlation": 0.4}
+    assert found.analysis.contrasts == (("C1", "C0"),)
+    assert wording(found.language, found.wordings).prompt("OVRL") == "All in all:"
+
+
+def test_practice_needs_other_clips(study: Path) -> None:
+    study.write_text(FILE.replace("panels: 2", "training: 2").replace("clips: 6", "clips: 14"))
+    assert "training: practice needs clips that are not heard later" in problems(study)
 
 
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        (
-            ["name,place", "a,hall"],
-            "clips.csv:1: needs the columns name and seconds, lacks seconds",
-        ),
+        (["name,place", "a,hall"], "clips.csv:2: seconds: missing, and there is no file to ask"),
+        (["seconds,place", "4,hall"], "clips.csv:1: needs the column name"),
         (["name,seconds"], "clips.csv:1: has no clip in it"),
         (["name,seconds", "a,4", "a,5"], 'clips.csv:3: name: "a" is also on line 2 — keep one'),
         (["name,seconds", "a,long"], 'clips.csv:2: seconds: must be a positive number, got "long"'),
@@ -107,24 +186,94 @@ def test_a_bad_table_of_clips_is_named(study: Path, lines: list[str], told: str)
     assert told in problems(study)
 
 
-def test_files_of_a_design_are_those_of_the_published_test(study: Path) -> None:
-    made = study_design(study)
-    folder = study.parent / "design"
-    names = study_write(made, folder)
-    assert sorted(names) == sorted(
-        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()
-    )
-    with (folder / "csv" / "subject_2.csv").open() as file:
-        table = list(csv.DictReader(file))
-    assert list(table[0]) == ["subset", "session", "file", "scale"]
-    assert len(table) == 6 * 3 * 3
-    listed = json.loads((folder / "json" / "subject_2.json").read_text())
-    assert [{key: str(value) for key, value in row.items()} for row in listed] == table
-    assert listed == rows(made.plans[1])
-    subset = (folder / "samples_subset_2.csv").read_text().splitlines()
-    assert len(subset) == 7
-    heard = {row["file"].split("/")[1].removesuffix(".wav") for row in table}
-    assert heard == {line.split(",")[0] for line in subset[1:]}
+def test_clips_can_be_given_as_json_lines(study: Path) -> None:
+    same = read_study(study)
+    rows = [
+        {"name": clip.name, "seconds": clip.seconds, **clip.covariates} for clip in same.material
+    ]
+    write_lines(study.parent / "clips.jsonl", rows)
+    study.write_text(FILE.replace("clips.csv", "clips.jsonl"))
+    assert read_study(study).material == same.material
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{"name": "a"', "clips.jsonl:2: not JSON"),
+        ("[1]", "clips.jsonl:2: must be an object"),
+        ('{"seconds": 4, "place": "x"}', "clips.jsonl:2: name: must be printable text, got null"),
+        ('{"name": "b", "seconds": 4}', "clips.jsonl:2: place: missing"),
+        ('{"name": "b", "seconds": 4, "place": [1]}', "place: must be text or a number"),
+        (
+            '{"name": "b", "seconds": 4, "place": "x", "files": {"C0": 1}}',
+            "files: must name a file",
+        ),
+    ],
+)
+def test_bad_json_lines_of_clips_are_named(study: Path, line: str, told: str) -> None:
+    first = '{"name": "a", "seconds": 4, "place": "x"}\n'
+    (study.parent / "clips.jsonl").write_text(first + line + "\n")
+    study.write_text(FILE.replace("clips.csv", "clips.jsonl"))
+    assert told in problems(study)
+
+
+FOLDERS = """\
+title: Folders
+systems: [C0, C1]
+files: "{system}/{item}.wav"
+reference: ref
+listeners: 2
+blocks:
+  - kind: dcr
+"""
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Path:
+    for system in ("C0", "C1", "ref"):
+        for name in ("a", "b", "c [1]"):
+            sound(tmp_path / system / f"{name}.wav", 0.5)
+    (tmp_path / "study.yaml").write_text(FOLDERS)
+    return tmp_path / "study.yaml"
+
+
+def test_folders_say_which_clips_there_are_and_how_long(folders: Path) -> None:
+    found = read_study(folders)
+    assert [(clip.name, clip.seconds) for clip in found.material] == [
+        ("a", 0.5),
+        ("b", 0.5),
+        ("c [1]", 0.5),
+    ]
+    assert found.blocks[0].clips == 3
+
+
+def test_every_file_that_is_missing_in_a_condition_is_named(folders: Path) -> None:
+    (folders.parent / "C1" / "a.wav").unlink()
+    (folders.parent / "ref" / "b.wav").unlink()
+    sound(folders.parent / "C1" / "d.wav")  # a name that others do not have
+    found = problems(folders)
+    assert 'C1/a.wav: is missing: C0 has this clip [item "a"]' in found
+    assert "ref/b.wav: is missing: C0 has this clip" in found
+    assert "C0/d.wav: is missing: C1 has this clip" in found
+    assert "ref/d.wav: is missing" in found
+    assert found.endswith("4 problems; nothing was planned")
+
+
+def test_a_file_that_is_no_sound_is_named(folders: Path) -> None:
+    (folders.parent / "C0" / "b.wav").write_bytes(b"ID3 not a wave")
+    assert "C0/b.wav: not a WAV file" in problems(folders)
+
+
+def test_a_table_beside_folders_must_find_its_files(folders: Path) -> None:
+    (folders.parent / "t.csv").write_text("name,place\na,hall\nx,hall\n")
+    folders.write_text(FOLDERS + "material: t.csv\n")
+    found = problems(folders)
+    assert "t.csv:3: seconds: missing, and there is no file to ask" in found
+    (folders.parent / "t.csv").write_text("name,place,file.C1\na,hall,C1/b.wav\n")
+    study = read_study(folders)
+    assert study.material[0].seconds == 0.5
+    assert study.file("a", "C1") == "C1/b.wav"
+    assert study.file("a", "C0") == "C0/a.wav"
 
 
 def test_a_folder_that_is_there_is_left_alone(study: Path) -> None:
@@ -140,7 +289,7 @@ def test_verbs_check_and_design(study: Path) -> None:
     assert "what the design keeps" in checked.stdout
     assert " NO" not in checked.stdout
     fewer = run.invoke(group, ["study", "check", str(study), "--minutes", "12"])
-    assert "clips × 3 systems" in fewer.stdout
+    assert "clips × 3 systems × 3 scales" in fewer.stdout
     short = run.invoke(group, ["study", "check", str(study), "--minutes", "1"])
     assert "too short for 2 sessions" in str(short.exception)
     done = run.invoke(group, ["study", "design", str(study), "-o", str(study.parent / "d")])
@@ -154,14 +303,25 @@ def test_a_new_study_file_can_be_read(kind: str, study: Path) -> None:
     text = made.stdout.replace("clips: 32", "clips: 3").replace("listeners: 32", "listeners: 8")
     study.write_text(text.replace("sessions: 4", "sessions: 2"))
     found = read_study(study)
-    assert found.kind == kind
+    assert found.blocks[0].kind == kind
+    assert found.blocks[0].parameters.keys() == KINDS[kind].parameters().keys()
     assert study_render(study_design(found))
 
 
-def test_scales_are_worded_as_the_recommendations_do() -> None:
-    p835 = KINDS["p835"]
-    assert [scale.name for scale in p835.scales] == ["SIG", "BAK", "OVRL"]
-    assert p835.scales[0].labels[0] == "Not distorted"
-    assert p835.scales[1].labels[2] == "Noticeable but not intrusive"
-    assert list(p835.scales[2].values) == [5, 4, 3, 2, 1]
-    assert all(order[-1] == "OVRL" for order in p835.orders)
+def test_the_published_schema_accepts_what_is_accepted_and_refuses_unknown_keys(
+    study: Path,
+) -> None:
+    check = jsonschema.Draft202012Validator(schema())
+    check.check_schema(schema())
+    texts = [FILE, FILE + MORE, FOLDERS, *map(starting_file, KINDS)]
+    assert [list(check.iter_errors(yaml.safe_load(text))) for text in texts] == [[]] * len(texts)
+    for old, new in (("panels", "pannels"), ("seed: 3", "seed: -3"), ("p835", "p853")):
+        bad = FILE.replace(old, new)
+        assert list(check.iter_errors(yaml.safe_load(bad)))
+        study.write_text(bad)
+        problems(study)
+
+
+def test_the_schema_is_published() -> None:
+    page = Path(__file__).parents[2] / "docs" / "study.schema.json"
+    assert json.loads(page.read_text()) == schema()

@@ -5,19 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
-from earwitness.data import Design, Plan, Study
+from earwitness.data import Clip, Design, Study
 from earwitness.errors import UsageError
 from earwitness.formats.study import read_study
+from earwitness.formats.study.rows import rows_of
 from earwitness.formats.whole import WholeFolder
 from earwitness.listening.design.plan import design
 from earwitness.report.balance import design_report
 from earwitness.report.html import html
 from earwitness.report.text import text
 
-Row = dict[str, str | int]
+Record = Mapping[str, object]
 
 
 def study_design(study: str | PathLike[str] | Study) -> Design:
@@ -40,48 +42,38 @@ def study_write(made: Design, folder: str | PathLike[str]) -> list[str]:
     heard (subset, session, file, scale), and the report. The folder appears whole or not at all.
     """
     with WholeFolder(Path(folder)) as place:
-        for name, content in _files(made).items():
+        files = _files(made)
+        for name, content in files.items():
             path = place / name
             path.parent.mkdir(exist_ok=True)
             path.write_text(content, encoding="utf-8", newline="")
-    return list(_files(made))
-
-
-def rows(plan: Plan) -> list[Row]:
-    """What a listener hears, a row a rating."""
-    return [
-        {
-            "subset": plan.panel,
-            "session": number,
-            "file": f"{trial.system}/{trial.item}.wav",
-            "scale": scale,
-        }
-        for number, session in enumerate(plan.sessions, 1)
-        for trial in session
-        for scale in trial.scales
-    ]
+    return list(files)
 
 
 def _files(made: Design) -> dict[str, str]:
     study = made.study
     known = {clip.name: clip for clip in study.material}
     tables = {"samples_all.csv": list(known)}
-    tables |= {
-        f"samples_subset_{number}.csv": list(subset)
-        for number, subset in enumerate(made.subsets, 1)
-    }
-    files = {
-        name: _csv([{"name": n, "seconds": known[n].seconds, **known[n].covariates} for n in names])
-        for name, names in tables.items()
-    }
+    for number, subsets in enumerate(made.subsets, 1):
+        block = f"block_{number}/" * (len(made.subsets) > 1)
+        tables |= {
+            f"{block}samples_subset_{place}.csv": list(subset)
+            for place, subset in enumerate(subsets, 1)
+        }
+    files = {name: _csv([_row(known[one]) for one in own]) for name, own in tables.items()}
     for plan in made.plans:
-        own = rows(plan)
+        own = rows_of(study, plan)
         files[f"csv/subject_{plan.listener}.csv"] = _csv(own)
         files[f"json/subject_{plan.listener}.json"] = json.dumps(own, indent=1) + "\n"
     return files | {"balance.html": study_render(made, "html"), "balance.txt": study_render(made)}
 
 
-def _csv(records: list[dict[str, str | int]] | list[dict[str, str | float]]) -> str:
+def _row(clip: Clip) -> dict[str, object]:
+    files = {f"file.{system}": path for system, path in clip.files.items()}
+    return {"name": clip.name, "seconds": clip.seconds, **clip.covariates, **files}
+
+
+def _csv(records: Sequence[Record]) -> str:
     written = io.StringIO()
     writer = csv.DictWriter(written, list(records[0]), lineterminator="\n")
     writer.writeheader()

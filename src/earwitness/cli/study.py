@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import shutil
 import sys
 from dataclasses import replace
@@ -10,16 +12,22 @@ from pathlib import Path
 import click
 
 from earwitness.api.studies import study_design, study_render, study_write
+from earwitness.api.taking import Addresses, rating_records, study_ratings, study_take
+from earwitness.cli.take import Terminal
+from earwitness.data import Study
 from earwitness.errors import UsageError
 from earwitness.formats.study import read_study
 from earwitness.listening.design.minutes import clips_for
 from earwitness.listening.kinds import KINDS
 from earwitness.listening.start import starting_file
 
+STUDY = click.argument("study", type=click.Path(path_type=Path))
+FILE = click.Path(path_type=Path)
+
 
 @click.group("study")
 def command() -> None:
-    """Plan a study with listeners."""
+    """Plan a study with listeners, and take part in it."""
 
 
 @command.command("new")
@@ -36,27 +44,72 @@ def new(protocol: str) -> None:
 
 
 @command.command("check")
-@click.argument("study", type=click.Path(path_type=Path))
+@STUDY
 @click.option("--minutes", type=float, help="Find the clips for so many minutes a listener.")
 @click.option("--to", type=click.Choice(["text", "html"]), default="text", help="Form.")
 def check(study: Path, minutes: float | None, to: str) -> None:
     """Print the plan of STUDY, the minutes of a listener, and the proof of balance."""
     plan = read_study(study)
     if minutes is not None:
-        clips = min(clips_for(plan, minutes), len(plan.material) // plan.panels)
-        if clips < plan.sessions:
-            raise UsageError(f"{minutes:g} minutes: too short for {plan.sessions} sessions")
-        plan = replace(plan, clips=clips)
+        plan = _fitted(plan, minutes)
     width = shutil.get_terminal_size((100, 24)).columns
     sys.stdout.write(study_render(study_design(plan), to, width=width))
 
 
+def _fitted(plan: Study, minutes: float) -> Study:
+    """With as many clips in the first block as fit into so many minutes."""
+    first, *others = plan.blocks
+    clips = min(clips_for(plan, minutes), len(plan.material) // plan.panels)
+    if plan.plans:
+        raise UsageError("rows say what is heard — leave out --minutes")
+    if clips < first.sessions:
+        raise UsageError(f"{minutes:g} minutes: too short for {first.sessions} sessions")
+    return replace(plan, blocks=(replace(first, clips=clips), *others))
+
+
 @command.command("design")
-@click.argument("study", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, help="A new folder."
-)
+@STUDY
+@click.option("-o", "--output", type=FILE, required=True, help="A new folder.")
 def design(study: Path, output: Path) -> None:
     """Write what every listener of STUDY hears, and the proof of balance, into a new folder."""
     written = study_write(study_design(study), output)
     click.echo(f"wrote {len(written)} files into {output}", err=True)
+
+
+@command.command("take")
+@STUDY
+@click.option("--listener", type=int, required=True, help="Whose trials; the first is 1.")
+@click.option("-o", "--output", type=FILE, required=True, help="A file that answers are added to.")
+@click.option("--player", default="", help="A command that plays a file, such as aplay.")
+def take(study: Path, listener: int, output: Path, player: str) -> None:
+    """Take part in STUDY in this terminal.
+
+    Answers are JSON lines, each on disk before the next page; run it again to go on where one
+    stopped.
+    """
+    terminal = Terminal(study.parent, player)
+
+    def addresses(plan: Study) -> Addresses:
+        return Addresses(plan, terminal.files)
+
+    told = study_take(
+        study, listener, output, respond=terminal, addresses=addresses, refused=terminal.refused
+    )
+    click.echo(f"{told} pages answered", err=True)
+
+
+@command.command("ratings")
+@STUDY
+@click.argument("answers", type=FILE)
+@click.option("--to", type=click.Choice(["jsonl", "csv"]), default="jsonl", help="Form.")
+def ratings(study: Path, answers: Path, to: str) -> None:
+    """Print the ratings that follow from ANSWERS to STUDY, a line each."""
+    if not answers.exists():
+        raise UsageError(f"{answers}: there is no such file")
+    records = rating_records(study_ratings(study, answers))
+    if to == "jsonl":
+        sys.stdout.writelines(json.dumps(one, ensure_ascii=False) + "\n" for one in records)
+    elif records:
+        writer = csv.DictWriter(sys.stdout, list(records[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(records)

@@ -5,6 +5,7 @@ from earwitness.data.cases import Cases
 from earwitness.data.comparison import Comparison, Contrast, GroupContrasts
 from earwitness.data.estimate import Estimate
 from earwitness.data.network import WordNetwork
+from earwitness.data.rating import Answer, Rating
 from earwitness.data.scores import (
     Estimates,
     Input,
@@ -19,10 +20,24 @@ from earwitness.data.scores import (
     is_address,
 )
 from earwitness.data.seams import Map, Progress, no_progress
-from earwitness.data.study import Clip, Design, Plan, Study, Trial
+from earwitness.data.study import (
+    Analysis,
+    Block,
+    Clip,
+    Design,
+    Plan,
+    Question,
+    Rule,
+    Session,
+    Study,
+    Trial,
+)
 from earwitness.data.value import Value
 
 __all__ = [
+    "Analysis",
+    "Answer",
+    "Block",
     "Case",
     "Cases",
     "Chapters",
@@ -42,8 +57,12 @@ __all__ = [
     "Plan",
     "Progress",
     "Provenance",
+    "Question",
+    "Rating",
+    "Rule",
     "Sample",
     "Scores",
+    "Session",
     "Shown",
     "Slice",
     "Study",

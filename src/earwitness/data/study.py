@@ -4,63 +4,159 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+PATTERN = "{system}/{item}.wav"
 
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """An item of a study: the same name in every system's folder, and what is known of it."""
+    """An item of a study: every system has it; what is known of it, and where its files are."""
 
     name: str
     seconds: float
     covariates: Mapping[str, str | float] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of a study that asks in one way.
+
+    A listener hears ``clips`` clips with ``heard`` of the systems, in ``sessions``; answering one
+    question takes ``seconds``.
+    """
+
+    kind: str
+    systems: tuple[str, ...]
+    clips: int
+    sessions: int = 1
+    heard: int = 0
+    seconds: float = 4.0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of a form, before or after listening."""
+
+    name: str
+    prompt: str
+    answer: str = "text"
+    options: tuple[str, ...] = ()
+    needed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A declared reason to leave out a listener, with its limits."""
+
+    name: str
+    limits: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What will be computed, said before anybody listens."""
+
+    scales: tuple[str, ...] = ()
+    contrasts: tuple[tuple[str, str], ...] = ()
+    interval: str = "cluster_t"
+    level: float = 0.95
+    correction: str = "holm"
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
     """What the study file says; ``digest`` is that of its canonical form.
 
-    ``categories`` and ``numbers`` are the covariates that subsets are balanced on. A listener of a
-    panel hears the ``clips`` of its subset with every system, in ``sessions`` with rests between.
+    ``categories`` and ``numbers`` are the covariates that subsets are balanced on; every panel
+    hears a subset of its own. ``reference`` is the folder with the sounds that others are compared
+    with, ``anchors`` are clips that everybody hears first, ``training`` is how many trials are for
+    practice. ``plans`` are those that were made elsewhere, if any.
     """
 
     title: str
-    kind: str
     seed: int
-    systems: tuple[str, ...]
     material: tuple[Clip, ...]
-    panels: int
+    blocks: tuple[Block, ...]
     listeners: int
-    clips: int
-    sessions: int
-    rest_minutes: float
-    rating_seconds: float
+    panels: int = 1
+    rest_minutes: float = 5.0
     categories: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    files: str = PATTERN
+    reference: str = ""
+    anchors: tuple[Clip, ...] = ()
+    anchor_folder: str = ""
+    training: int = 0
+    language: str = "en"
+    wordings: Mapping[str, Any] = field(default_factory=dict)
+    instructions: str = ""
+    consent: str = ""
+    before: tuple[Question, ...] = ()
+    after: tuple[Question, ...] = ()
+    screening: tuple[Rule, ...] = ()
+    analysis: Analysis = field(default_factory=Analysis)
+    plans: tuple[Plan, ...] = ()
     digest: str = ""
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Those of all blocks."""
+        return tuple(dict.fromkeys(name for block in self.blocks for name in block.systems))
+
+    @property
+    def anchor_system(self) -> str:
+        """What anchors are called where others have the name of a system."""
+        return PurePosixPath(self.anchor_folder).name
+
+    def file(self, item: str, system: str) -> str:
+        """Where a sound is, from the folder of the study file."""
+        if self.anchors and system == self.anchor_system:
+            return f"{self.anchor_folder}/{item}.wav"
+        known = next((clip.files for clip in self.material if clip.name == item), {})
+        return known.get(system) or self.files.format(system=system, item=item)
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One clip of one system, to be rated on these scales in this order."""
+    """One item, as several systems in the order in which they are presented, and what is asked.
+
+    ``target`` says which of them is the unknown one, where there is one.
+    """
 
     item: str
-    system: str
+    systems: tuple[str, ...]
     scales: tuple[str, ...]
+    block: int = 0
+    target: int = 0
+
+    @property
+    def treatment(self) -> tuple[str, ...]:
+        """What is compared, in whatever order."""
+        return tuple(sorted(self.systems))
+
+
+Session = tuple[Trial, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that one listener hears: trials by session."""
+    """All that one listener hears: trials by session; first practice and anchors, not counted."""
 
     listener: int
     panel: int
-    sessions: tuple[tuple[Trial, ...], ...]
+    sessions: tuple[Session, ...]
+    training: Session = ()
+    anchors: Session = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """The subset of every panel, and the plan of every listener."""
+    """For every block the subset of every panel, and the plan of every listener."""
 
     study: Study
-    subsets: tuple[tuple[str, ...], ...]
+    subsets: tuple[tuple[tuple[str, ...], ...], ...]
     plans: tuple[Plan, ...]

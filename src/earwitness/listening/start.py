@@ -2,35 +2,76 @@
 
 from __future__ import annotations
 
-from earwitness.listening.kinds import KINDS
+from earwitness.listening.kinds import KINDS, Kind
 
 FILE = """\
 # A study with listeners. `earwitness study check study.yaml` prints the plan and its balance.
 title: My listening test
-kind: {kind}  # {title}
 seed: 1  # another seed, another design
 
 # Folders with the same file names in each; the names of the folders are the systems.
 systems: [C0, C1, C2, C3, C4]
-
-# A table with the columns name (of the file, without its ending) and seconds, and whatever else is
-# known of a clip.
+# files: "audio/{{system}}/{{item}}.wav"  # if given, every file must be there
+{reference}
+# A table of clips, CSV or JSONL: name (of the file, without its ending), seconds, and whatever else
+# is known of a clip. Left out, it is what the folders of `files` have.
 material: clips.csv
 
-# Columns of that table on which the subsets of the panels are to be alike.
+# Columns of that table in which the subsets of the panels are to be alike.
 balance:
   categories: []  # such as [session, location, sex]
   numbers: []  # such as [snr]
 
 listeners: 32
 panels: 4  # each hears another subset of the clips
-clips: 32  # of a subset; left out: as many as there are
-sessions: 4
-rest_minutes: 5
-rating_seconds: 4  # to answer one question
+rest_minutes: 5  # between sessions
+
+blocks:
+  - kind: {kind}  # {title}
+    clips: 32  # that one listener hears; left out: as many as there are for a panel
+    sessions: 4
+    rating_seconds: 4  # to answer one question
+    # heard: 3  # systems that one listener hears, if not all
+    parameters:
+{parameters}
+
+# anchors: ref  # a folder with sounds that everybody rates first
+# training: 4  # trials for practice, of clips that are not heard later
+
+language: en
+instructions: |
+  Listen with headphones, in a quiet room. Hear every sound to its end before you answer.
+# consent: |
+#   I have read what this study is about, and may stop at any time.
+forms:
+  before:
+    - {{name: age, prompt: "How old are you?", answer: number, needed: false}}
+  after:
+    - {{name: remarks, prompt: "Is there anything to tell us?", needed: false}}
+
+# Said before anybody listens, so that it cannot be chosen afterwards.
+screening: []  # such as [{{rule: {rule}}}]
+analysis:
+  interval: cluster_t
+  level: 0.95
+  correction: holm
 """
+RULES = {"mushra": "bs1534", "bs1116": "bs1116"}
 
 
-def starting_file(kind: str) -> str:
+def starting_file(name: str) -> str:
     """A commented study file of a kind."""
-    return FILE.format(kind=kind, title=KINDS[kind].title)
+    kind = KINDS[name]
+    return FILE.format(
+        kind=name,
+        title=kind.title,
+        reference="reference: ref  # the folder with the references\n" * kind().needs_reference,
+        parameters="\n".join(_parameter(kind, one) for one in kind.parameters()),
+        rule=RULES.get(name, "p808"),
+    )
+
+
+def _parameter(kind: type[Kind], name: str) -> str:
+    value = kind.parameters()[name]
+    shown = f"[{', '.join(value)}]" if isinstance(value, tuple) else value
+    return f"      {name}: {shown}  # {kind.help(name)}"

@@ -2,31 +2,66 @@
 
 from __future__ import annotations
 
-from earwitness.data import Study
-from earwitness.listening.kinds import KINDS
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-Step = tuple[str, str, float]  # what, how it comes about, minutes
+from earwitness.data import Block, Clip, Study
+from earwitness.listening.kinds import block_kind
+
+
+@dataclass(frozen=True)
+class Step:
+    """What takes time, how it comes about, and how many minutes it takes."""
+
+    what: str
+    how: str
+    minutes: float
 
 
 def minutes(study: Study) -> list[Step]:
-    """Hearing, rating, rests, and their sum."""
-    scales = len(KINDS[study.kind].scales)
-    ratings = study.clips * len(study.systems) * scales
-    seconds = sum(clip.seconds for clip in study.material) / len(study.material)
-    rests = study.sessions - 1
-    told = f"{study.clips} clips × {len(study.systems)} systems × {scales} scales = {ratings}"
-    steps = [
-        ("hearing", f"{told} × {seconds:.1f} s", ratings * seconds / 60),
-        ("rating", f"{ratings} × {study.rating_seconds:g} s", ratings * study.rating_seconds / 60),
-        ("resting", f"{rests} × {study.rest_minutes:g} min", rests * study.rest_minutes),
-    ]
-    return [*steps, ("in all", "", sum(value for _, _, value in steps))]
+    """Anchors, practice, hearing, rating, rests, and their sum."""
+    steps = [*_first(study)]
+    for number, block in enumerate(study.blocks, 1):
+        steps += _block(study, block, f" (block {number})" * (len(study.blocks) > 1))
+    rests = sum(block.sessions for block in study.blocks) - 1
+    told = f"{rests} × {study.rest_minutes:g} min"
+    steps.append(Step("resting", told, rests * study.rest_minutes))
+    return [*steps, Step("in all", "", sum(step.minutes for step in steps))]
 
 
 def clips_for(study: Study, limit: float) -> int:
-    """The most clips that a listener can rate in so many minutes; 0 if there is no time for one."""
-    scales = len(KINDS[study.kind].scales)
-    seconds = sum(clip.seconds for clip in study.material) / len(study.material)
-    each = len(study.systems) * scales * (seconds + study.rating_seconds) / 60
-    left = limit - (study.sessions - 1) * study.rest_minutes
-    return max(0, int(left / each + 1e-9))
+    """The most clips of the first block that fit into so many minutes; 0 if not even one does."""
+    block = study.blocks[0]
+    each = sum(step.minutes for step in _block(study, block, "")) / block.clips
+    rest = minutes(study)[-1].minutes - each * block.clips
+    return max(0, int((limit - rest) / each + 1e-9)) if each else block.clips
+
+
+def _seconds(clips: tuple[Clip, ...]) -> float:
+    return sum(clip.seconds for clip in clips) / len(clips)
+
+
+def _first(study: Study) -> Iterator[Step]:
+    block = study.blocks[0]
+    if study.anchors:
+        scales, seconds = len(block_kind(block).scales), _seconds(study.anchors)
+        count = len(study.anchors) * scales
+        told = f"{len(study.anchors)} sounds × {scales} scales = {count}"
+        told += f" × ({seconds:.1f} s + {block.seconds:g} s)"
+        yield Step("anchors", told, count * (seconds + block.seconds) / 60)
+    if study.training:
+        load = block_kind(block).load(block.heard)
+        sounds, questions = load.sounds / load.trials, load.questions / load.trials
+        each = sounds * _seconds(study.material) + questions * block.seconds
+        told = f"{study.training} trials × {each:.1f} s"
+        yield Step("practice", told, study.training * each / 60)
+
+
+def _block(study: Study, block: Block, where: str) -> Iterator[Step]:
+    """Every clip brings so many sounds to hear and so many questions to answer."""
+    load, seconds = block_kind(block).load(block.heard), _seconds(study.material)
+    sounds, questions = block.clips * load.sounds, block.clips * load.questions
+    told = f"{block.clips} clips × {load.how} = {sounds}"
+    yield Step(f"hearing{where}", f"{told} × {seconds:.1f} s", sounds * seconds / 60)
+    told = f"{questions} × {block.seconds:g} s"
+    yield Step(f"rating{where}", told, questions * block.seconds / 60)

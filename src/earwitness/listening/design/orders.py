@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 TRIES = 12  # orders of systems among which the most even one is taken
-Trial = tuple[str, str]  # item and system
+T = TypeVar("T")
 
 
 def listener_order(
-    items: Sequence[str], systems: Sequence[str], sessions: int, rng: np.random.Generator
-) -> list[list[Trial]]:
+    items: Sequence[str], systems: Sequence[T], sessions: int, rng: np.random.Generator
+) -> list[list[tuple[str, T]]]:
     """Every item with every system, in sessions.
 
     >>> order = listener_order(["a", "b", "c"], ["x", "y"], 2, np.random.default_rng(0))

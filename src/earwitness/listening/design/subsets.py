@@ -62,7 +62,7 @@ def equivalent_subsets(
     size: int,
     categories: Sequence[str] = (),
     numbers: Sequence[str] = (),
-    seed: int = 0,
+    seed: Sequence[int] = (0,),
 ) -> list[list[int]]:
     """Indices of the clips of each subset."""
     if number * size > len(clips):
@@ -70,7 +70,7 @@ def equivalent_subsets(
         raise UsageError(f"{told} — fewer or smaller subsets")
     strata = Strata.of(clips, categories)
     counts = stratum_counts(strata, number, size)
-    rng = np.random.default_rng([seed, 1])
+    rng = np.random.default_rng([*seed, 1])
     subsets: list[list[int]] = [[] for _ in range(number)]
     for index, members in enumerate(strata.members):
         chosen = _spread(clips, members, int(counts[:, index].sum()), numbers, rng)

@@ -1,29 +1,244 @@
-"""What a kind of trial is made of."""
+"""What a kind of trial does: makes trials, shows them blind, reads answers, simulates listeners."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from earwitness.data import Key, Rating, Trial
+from earwitness.errors import BadAnswer, UsageError
+from earwitness.listening.design.orders import listener_order
+from earwitness.listening.simulated import Person
+from earwitness.listening.wordings import Wording
+
+Sound = Callable[[str, str, int], str]  # the blind address of an item, a system, at a place
+View = dict[str, Any]
+Values = Mapping[str, Any]
+Treatment = tuple[str, ...]
+Way = tuple[tuple[str, ...], int]  # systems as presented, and which is the unknown one
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+PLAYS = {"help": "times each sound may be played; 0 is as often as one likes"}
 
 
 @dataclass(frozen=True)
 class Scale:
-    """A question about a clip, and the words of its answers, the best first."""
+    """Numbers that an answer may be, from ``high`` down to ``low``; a slider, or labels."""
 
     name: str
-    question: str
-    labels: tuple[str, ...]
+    high: float
+    low: float
+    step: float = 1.0
+    slider: bool = False
 
     @property
-    def values(self) -> range:
-        """The numbers that the labels stand for, the best first."""
-        return range(len(self.labels), 0, -1)
+    def values(self) -> list[float]:
+        """All of them, the best first."""
+        steps = round((self.high - self.low) / self.step)
+        return [round(self.high - n * self.step, 6) for n in range(steps + 1)]
+
+    def allows(self, value: Any) -> bool:
+        """Whether a value is one of them."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        return any(abs(value - one) < 1e-6 for one in self.values)
+
+    def at(self, heard: float) -> float:
+        """The value for an impression from 0 to 1."""
+        return self.values[round((1 - heard) * (len(self.values) - 1))]
 
 
 @dataclass(frozen=True)
-class Kind:
-    """How a clip is rated: on its scales, in one of several orders; each takes one hearing."""
+class Ask:
+    """A question of a trial: its name, its scale, and which of the sounds it is about."""
 
     name: str
-    title: str
-    scales: tuple[Scale, ...]
-    orders: tuple[tuple[str, ...], ...]
+    scale: Scale
+    sound: int
+
+
+@dataclass(frozen=True)
+class Kind(ABC):
+    """A frozen dataclass whose fields are the parameters of a block."""
+
+    plays: int = field(default=0, metadata=PLAYS)
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    scales: ClassVar[tuple[Scale, ...]]
+    orders: ClassVar[tuple[tuple[str, ...], ...]] = ()  # of scales; else the one above
+    compared: ClassVar[str] = "system"  # what takes turns within a session
+    switching: ClassVar[bool] = False  # between sounds at any moment; else one after the other
+    open_reference: ClassVar[bool] = False  # is heard, and known to be it
+    hidden_reference: ClassVar[bool] = False  # is rated like any other
+    references: ClassVar[tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        if isinstance(self.plays, bool) or not isinstance(self.plays, int) or self.plays < 0:
+            raise UsageError(f"plays must be a whole number from 0 on, got {self.plays!r}")
+
+    @classmethod
+    def parameters(cls) -> dict[str, Any]:
+        """Names and defaults."""
+        return {f.name: f.default for f in fields(cls)}
+
+    @classmethod
+    def help(cls, name: str) -> str:
+        """What a parameter means."""
+        return next(str(f.metadata.get("help", "")) for f in fields(cls) if f.name == name)
+
+    @property
+    def needs_reference(self) -> bool:
+        """Whether there must be a folder of references."""
+        return self.open_reference or self.hidden_reference
+
+    @property
+    def scale_orders(self) -> tuple[tuple[str, ...], ...]:
+        """Orders in which scales are asked."""
+        return self.orders or (tuple(scale.name for scale in self.scales),)
+
+    def extra(self, reference: str) -> tuple[str, ...]:
+        """Folders that trials need beside those of the systems."""
+        return (reference,) if self.needs_reference else ()
+
+    @abstractmethod
+    def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
+        """What is compared in one trial."""
+
+    @abstractmethod
+    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
+        """Orders of presentation that are used equally often."""
+
+    @abstractmethod
+    def asks(self, trial: Trial) -> list[Ask]:
+        """All questions of a trial."""
+
+    @abstractmethod
+    def rated(self, trial: Trial, values: Values, rate: Rate) -> Iterator[Rating]:
+        """Ratings that follow from answers that were found to be right."""
+
+    @abstractmethod
+    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+        """What a simulated listener answers."""
+
+    def wrong(self, trial: Trial, values: Values) -> Iterator[str]:
+        """What is wrong with answers that are each allowed; nothing unless a kind says so."""
+        del trial, values
+        yield from ()
+
+    def trials(
+        self,
+        items: Sequence[str],
+        systems: Sequence[str],
+        sessions: int,
+        rng: np.random.Generator,
+        reference: str = "",
+    ) -> list[list[Trial]]:
+        """All trials of one listener: every item with everything that is compared."""
+        treatments = self.treatments(systems, reference)
+        order = listener_order(items, treatments, sessions, rng)
+        ways = {one: self._dealt(one, len(items), rng) for one in treatments}
+        scales = self.scale_orders[0]
+        return [[_trial(item, next(ways[one]), scales) for item, one in own] for own in order]
+
+    def _dealt(self, one: Treatment, count: int, rng: np.random.Generator) -> Iterator[Way]:
+        """Ways of presenting, in rounds of changing order."""
+        given = 0
+        while given < count:
+            ways = self.ways(one, rng)
+            for index in rng.permutation(len(ways)):
+                given += 1
+                yield ways[index]
+
+    def view(self, trial: Trial, words: Wording, sound: Sound, reference: str = "") -> View:
+        """A page as data; what the sounds are cannot be seen from it."""
+        return {
+            "kind": self.name,
+            "sounds": self._sounds(trial, words, sound, reference),
+            "switching": self.switching,
+            "plays": self.plays,
+            "questions": [_question(ask, words) for ask in self.asks(trial)],
+        }
+
+    def _sounds(self, trial: Trial, words: Wording, sound: Sound, reference: str) -> list[View]:
+        return [
+            {"address": sound(trial.item, system, place), "label": label}
+            for place, (system, label) in enumerate(self.presented(trial, words, reference))
+        ]
+
+    def presented(self, trial: Trial, words: Wording, reference: str) -> list[tuple[str, str]]:
+        """Systems that are heard, in order, and what each is called on the page."""
+        letters = LETTERS if len(trial.systems) > 1 else ("",)
+        found = list(zip(trial.systems, letters, strict=False))
+        first = [(reference, words.pages["reference"])] if self.open_reference else []
+        return first + found
+
+    def read(self, trial: Trial, values: Values, listener: int, session: int) -> list[Rating]:
+        """Ratings, or all that is wrong with the answers."""
+        wrong = list(self._misfits(trial, values)) or list(self.wrong(trial, values))
+        if wrong:
+            raise BadAnswer(wrong)
+        return list(self.rated(trial, values, Rate(trial, listener, session)))
+
+    def _misfits(self, trial: Trial, values: Values) -> Iterator[str]:
+        asks = {ask.name: ask for ask in self.asks(trial)}
+        for name, ask in asks.items():
+            scale = ask.scale
+            if name not in values:
+                yield f"{name} is not answered"
+            elif not scale.allows(values[name]):
+                told = f"from {scale.low:g} to {scale.high:g} in steps of {scale.step:g}"
+                yield f"{name} must be {told}, got {values[name]!r}"
+        for name in values:
+            if name not in asks:
+                yield f"nobody asked for {name!r}"
+
+    @abstractmethod
+    def load(self, systems: int) -> Load:
+        """What a listener has to do for one clip, if so many systems are heard."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """Trials, sounds to hear and questions to answer; ``how`` is the product for the sounds."""
+
+    trials: int
+    sounds: int
+    questions: int
+    how: str
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Makes ratings of one trial."""
+
+    trial: Trial
+    listener: int
+    session: int
+
+    def __call__(self, system: str, scale: str, value: float, against: str | None = None) -> Rating:
+        trial = self.trial
+        other = None if against is None else Key(trial.item, against)
+        place = trial.systems.index(system)
+        key = Key(trial.item, system)
+        return Rating(key, scale, self.listener, self.session, float(value), other, place)
+
+
+def _trial(item: str, way: Way, scales: tuple[str, ...]) -> Trial:
+    return Trial(item, way[0], scales, target=way[1])
+
+
+def _question(ask: Ask, words: Wording) -> View:
+    scale, labels = ask.scale, words.labels(ask.scale.name)
+    shown: View = {"name": ask.name, "prompt": words.prompt(scale.name), "sound": ask.sound}
+    if scale.slider:
+        limits = {"low": scale.low, "high": scale.high, "step": scale.step}
+        return shown | {"answer": "slider", **limits, "labels": labels}
+    options = [
+        {"value": int(value), "label": label}
+        for value, label in zip(scale.values, labels, strict=True)
+    ]
+    return shown | {"answer": "choice", "options": options}

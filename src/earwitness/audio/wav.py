@@ -1,0 +1,46 @@
+"""How long a WAV file is, from its header alone."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import BinaryIO
+
+from earwitness.errors import UsageError
+
+UNKNOWN = 0xFFFFFFFF  # a size that stands in the chunk ds64 of a long file
+
+
+def wav_seconds(path: str | Path) -> float:
+    """Seconds of a RIFF or RF64 file, of any sample format."""
+    with Path(path).open("rb") as file:
+        head = file.read(12)
+        if head[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
+            raise UsageError(f"{path}: not a WAV file")
+        rate, size = _chunks(file, Path(path).stat().st_size)
+    if not rate or size is None:
+        raise UsageError(f"{path}: a WAV file without a header or without sound")
+    return size / rate
+
+
+def _chunks(file: BinaryIO, total: int) -> tuple[int, int | None]:
+    """Bytes a second, and bytes of sound."""
+    rate, long_size = 0, None
+    while len(head := file.read(8)) == 8:
+        name, size = struct.unpack("<4sI", head)
+        start = file.tell()
+        if name == b"fmt ":
+            rate = _field(file, "<8xI4x")
+        elif name == b"ds64":
+            long_size = _field(file, "<8xQ")
+        elif name == b"data":
+            if size == UNKNOWN and long_size is not None:
+                size = long_size
+            return rate, min(size, total - start)
+        file.seek(start + size + size % 2)
+    return rate, None
+
+
+def _field(file: BinaryIO, form: str) -> int:
+    data = file.read(struct.calcsize(form))
+    return int(struct.unpack(form, data)[0]) if len(data) == struct.calcsize(form) else 0

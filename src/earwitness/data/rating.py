@@ -1,0 +1,36 @@
+"""What people said: answers as they were given, and the ratings that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from earwitness.data.case import Key
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a listener said on one page of a study; ``study`` is the digest of its file."""
+
+    study: str
+    listener: int
+    page: str
+    values: Mapping[str, Any]
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A number that a listener gave to one output, or to one beside another (``against``).
+
+    ``place`` is where that output stood among those presented, from 0.
+    """
+
+    key: Key
+    scale: str
+    listener: int
+    session: int
+    value: float
+    against: Key | None = None
+    place: int = 0

@@ -1,0 +1,77 @@
+"""YAML with the line of every value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from earwitness.errors import InputError, Problem
+from earwitness.formats.check import Fault
+
+MOST = 200_000  # values of a file
+
+
+@dataclass
+class Lined:
+    """What a file says, on which line each value stands, and keys that come twice."""
+
+    source: str
+    value: Any = None
+    lines: dict[str, int] = field(default_factory=dict)
+    repeated: list[Problem] = field(default_factory=list)
+
+    def problem(self, fault: Fault) -> Problem:
+        """A fault with its place."""
+        where = fault.field
+        while where and where not in self.lines:
+            where = where.rpartition("." if "." in where else "[")[0]
+        return Problem(self.source, self.lines.get(where, 1), *fault)
+
+    def take(self, node: yaml.Node, path: str = "") -> Any:
+        """The value of a node, remembering lines."""
+        if len(self.lines) > MOST:
+            raise ValueError(f"more than {MOST:,} values (aliases of aliases?)")
+        self.lines.setdefault(path, node.start_mark.line + 1)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.take(inner, f"{path}[{n}]") for n, inner in enumerate(node.value)]
+        if not isinstance(node, yaml.MappingNode):
+            return yaml.SafeLoader("").construct_object(node)
+        found: dict[str, Any] = {}
+        for key, inner in node.value:
+            own = str(key.value)
+            at, line = f"{path}.{own}" if path else own, key.start_mark.line + 1
+            self.lines[at] = line
+            if own in found:
+                self.repeated.append(Problem(self.source, line, at, "comes twice", "keep one"))
+            found[own] = self.take(inner, at)
+        return found
+
+
+def read_yaml(path: Path) -> Lined:
+    """A file, or why it cannot be read."""
+    try:
+        node = yaml.compose(path.read_text(encoding="utf-8-sig"), Loader=yaml.SafeLoader)
+        found = Lined(str(path))
+        if node is not None:
+            found.value = found.take(node)
+    except OSError as error:
+        raise _unreadable(path, f"cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, f"not UTF-8 at byte {error.start + 1}") from error
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 0
+        raise _unreadable(path, f"not YAML: {error.problem}", line) from error
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise _unreadable(path, f"not YAML: {error}") from error
+    if node is None:
+        raise _unreadable(path, "is empty")
+    if found.repeated:
+        raise InputError(found.repeated, done="planned")
+    return found
+
+
+def _unreadable(path: Path, told: str, line: int = 0) -> InputError:
+    return InputError([Problem(str(path), line, "", told)], done="planned")

@@ -1,0 +1,97 @@
+"""Keys of the study file."""
+
+from __future__ import annotations
+
+from earwitness.data import study
+from earwitness.formats import shapes
+from earwitness.formats.shapes import Entry, list_of, mapping_of, number, one_of, record, whole
+from earwitness.listening.kinds import KINDS
+from earwitness.listening.planned import CORRECTIONS, INTERVALS
+from earwitness.listening.screening import SCREENS
+from earwitness.listening.wordings import LANGUAGES
+
+NAMES = list_of(shapes.name)
+BALANCE = {
+    "categories": Entry(NAMES, "columns of the material whose values are shared alike", default=[]),
+    "numbers": Entry(NAMES, "columns of the material whose means are alike", default=[]),
+}
+BLOCK = {
+    "kind": Entry(one_of("kind", KINDS), "what is presented and asked", required=True),
+    "parameters": Entry(mapping_of(shapes.anything), "of the kind", default={}),
+    "systems": Entry(list_of(shapes.name, least=1), "which of the systems; else all"),
+    "heard": Entry(whole(1), "systems that one listener hears; else all of the block"),
+    "clips": Entry(whole(1), "that one listener hears; else as many as a panel's share has"),
+    "sessions": Entry(whole(1), "parts with a rest between", default=1),
+    "rating_seconds": Entry(number(0), "to answer one question", default=4),
+}
+QUESTION = {
+    "name": Entry(shapes.name, "under which answers are kept", required=True),
+    "prompt": Entry(shapes.text, "what is asked", required=True),
+    "answer": Entry(one_of("answer", ("text", "number", "choice")), "its form", default="text"),
+    "options": Entry(list_of(shapes.text, least=2), "of a choice"),
+    "needed": Entry(shapes.yes_or_no, "whether it must be answered", default=True),
+}
+FORMS = {
+    "before": Entry(list_of(record(QUESTION)), "asked before listening", default=[]),
+    "after": Entry(list_of(record(QUESTION)), "asked after listening", default=[]),
+}
+RULE = {
+    "rule": Entry(one_of("rule", SCREENS), "who is left out", required=True),
+    "limits": Entry(mapping_of(shapes.number(0)), "instead of the usual ones", default={}),
+}
+ANALYSIS = {
+    "scales": Entry(NAMES, "that results are about; else all", default=[]),
+    "contrasts": Entry(
+        list_of(shapes.pair_of(shapes.name)), "pairs of systems; else all", default=[]
+    ),
+    "interval": Entry(one_of("interval", INTERVALS), "how sure means are", default="cluster_t"),
+    "level": Entry(number(0.5, 0.9999), "of intervals", default=0.95),
+    "correction": Entry(one_of("correction", CORRECTIONS), "for many tests", default="holm"),
+}
+SCALE = {
+    "prompt": Entry(shapes.text, "the question"),
+    "labels": Entry(list_of(shapes.text, least=2), "words of the answers, the best first"),
+}
+WORDINGS = {
+    "pages": Entry(mapping_of(shapes.text), "titles and buttons", default={}),
+    "scales": Entry(mapping_of(record(SCALE)), "questions and labels", default={}),
+}
+STUDY = {
+    "title": Entry(shapes.text, "what the study is called", required=True),
+    "seed": Entry(whole(0), "another seed, another design", default=0),
+    "systems": Entry(list_of(shapes.name, least=1), "names; each has a folder", required=True),
+    "files": Entry(
+        shapes.text,
+        f"where sounds are, such as {study.PATTERN}; if given, all of them must be there",
+    ),
+    "material": Entry(
+        shapes.text,
+        "a table of clips, CSV or JSONL: name, seconds, covariates; else what is in the folders",
+    ),
+    "reference": Entry(shapes.name, "the folder with the sounds that others are compared with"),
+    "anchors": Entry(shapes.text, "a folder with sounds that everybody rates first"),
+    "training": Entry(whole(0), "trials for practice, of clips not heard later", default=0),
+    "balance": Entry(record(BALANCE), "what subsets are alike in", default={}),
+    "listeners": Entry(whole(1), "how many take part; needed unless there are rows"),
+    "panels": Entry(whole(1), "groups of listeners, each with clips of its own", default=1),
+    "rest_minutes": Entry(number(0), "between sessions", default=5),
+    "blocks": Entry(list_of(record(BLOCK), least=1), "parts, one after the other", required=True),
+    "rows": Entry(shapes.text, "a folder with what each listener hears, made elsewhere"),
+    "language": Entry(one_of("language", LANGUAGES), "of the pages", default="en"),
+    "wordings": Entry(record(WORDINGS), "own words instead of those of the language", default={}),
+    "instructions": Entry(shapes.text, "shown before the first trial", default=""),
+    "consent": Entry(shapes.text, "that listeners must agree to", default=""),
+    "forms": Entry(record(FORMS), "questionnaires", default={}),
+    "screening": Entry(list_of(record(RULE)), "whom the analysis leaves out", default=[]),
+    "analysis": Entry(record(ANALYSIS), "what will be computed", default={}),
+}
+SHAPE = record(STUDY)
+
+
+def schema() -> shapes.Schema:
+    """The study file as a JSON Schema."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Earwitness study file",
+        **SHAPE.schema,
+    }

@@ -1,0 +1,83 @@
+"""Files of a study: where they are, and whether all of them are there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from glob import escape
+from pathlib import Path
+
+from earwitness.audio.wav import wav_seconds
+from earwitness.data import Clip
+from earwitness.errors import Problem, UsageError
+from earwitness.formats.check import Fault
+
+ITEM, SYSTEM = "{item}", "{system}"
+
+
+def misfit(pattern: str) -> Iterator[Fault]:
+    """What is wrong with a pattern of paths."""
+    for needed in (ITEM, SYSTEM):
+        if needed not in pattern:
+            yield Fault("files", f"needs {needed}", f"such as audio/{SYSTEM}/{ITEM}.wav")
+    if "{" in pattern.replace(ITEM, "").replace(SYSTEM, ""):
+        yield Fault("files", f"may have {ITEM} and {SYSTEM} in braces, nothing else")
+
+
+@dataclass(frozen=True)
+class Sounds:
+    """Paths from the folder of the study file; ``pattern`` says where those without a name are."""
+
+    folder: Path
+    pattern: str
+    systems: Sequence[str]
+
+    def path(self, clip: Clip, system: str) -> Path:
+        """Where a sound must be."""
+        own = clip.files.get(system)
+        return self.folder / (own or self.pattern.format(item=clip.name, system=system))
+
+    def names(self) -> list[str]:
+        """All items that any system has."""
+        found = {name for system in self.systems for name in self._names(system)}
+        return sorted(found)
+
+    def _names(self, system: str) -> Iterator[str]:
+        pattern = self.pattern.replace(SYSTEM, escape(system)).replace(ITEM, "*")
+        own = re.escape(self.pattern.replace(SYSTEM, system)).replace(re.escape(ITEM), "([^/]+)", 1)
+        shape = re.compile(own.replace(re.escape(ITEM), r"\1"))
+        for path in self.folder.glob(pattern):
+            if match := shape.fullmatch(path.relative_to(self.folder).as_posix()):
+                yield match[1]
+
+    def missing(self, clips: Sequence[Clip]) -> list[Problem]:
+        """Every sound that is not there, with a system that has it."""
+        found = []
+        for clip in clips:
+            there = [system for system in self.systems if self.path(clip, system).is_file()]
+            told = f"is missing: {there[0]} has this clip" if there else "is missing"
+            found += [
+                Problem(str(self.path(clip, system)), 0, "", told, item=clip.name)
+                for system in self.systems
+                if system not in there
+            ]
+        return found
+
+    def seconds(self, clip: Clip) -> float:
+        """How long the first system's file is; NaN if it is not there."""
+        path = self.path(clip, self.systems[0])
+        return wav_seconds(path) if path.is_file() else float("nan")
+
+
+def anchor_clips(folder: Path, name: str) -> tuple[list[Clip], list[Problem]]:
+    """The sounds of a folder that everybody hears first."""
+    clips, problems = list[Clip](), list[Problem]()
+    for path in sorted((folder / name).glob("*.wav")):
+        try:
+            clips.append(Clip(path.stem, wav_seconds(path)))
+        except UsageError as error:
+            problems.append(Problem(str(path), 0, "", str(error).partition(": ")[2]))
+    if not clips and not problems:
+        problems.append(Problem(str(folder / name), 0, "", "has no .wav file in it"))
+    return clips, problems

@@ -1,0 +1,21 @@
+"""The reference, then the clip: how much worse is it?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from earwitness.listening.kinds.base import PLAYS, Scale
+from earwitness.listening.kinds.single import SingleKind
+
+
+@dataclass(frozen=True)
+class DCR(SingleKind):
+    """Degradation category rating."""
+
+    plays: int = field(default=1, metadata=PLAYS)
+
+    name = "dcr"
+    title = "Degradation category rating (P.800)"
+    scales = (Scale("DEGRADATION", 5, 1),)
+    open_reference = True
+    references = ("ITU-T P.800 (1996), annex D",)

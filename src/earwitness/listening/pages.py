@@ -1,0 +1,145 @@
+"""Everything that a listener goes through, page by page, as data that any renderer can show.
+
+A view says nothing about what its sounds are: they have addresses, which whoever shows the pages
+makes up. What was answered on a page is read by the kind of its trial, or as a form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from earwitness.data import Plan, Question, Rating, Study, Trial
+from earwitness.errors import BadAnswer
+from earwitness.listening.kinds import block_kind
+from earwitness.listening.wordings import Wording, wording
+
+View = dict[str, Any]
+Address = Callable[[str, str, int], str]
+AGREE = "agree"
+CONSENT, FORM, TEXT, REST = "consent", "form", "text", "rest"  # kinds of pages without sounds
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: its name, what is shown, and the trial if it is one.
+
+    ``counts`` is false for practice and anchors, whose ratings are no results.
+    """
+
+    name: str
+    view: View
+    trial: Trial | None = None
+    session: int = 0
+    questions: tuple[Question, ...] = ()
+    counts: bool = False
+
+    @property
+    def asks(self) -> bool:
+        """Whether something must be answered before going on."""
+        return bool(self.view.get("questions"))
+
+
+def pages(study: Study, plan: Plan, address: Address) -> Iterator[Page]:
+    """All pages of one listener, in order."""
+    words = wording(study.language, study.wordings)
+    show = _Show(study, words, address)
+    if study.consent:
+        yield show.consent()
+    yield from show.form("before", study.before)
+    if study.instructions:
+        yield show.text("instructions", study.instructions)
+    for name, trials in (("training", plan.training), ("anchors", plan.anchors)):
+        if trials:
+            yield show.text(f"{name}.0", "", words.pages[name])
+            yield from show.trials(name, trials, 0)
+    for number, session in enumerate(plan.sessions, 1):
+        if number > 1:
+            yield show.rest(number)
+        title = words.pages["session"].format(number=number, count=len(plan.sessions))
+        yield show.text(f"{number}.0", "", title)
+        yield from show.trials(str(number), session, number)
+    yield from show.form("after", study.after)
+    yield show.text("end", "")
+
+
+def read_page(study: Study, page: Page, values: Mapping[str, Any], listener: int) -> list[Rating]:
+    """Ratings that follow from the answers of a page, or all that is wrong with them."""
+    if page.trial is not None:
+        kind = block_kind(study.blocks[page.trial.block])
+        found = kind.read(page.trial, values, listener, page.session)
+        return found if page.counts else []
+    if page.view["kind"] == CONSENT and dict(values) != {AGREE: True}:
+        raise BadAnswer(["nobody takes part without agreeing"])
+    if page.view["kind"] == FORM and (wrong := list(_misfits(page.questions, values))):
+        raise BadAnswer(wrong)
+    return []
+
+
+@dataclass(frozen=True)
+class _Show:
+    """Makes pages."""
+
+    study: Study
+    words: Wording
+    address: Address
+
+    def text(self, name: str, text: str, title: str = "") -> Page:
+        shown = title or self.words.pages[name]
+        return Page(name, {"kind": TEXT, "title": shown, "text": text})
+
+    def consent(self) -> Page:
+        options = [{"value": True, "label": self.words.pages["yes"]}]
+        prompt = self.words.pages[AGREE]
+        question = {"name": AGREE, "prompt": prompt, "answer": "choice", "options": options}
+        title, text = self.words.pages[CONSENT], self.study.consent
+        view = {"kind": CONSENT, "title": title, "text": text, "questions": [question]}
+        return Page(CONSENT, view)
+
+    def form(self, when: str, questions: tuple[Question, ...]) -> Iterator[Page]:
+        if questions:
+            shown = [_question(one) for one in questions]
+            view = {"kind": FORM, "title": self.words.pages[when], "questions": shown}
+            yield Page(when, view, questions=questions)
+
+    def rest(self, number: int) -> Page:
+        minutes = self.study.rest_minutes
+        title = self.words.pages[REST].format(minutes=f"{minutes:g}")
+        return Page(f"rest.{number}", {"kind": REST, "title": title, "minutes": minutes})
+
+    def trials(self, name: str, trials: Sequence[Trial], session: int) -> Iterator[Page]:
+        for number, trial in enumerate(trials, 1):
+            kind = block_kind(self.study.blocks[trial.block])
+            view = kind.view(trial, self.words, self.address, self.study.reference)
+            view["progress"] = [number, len(trials)]
+            yield Page(f"{name}.{number}", view, trial, session, counts=session > 0)
+
+
+def _question(one: Question) -> View:
+    shown: View = {"name": one.name, "prompt": one.prompt, "answer": one.answer}
+    if one.options:
+        shown["options"] = [{"value": option, "label": option} for option in one.options]
+    return shown | {"needed": one.needed}
+
+
+def _misfits(questions: Sequence[Question], values: Mapping[str, Any]) -> Iterator[str]:
+    known = {one.name: one for one in questions}
+    for name, one in known.items():
+        value = values.get(name)
+        if value in (None, ""):
+            if one.needed:
+                yield f"{name} is not answered"
+        elif one.answer == "choice" and value not in one.options:
+            yield f"{name} must be one of {', '.join(one.options)}, got {value!r}"
+        elif one.answer == "number" and (isinstance(value, bool) or not _finite(value)):
+            yield f"{name} must be a number, got {value!r}"
+        elif one.answer == "text" and not isinstance(value, str):
+            yield f"{name} must be text, got {value!r}"
+    for name in values:
+        if name not in known:
+            yield f"nobody asked for {name!r}"
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, int | float) and abs(value) < float("inf")

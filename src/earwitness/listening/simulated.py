@@ -1,0 +1,27 @@
+"""Simulated listeners: what they would hear, if qualities were known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+Quality = Callable[[str, str, str], float]  # of an item, a system and a scale: from 0 to 1
+
+
+@dataclass(frozen=True)
+class Person:
+    """Hears every quality with a bias and some inconsistency; a careless one hears anything."""
+
+    quality: Quality
+    bias: float = 0.0
+    inconsistency: float = 0.1
+    careless: bool = False
+
+    def hears(self, item: str, system: str, scale: str, rng: np.random.Generator) -> float:
+        """One impression, from 0 to 1."""
+        if self.careless:
+            return float(rng.random())
+        heard = self.quality(item, system, scale) + self.bias
+        return float(np.clip(heard + rng.normal(0, self.inconsistency), 0, 1))
