@@ -11,8 +11,10 @@ from pathlib import Path
 
 import click
 
+from earwitness.api.preparing import study_anchors, study_import
 from earwitness.api.studies import study_design, study_render, study_write
 from earwitness.api.taking import Addresses, rating_records, study_ratings, study_take
+from earwitness.cli.progress import bar
 from earwitness.cli.take import Terminal
 from earwitness.data import Study
 from earwitness.errors import UsageError
@@ -96,6 +98,27 @@ def take(study: Path, listener: int, output: Path, player: str) -> None:
         study, listener, output, respond=terminal, addresses=addresses, refused=terminal.refused
     )
     click.echo(f"{told} pages answered", err=True)
+
+
+@command.command("anchors")
+@STUDY
+def anchors(study: Path) -> None:
+    """Make the low-pass anchors of a MUSHRA study of its references, where they are not there."""
+    with bar(unit="files") as progress:
+        written = study_anchors(study, progress=progress)
+    click.echo(f"wrote {len(written)} files", err=True)
+
+
+@command.command("import")
+@click.argument("config", type=FILE)
+@click.option("-o", "--output", type=FILE, required=True, help="A new folder.")
+@click.option("--root", type=FILE, help="The folder that paths of CONFIG start from.")
+@click.option("--listeners", type=click.IntRange(1), default=20, show_default=True, help="Planned.")
+def import_(config: Path, output: Path, root: Path | None, listeners: int) -> None:
+    """Write the trials of CONFIG, a YAML file of webMUSHRA, as a study into a new folder."""
+    for note in study_import(config, output, root=root, listeners=listeners):
+        click.echo(f"note: {note}", err=True)
+    click.echo(f"wrote {output}", err=True)
 
 
 @command.command("ratings")

@@ -25,8 +25,11 @@ from earwitness.listening.screening import SCREENS
 Value = dict[str, Any]
 
 
-def read_study(path: str | Path) -> Study:
-    """A study, or all that is wrong with its file and with what it names."""
+def read_study(path: str | Path, *, without: Sequence[str] = ()) -> Study:
+    """A study, or all that is wrong with its file and with what it names.
+
+    Sounds ``without`` which it is read are not looked for.
+    """
     place = Path(path)
     file = read_yaml(place)
     faults = list(fields.SHAPE(file.value, ""))
@@ -35,7 +38,7 @@ def read_study(path: str | Path) -> Study:
     if faults:
         _refuse(file, faults, _table_problems(place.parent, file.value))
     value = _filled(file.value)
-    found = _found(place.parent, value)
+    found = _found(place.parent, value, without)
     _refuse(file, list(contradictions(value, found.clips)), found.problems)
     return _study(value, found)
 
@@ -82,8 +85,8 @@ class _Found:
     problems: list[Problem] = field(default_factory=list)
 
 
-def _found(folder: Path, value: Value) -> _Found:
-    sounds = _sounds(folder, value)
+def _found(folder: Path, value: Value, without: Sequence[str]) -> _Found:
+    sounds = _sounds(folder, value, without)
     material = _material(folder, value, sounds)
     found = _Found(material.clips, problems=material.problems)
     if sounds is not None:
@@ -105,7 +108,7 @@ def _known(value: Value, clips: Sequence[Clip]) -> Known:
     return Known(list(map(str, value["systems"])), anchors, scales, items, pattern)
 
 
-def _sounds(folder: Path, value: Value) -> Sounds | None:
+def _sounds(folder: Path, value: Value, without: Sequence[str]) -> Sounds | None:
     """Where sounds are, if the file says so."""
     if "files" not in value:
         return None
@@ -114,7 +117,8 @@ def _sounds(folder: Path, value: Value) -> Sounds | None:
         kind = kind_of(block)
         if not isinstance(kind, UsageError) and value.get("reference"):
             systems += kind.extra(str(value["reference"]))
-    return Sounds(folder, value["files"], list(dict.fromkeys(systems)))
+    wanted = [name for name in dict.fromkeys(systems) if name not in without]
+    return Sounds(folder, value["files"], wanted)
 
 
 def _material(folder: Path, value: Value, sounds: Sounds | None) -> Material:

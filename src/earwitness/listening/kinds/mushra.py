@@ -2,7 +2,7 @@
 
 Among them are the reference itself, hidden, and low-pass anchors. Which letter stands for which
 changes from item to item: each takes every place about equally often. Anchors are sounds of their
-own: folders beside those of the systems.
+own, in folders beside those of the systems; `earwitness study anchors` makes them of references.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from earwitness.listening.kinds.base import (
 )
 from earwitness.listening.simulated import Person
 
+CUTOFFS = {"anchor35": 3500.0, "anchor70": 7000.0}  # Hz
 ANCHORS = {"help": "folders of anchors: low-pass at 3.5 kHz and at 7 kHz"}
 BASIC = Scale("BASIC", 100, 0, slider=True)
 
@@ -36,7 +37,7 @@ BASIC = Scale("BASIC", 100, 0, slider=True)
 class Mushra(Kind):
     """Multiple stimuli with hidden reference and anchors, from 0 to 100."""
 
-    anchors: tuple[str, ...] = field(default=("anchor35", "anchor70"), metadata=ANCHORS)
+    anchors: tuple[str, ...] = field(default=tuple(CUTOFFS), metadata=ANCHORS)
 
     name = "mushra"
     title = "MUSHRA (BS.1534-3)"

@@ -1,0 +1,46 @@
+"""Files of sound, read and written whole."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from earwitness.errors import MissingExtra, UsageError
+
+
+class Sound(NamedTuple):
+    """Samples (a column a channel), samples a second, and how they are stored."""
+
+    samples: NDArray[Any]
+    rate: int
+    subtype: str
+
+
+def read_sound(path: Path) -> Sound:
+    """All of a file."""
+    soundfile = _library()
+    try:
+        samples, rate = soundfile.read(path, always_2d=True)
+        return Sound(samples, rate, soundfile.info(path).subtype)
+    except soundfile.SoundFileError as error:
+        raise UsageError(f"{path}: cannot be read: {error}") from error
+
+
+def write_sound(path: Path, sound: Sound) -> None:
+    """As a WAV file, which must not be there yet; samples beyond full scale are refused."""
+    if abs(sound.samples).max(initial=0) > 1 and not sound.subtype.startswith(("FLOAT", "DOUBLE")):
+        raise UsageError(f"{path}: would clip")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("xb") as file:
+        _library().write(file, sound.samples, sound.rate, subtype=sound.subtype, format="WAV")
+
+
+def _library() -> Any:
+    if find_spec("soundfile") is None:
+        raise MissingExtra("soundfile", "audio", "reading sound")
+    import soundfile
+
+    return soundfile

@@ -1,0 +1,260 @@
+"""Configurations of webMUSHRA: their pages as studies, one for every kind of page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from earwitness.errors import InputError, Problem
+from earwitness.formats.check import Fault, is_name, show
+from earwitness.formats.lined import Lined, read_yaml
+from earwitness.listening.kinds.mushra import CUTOFFS
+
+REFERENCE = "reference"
+MADE = {"createAnchor35": "anchor35", "createAnchor70": "anchor70"}
+TRIALS = ("mushra", "bs1116", "paired_comparison", "likert_single_stimulus")
+OTHERS = ("generic", "finish", "volume", "consent")
+ANSWERS = {"text": "text", "long_text": "text", "number": "number", "likert": "choice"}
+FIVE = [5, 4, 3, 2, 1]
+Page = dict[str, Any]
+Row = dict[str, Any]
+
+
+@dataclass
+class Imported:
+    """A study of one kind: its file as values, a row a clip, and anchors that must be made."""
+
+    kind: str
+    study: dict[str, Any]
+    clips: list[Row]
+    anchors: list[str]
+
+
+@dataclass
+class _Reading:
+    """What was found on the way."""
+
+    file: Lined
+    root: Path
+    pages: list[tuple[str, Page]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    shuffled: bool = False
+
+    def wrong(self, path: str, message: str, remedy: str = "") -> None:
+        self.problems.append(self.file.problem(Fault(path, message, remedy)))
+
+
+def read_webmushra(config: Path, root: Path, listeners: int) -> tuple[list[Imported], list[str]]:
+    """Studies, and notes on what has no counterpart; paths are seen from ``root``."""
+    reading = _Reading(read_yaml(config), root)
+    value = reading.file.value
+    if not isinstance(value, dict) or not isinstance(value.get("pages"), list):
+        reading.wrong("pages", "missing: a configuration of webMUSHRA has a list of pages")
+    else:
+        _flatten(reading, value["pages"], "pages")
+    for path, page in reading.pages:
+        _check(reading, path, page)
+    made = [] if reading.problems else list(_studies(reading, listeners))
+    if not reading.problems and not made:
+        reading.wrong("pages", f"no page with a trial: {', '.join(TRIALS)}")
+    if reading.problems:
+        raise InputError(reading.problems, done="written")
+    if not reading.shuffled:
+        reading.notes.append("pages had a fixed order; now every listener has one of their own")
+    return made, reading.notes
+
+
+def _flatten(reading: _Reading, pages: Sequence[Any], path: str) -> None:
+    """Pages of nested lists; a list that begins with "random" is shuffled."""
+    for index, page in enumerate(pages):
+        at = f"{path}[{index}]"
+        if isinstance(page, list):
+            _flatten(reading, page, at)
+        elif page == "random":
+            reading.shuffled = True
+        elif not isinstance(page, dict) or page.get("type") not in (*TRIALS, *OTHERS):
+            what = page.get("type") if isinstance(page, dict) else page
+            known = ", ".join((*TRIALS, *OTHERS))
+            reading.wrong(at, f"a page of type {show(what)}", f"known: {known}")
+        else:
+            reading.pages.append((at, page))
+
+
+def _check(reading: _Reading, path: str, page: Page) -> None:
+    """Names and files of a page with a trial."""
+    if page["type"] not in TRIALS:
+        return
+    if not is_name(page.get("id")):
+        reading.wrong(f"{path}.id", f"must be a name, got {show(page.get('id'))}")
+    stimuli = page.get("stimuli")
+    if not isinstance(stimuli, dict) or not stimuli:
+        reading.wrong(f"{path}.stimuli", "must name a file for each system")
+        return
+    named = {f"stimuli.{name}": file for name, file in stimuli.items()}
+    if page["type"] in ("mushra", "bs1116"):
+        named[REFERENCE] = page.get(REFERENCE)
+    for key, file in named.items():
+        if not isinstance(file, str):
+            reading.wrong(f"{path}.{key}", f"must be a path, got {show(file)}")
+        elif not (reading.root / file).is_file():
+            told = f"there is no file {file} in {reading.root}"
+            reading.wrong(f"{path}.{key}", told, "give --root, the folder that paths start from")
+
+
+def _studies(reading: _Reading, listeners: int) -> Iterator[Imported]:
+    kinds = dict.fromkeys(page["type"] for _, page in reading.pages if page["type"] in TRIALS)
+    for kind in kinds:
+        pages = [(path, page) for path, page in reading.pages if page["type"] == kind]
+        _alike(reading, pages)
+        _once(reading, pages)
+        if not reading.problems:
+            yield _study(reading, kind, [page for _, page in pages], listeners)
+
+
+def _alike(reading: _Reading, pages: list[tuple[str, Page]]) -> None:
+    """All pages of a kind must compare the same."""
+    first = pages[0][1]
+    for path, page in pages[1:]:
+        if list(map(str, page["stimuli"])) != list(map(str, first["stimuli"])):
+            told = f"{', '.join(page['stimuli'])}; {first['id']} has {', '.join(first['stimuli'])}"
+            reading.wrong(f"{path}.stimuli", told, "pages of a study need the same systems")
+        if _made(page) != _made(first) or page.get("response") != first.get("response"):
+            reading.wrong(path, f"anchors or answers are not those of {first['id']}")
+
+
+def _once(reading: _Reading, pages: list[tuple[str, Page]]) -> None:
+    seen: set[str] = set()
+    for path, page in pages:
+        if str(page["id"]) in seen:
+            reading.wrong(f"{path}.id", f'"{page["id"]}" comes twice')
+        seen.add(str(page["id"]))
+
+
+def _made(page: Page) -> list[str]:
+    return [name for key, name in MADE.items() if page.get(key)]
+
+
+def _study(reading: _Reading, kind: str, pages: list[Page], listeners: int) -> Imported:
+    value, first = reading.file.value, pages[0]
+    anchors = _made(first) if kind == "mushra" else []
+    block, wordings = _block(reading, kind, first, anchors)
+    study = {
+        "title": str(value.get("testname") or value.get("testId") or "webMUSHRA"),
+        "systems": list(map(str, first["stimuli"])),
+        "files": "{system}/{item}.wav",
+        "material": "clips.csv",
+        "listeners": listeners,
+        "blocks": [block],
+        "instructions": _instructions(reading, kind),
+        "forms": {"after": list(_questions(reading))},
+        **({REFERENCE: REFERENCE} if kind in ("mushra", "bs1116") else {}),
+        **({"wordings": wordings} if wordings else {}),
+    }
+    return Imported(block["kind"], study, [_row(reading, page) for page in pages], anchors)
+
+
+def _block(
+    reading: _Reading, kind: str, page: Page, anchors: list[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    if kind == "mushra":
+        return {"kind": "mushra", "parameters": {"anchors": anchors}}, {}
+    if kind == "bs1116":
+        return {"kind": "bs1116"}, {}
+    if kind == "paired_comparison":
+        if page.get(REFERENCE):
+            reading.notes.append("pairs are compared without the reference that was beside them")
+        return {"kind": "preference" if "unforced" in page else "ab"}, {}
+    labels = _five(reading, page)
+    prompt = _plain(str(page.get("content") or page.get("name") or ""))
+    scale = {"labels": labels, **({"prompt": prompt} if prompt else {})}
+    return {"kind": "acr", "parameters": {"plays": 0}}, {"scales": {"QUALITY": scale}}
+
+
+def _five(reading: _Reading, page: Page) -> list[str]:
+    """Labels of the answers from 5 to 1."""
+    given = page.get("response")
+    found = {}
+    for one in given if isinstance(given, list) else []:
+        if isinstance(one, dict) and str(one.get("value")).isdecimal():
+            found[int(one["value"])] = str(one.get("label") or one["value"])
+    if sorted(found, reverse=True) != FIVE:
+        told = f"answers of page {page['id']} are not 1 to 5"
+        reading.wrong("pages", told, "only five categories have a counterpart")
+        return []
+    return [found[value] for value in FIVE]
+
+
+def _row(reading: _Reading, page: Page) -> Row:
+    root = reading.root
+    files = {f"file.{name}": str(root / path) for name, path in page["stimuli"].items()}
+    if page["type"] in ("mushra", "bs1116"):
+        files[f"file.{REFERENCE}"] = str(root / page[REFERENCE])
+    return {"name": str(page["id"]), **files}
+
+
+def _instructions(reading: _Reading, kind: str) -> str:
+    """Pages of text before the first trial, and what the first trial of the kind says."""
+    found: list[str] = []
+    for _, page in reading.pages:
+        if page["type"] == "generic":
+            found.append(_plain(str(page.get("content") or "")))
+        elif page["type"] in TRIALS:
+            break
+    first = next(page for _, page in reading.pages if page["type"] == kind)
+    found.append(_plain(str(first.get("content") or "")))
+    return "\n\n".join(dict.fromkeys(text for text in found if text))
+
+
+def _questions(reading: _Reading) -> Iterator[dict[str, Any]]:
+    for _, page in reading.pages:
+        asked = page.get("questionnaire") if page["type"] == "finish" else None
+        for one in asked if isinstance(asked, list) else []:
+            kind = ANSWERS.get(str(one.get("type"))) if isinstance(one, dict) else None
+            if kind is None or not is_name(one.get("name")):
+                reading.notes.append(f"a question has no counterpart: {show(one)}")
+                continue
+            yield {
+                "name": str(one["name"]),
+                "prompt": _plain(str(one.get("label") or one["name"])),
+                "answer": kind,
+                "needed": not one.get("optional", False),
+                **({"options": _options(one)} if kind == "choice" else {}),
+            }
+        if page["type"] in ("volume", "consent"):
+            reading.notes.append(f"a page of type {page['type']} is left out")
+
+
+def _options(question: dict[str, Any]) -> list[str]:
+    given = question.get("response") or []
+    return [str(one.get("label") or one.get("value")) for one in given]
+
+
+class _Text(HTMLParser):
+    """What a page says without its marks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.found.append(data)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        del attrs
+        if tag in ("br", "p", "li", "div"):
+            self.found.append("\n")
+
+
+def _plain(html: str) -> str:
+    reader = _Text()
+    reader.feed(html)
+    reader.close()
+    lines = (" ".join(line.split()) for line in "".join(reader.found).splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+assert set(MADE.values()) == set(CUTOFFS)
