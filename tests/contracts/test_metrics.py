@@ -174,6 +174,21 @@ def test_statistics_are_finite_even_where_values_are_undefined(kind: type[Metric
 
 
 @every
+def test_a_metric_draws_all_outputs_of_an_item_or_nothing(kind: type[Metric]) -> None:
+    if kind.task == "summaries":
+        first = summary_case(random.Random(7), "item", 2)
+        people = dict(zip("ab", first.references, strict=True))
+        drawn = kind().picture({"s": first, "t": first}, people)
+        assert (drawn is None) == (kind.name != "sumaccy")
+        if drawn is not None:
+            assert drawn.targets.keys() == {"s", "t"}
+            assert drawn.people.keys() == {"a", "b"}
+    else:
+        one = chapter_cases()[0]
+        assert kind().picture({"s": one}, {}) is None
+
+
+@every
 def test_score_works_over_the_last_axis_and_undefined_is_nan(kind: type[Metric]) -> None:
     metric = kind()
     rows = metric.measure_many(cases(kind))

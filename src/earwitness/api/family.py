@@ -14,7 +14,6 @@ from earwitness import __version__
 from earwitness.data import Case, Summary, Sweep, Value, WordNetwork
 from earwitness.errors import UsageError, nearest
 from earwitness.metrics import METRICS, Metric, Views, find
-from earwitness.metrics.summaries import SummarizationAccuracy
 
 Floats = NDArray[np.float64]
 Chosen = Sequence[str | Metric] | str
@@ -183,8 +182,8 @@ class Families:
         self, cases: Mapping[str, Case], people: Mapping[str, Summary]
     ) -> WordNetwork | None:
         """The word network of an item with these outputs, if a metric has one."""
-        found = [m for m in self.metrics if isinstance(m, SummarizationAccuracy)]
-        return found[0].picture(cases, people) if found else None
+        drawn = (metric.picture(cases, people) for metric in self.metrics)
+        return next((picture for picture in drawn if picture is not None), None)
 
     def pool(self, tables: Sequence[Floats], counts: NDArray[np.int64]) -> list[Floats]:
         """A row for every so many rows, for every metric."""

@@ -13,7 +13,6 @@ from earwitness.errors import InputError, UsageError, nearest
 from earwitness.formats.joined import parse_outputs
 from earwitness.formats.references import References, read_references
 from earwitness.formats.source import Source
-from earwitness.metrics.summaries import SummarizationAccuracy
 
 
 def network(
@@ -49,8 +48,6 @@ def network(
 def _picture(
     references: References, item: str, families: Families, outputs: Source | None
 ) -> WordNetwork:
-    metric = families.metrics[0]
-    assert isinstance(metric, SummarizationAccuracy)
     row = references.rows[item]
     case = references.cases[row]
     cases = {"": case}
@@ -64,4 +61,6 @@ def _picture(
             if one.key.item == item:
                 cases[one.key.system] = one
     people = dict(zip(references.annotators[row], case.references, strict=True))
-    return metric.picture(cases, people)
+    picture = families.network(cases, people)
+    assert picture is not None, "the metric draws networks"
+    return picture

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.data import Case, Value
+from earwitness.data import Case, Summary, Value, WordNetwork
 from earwitness.errors import UsageError, nearest
 
 Floats = NDArray[np.float64]
@@ -79,6 +79,13 @@ class Metric(ABC):
         """Word by word what was right and wrong, for people; nothing if the metric has no words."""
         del case
         return ""
+
+    def picture(
+        self, cases: Mapping[str, Case], people: Mapping[str, Summary]
+    ) -> WordNetwork | None:
+        """What an item looks like to the metric, with outputs by system; few metrics draw it."""
+        del cases, people
+        return None
 
     def measure_views(self, cases: Sequence[Case], *, each: bool = True) -> Views:
         """Statistics in all ways that several references allow; subclasses may be faster.

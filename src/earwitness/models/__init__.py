@@ -1,6 +1,15 @@
 """Models behind small protocols: text as vectors."""
 
-from earwitness.models.bertscore import bertscore
+from earwitness.models.bertscore import bertscore, bertscore_rates, bertscore_sums
 from earwitness.models.encoder import LAYERS, Encoded, Encoder, find_encoder, is_there
 
-__all__ = ["LAYERS", "Encoded", "Encoder", "bertscore", "find_encoder", "is_there"]
+__all__ = [
+    "LAYERS",
+    "Encoded",
+    "Encoder",
+    "bertscore",
+    "bertscore_rates",
+    "bertscore_sums",
+    "find_encoder",
+    "is_there",
+]

@@ -20,16 +20,32 @@ def bertscore(
     outputs: Sequence[str], references: Sequence[str], encoder: Encoder
 ) -> NDArray[np.float64]:
     """A row a pair: precision, recall, F1; 0 if either text has no token."""
+    return bertscore_rates(bertscore_sums(outputs, references, encoder))
+
+
+def bertscore_sums(
+    outputs: Sequence[str], references: Sequence[str], encoder: Encoder
+) -> NDArray[np.float64]:
+    """A row a pair: for the output, then the reference, summed similarities and its tokens."""
     encoded = encoder.encode([*outputs, *references])
     rows = [_pair(encoded[o], encoded[r]) for o, r in zip(outputs, references, strict=True)]
-    return np.array(rows, np.float64).reshape(len(rows), 3)
+    return np.array(rows, np.float64).reshape(len(rows), 4)
 
 
-def _pair(output: Encoded, reference: Encoded) -> tuple[float, float, float]:
-    if not output.weights.any() or not reference.weights.any():
-        return 0.0, 0.0, 0.0
+def bertscore_rates(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Precision, recall, F1 from sums of a pair or of many, over the last axis; 0 of nothing."""
+    tokens = sums[..., 1::2]
+    rates = sums[..., ::2] / np.where(tokens == 0, 1, tokens)
+    total = rates.sum(axis=-1)
+    f1 = 2 * rates.prod(axis=-1) / np.where(total == 0, 1, total)
+    return np.concatenate([rates, f1[..., None]], axis=-1)
+
+
+def _pair(output: Encoded, reference: Encoded) -> tuple[float, float, float, float]:
+    tokens = float(output.weights.sum()), float(reference.weights.sum())
+    if not all(tokens):
+        return 0.0, tokens[0], 0.0, tokens[1]
     similar = output.vectors @ reference.vectors.T
-    precision = float(similar.max(axis=1) @ output.weights / output.weights.sum())
-    recall = float(similar.max(axis=0) @ reference.weights / reference.weights.sum())
-    total = precision + recall
-    return precision, recall, 2 * precision * recall / total if total else 0.0
+    precise = float(similar.max(axis=1) @ output.weights)
+    recalled = float(similar.max(axis=0) @ reference.weights)
+    return precise, tokens[0], recalled, tokens[1]

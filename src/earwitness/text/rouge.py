@@ -36,19 +36,29 @@ class Overlap(NamedTuple):
     f1: float
 
 
+class Shared(NamedTuple):
+    """How many strings two texts share, and how many each of them has."""
+
+    shared: int
+    mine: int
+    theirs: int
+
+    @property
+    def overlap(self) -> Overlap:
+        """As rates; 0 where there is nothing."""
+        precision = self.shared / max(self.mine, 1)
+        recall = self.shared / max(self.theirs, 1)
+        f1 = 2 * precision * recall / (precision + recall) if self.shared else 0.0
+        return Overlap(precision, recall, f1)
+
+
 def rouge_l(output: str, reference: str, words: str = "latin") -> Overlap:
     """The longest common subsequence of words, beside either text.
 
     >>> rouge_l("the cat sat", "the cat is sitting down")
     Overlap(precision=0.6666666666666666, recall=0.4, f1=0.5)
     """
-    mine, theirs = WORDS[words](output), WORDS[words](reference)
-    if not mine or not theirs:
-        return Overlap(0.0, 0.0, 0.0)
-    common = _common()(mine, theirs)
-    precision, recall = common / len(mine), common / len(theirs)
-    f1 = 2 * precision * recall / (precision + recall) if common else 0.0
-    return Overlap(precision, recall, f1)
+    return shared_order(output, reference, words).overlap
 
 
 def rouge_n(output: str, reference: str, n: int, words: str = "latin") -> Overlap:
@@ -57,12 +67,20 @@ def rouge_n(output: str, reference: str, n: int, words: str = "latin") -> Overla
     >>> rouge_n("the cat sat", "the cat is the cat", 2)
     Overlap(precision=0.5, recall=0.25, f1=0.3333333333333333)
     """
+    return shared_strings(output, reference, n, words).overlap
+
+
+def shared_order(output: str, reference: str, words: str = "latin") -> Shared:
+    """The longest common subsequence of words, and the words of either text."""
+    mine, theirs = WORDS[words](output), WORDS[words](reference)
+    common = _common()(mine, theirs) if mine and theirs else 0
+    return Shared(common, len(mine), len(theirs))
+
+
+def shared_strings(output: str, reference: str, n: int, words: str = "latin") -> Shared:
+    """Strings of n words that both have, and those of either text."""
     mine, theirs = (Counter(strings(WORDS[words](text), n)) for text in (output, reference))
-    shared = (mine & theirs).total()
-    precision = shared / max(mine.total(), 1)
-    recall = shared / max(theirs.total(), 1)
-    f1 = 2 * precision * recall / (precision + recall) if shared else 0.0
-    return Overlap(precision, recall, f1)
+    return Shared((mine & theirs).total(), mine.total(), theirs.total())
 
 
 @lru_cache(maxsize=65536)

@@ -1,8 +1,8 @@
 """BLEU: strings of up to four words, wherever they stand, against all manual summaries at once.
 
 Words are compared as they are written. Counts are clipped to the most that any one manual summary
-has; an output shorter than the manual summary closest in length is punished. `bleu_corpus` sums
-counts over all cases first, `bleu` is the mean of the cases' own.
+has; an output shorter than the manual summary closest in length is punished. `bleu_corpus`, the
+micro value, sums counts over all cases first, `bleu` is the mean of the cases' own.
 
 `smooth=none` is the paper's; the other ways are sacreBLEU's: `exp` halves for every order without
 a match, `floor` and `add-k` put a small count in its place.

@@ -3,6 +3,9 @@
 Word string precision p_n is the share of the output's n neighbouring words that also follow each
 other in some manual summary, by position. Weighted word precision counts every word by the share of
 people who kept it; the normalised form divides by what the words that most people kept would get.
+
+Without `_micro` a value is the mean of the cases' own; with it, strings, or shares of people, are
+summed over all cases first. All manual summaries of an item are looked at at once: it counts once.
 """
 
 from __future__ import annotations

@@ -7,6 +7,11 @@ weighs it by how many people went along the path's arcs.
 "Closest" has two readings: the fewest edits (`edits`), or the fewest per word of the path
 (`accuracy`, which never falls when a person is added). Of equally close paths the longest is taken,
 then the one most people stand behind, then the one with the smallest positions.
+
+All manual summaries of an item make one network, so that an item counts once in micro values too.
+`wsumaccy_normalised_micro` divides summed weighted accuracies by summed ceilings, so that items on
+which people agree count more. `wsumaccy_ceiling` has no micro value: the largest `wsumaccy_micro`
+there can be depends on the paths chosen in all cases together, and is no function of their sums.
 """
 
 from __future__ import annotations
@@ -64,16 +69,18 @@ class SummarizationAccuracy(SummaryMetric):
         Value("wsumaccy_micro", "high", -inf, 1, "sumaccy_micro times the weight of all arcs"),
         Value("wsumaccy_ceiling", "none", 0, 1, "the largest wsumaccy that is possible, mean"),
         Value("wsumaccy_normalised", "high", -inf, 1, "wsumaccy per its ceiling, mean of cases"),
+        Value("wsumaccy_normalised_micro", "high", -inf, 1, "summed wsumaccy per summed ceilings"),
     )
     headline = "sumaccy"
     also = ("wsumaccy",)
     aligns = True
-    width = 13
+    width = 15
     empty_cells: ClassVar[dict[str, str]] = {
         "both empty": "refused: a manual summary has words",
         "output empty": "0",
         "reference empty": "refused: a manual summary has words",
-        "a path of one word with boundary=exclude": "wsumaccy undefined: no arc to weigh",
+        "a path of one word with boundary=exclude": "wsumaccy undefined: no arc to weigh; "
+        "wsumaccy_micro counts no arc",
     }
     references = (
         "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
@@ -133,7 +140,10 @@ class SummarizationAccuracy(SummaryMetric):
         )
 
     def statistics(self, case: Case) -> Sequence[float]:
-        """Of accuracy, weight, ceiling and their quotient: sums, and how many are defined."""
+        """Of accuracy, weight, ceiling and their quotient: sums, and how many are defined.
+
+        Then logarithms of shares, arcs, arcs of nobody; and what the quotient is made of.
+        """
         network = self.network(case)
         target = self.target(case, network)
         inside = self.boundary == "include"
@@ -155,11 +165,13 @@ class SummarizationAccuracy(SummaryMetric):
             sum(log(share) for share in shares if share),
             len(shares),
             sum(not share for share in shares),
+            *((0.0, 0.0) if isnan(normal) else (weighted, best)),
         ]
 
     def score(self, statistics: Floats) -> Floats:
-        columns = np.moveaxis(statistics, -1, 0)
-        right, words, own, count, weighted, ws, best, bs, normal, ns, logs, arcs, nobody = columns
+        columns = np.moveaxis(statistics[..., :10], -1, 0)
+        right, words, own, count, weighted, ws, best, bs, normal, ns = columns
+        logs, arcs, nobody, top, bottom = np.moveaxis(statistics[..., 10:], -1, 0)
         micro = ratio(right, words, np.nan)
         share = np.where(nobody > 0, 0.0, np.exp(ratio(logs, arcs, np.nan)))
         return np.stack(
@@ -170,6 +182,7 @@ class SummarizationAccuracy(SummaryMetric):
                 micro * share,
                 ratio(best, bs, np.nan),
                 ratio(normal, ns, np.nan),
+                ratio(top, bottom, np.nan),
             ],
             axis=-1,
         )

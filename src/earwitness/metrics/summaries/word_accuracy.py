@@ -4,6 +4,9 @@ WACC counts replaced, missing and superfluous words against the words of the man
 `correct` leaves superfluous ones out (the paper calls it word precision; it is a recall). Words are
 the same if they stand at the same position. Of alignments with equally few edits the one with most
 right words counts.
+
+Without `_micro` a value is the mean of the cases' own; with it, words are summed over all cases
+first. Of several manual summaries of an item, words are their mean over all (or those of the best).
 """
 
 from __future__ import annotations
