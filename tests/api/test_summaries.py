@@ -118,6 +118,24 @@ def test_several_objectives_are_told_apart_in_one_run(corpus: tuple[str, str]) -
     assert own["sumaccy@accuracy"].value >= own["sumaccy@edits"].value
 
 
+def test_the_longest_strings_are_a_parameter_like_any_other(corpus: tuple[str, str]) -> None:
+    from earwitness.engines import processes
+
+    found = score(*corpus, metrics="word_strings", longest=[3, 7], map=processes(2))
+    own = found.systems["careful"]
+    assert [name for name in own if "micro" not in name] == [
+        *(f"p{n}@3" for n in range(1, 4)),
+        *(f"p{n}@7" for n in range(1, 8)),
+    ]
+    assert own["p2@3"].value == own["p2@7"].value
+    assert "word_strings(longest=7)" in found.signature
+    arguments = ["score", *corpus, "--metric", "word_strings", "--longest", "2", "--to", "json"]
+    done = CliRunner().invoke(group, arguments)
+    assert done.exit_code == 0, done.output
+    assert '"p2_micro"' in done.stdout
+    assert '"p3"' not in done.stdout
+
+
 def test_work_can_be_shared_among_processes(corpus: tuple[str, str]) -> None:
     from earwitness.engines import processes
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import pytest
 
-from earwitness import people, score
+from earwitness import network, people, score
 from earwitness.errors import InputError, MissingExtra, UsageError
 from earwitness.text import words as words_module
 from earwitness.text.ctm import read_ctm
@@ -202,7 +203,9 @@ def test_japanese_is_cut_into_words() -> None:
     }
     assert value([output(text="桜は春に咲く")], [record], tokenise="japanese") == 1
     scores = score([output(text="桜は咲く")], [record], tokenise="japanese")
-    assert "tokenise=japanese" in scores.signature
+    assert f"|tokenise=japanese(janome={version('janome')})" in scores.signature
+    drawn = network([record], "cherry", tokenise="japanese")
+    assert drawn.signature.endswith(f"|tokenise=japanese(janome={version('janome')})")
 
 
 def test_a_missing_tokeniser_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,6 +213,15 @@ def test_a_missing_tokeniser_is_named_with_its_extra(monkeypatch: pytest.MonkeyP
     words_module._janome.cache_clear()
     with pytest.raises(MissingExtra, match=r"earwitness\[ja\]"):
         words_module.japanese("桜")
+
+
+def test_a_tokeniser_that_is_not_there_has_no_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(words_module, "version", nowhere)
+    scores = score([output(positions=[1])], [reference()], tokenise="japanese")
+    assert scores.signature.endswith("|tokenise=japanese")
 
 
 def test_ctm_is_sorted_by_time_and_comments_are_passed_over() -> None:

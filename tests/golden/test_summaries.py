@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from earwitness.data import Case, Item, Key, Summary
+from earwitness.errors import UsageError
 from earwitness.metrics.summaries import (
     Bleu,
     KeptWords,
@@ -81,6 +82,33 @@ def test_the_worked_table(row: tuple[Any, ...]) -> None:
     assert found["wsumaccy_micro"] == pytest.approx(include, abs=5e-7)
     found = values(SummarizationAccuracy(boundary="exclude"), one)
     assert found["wsumaccy"] == pytest.approx(exclude, abs=5e-7)
+
+
+def test_strings_may_be_longer_or_shorter_than_five_words() -> None:
+    longer = values(WordStrings(longest=6), case("A"))
+    assert [longer["p5"], longer["p5_micro"]] == [1, 1]
+    assert math.isnan(longer["p6"])
+    assert math.isnan(longer["p6_micro"])
+    said = tuple(f"w{n}" for n in range(1, 9))
+    all_but_last = Summary(" ".join(said[:7]), said[:7], tuple(range(1, 8)))
+    everything = Summary(" ".join(said), said, tuple(range(1, 9)))
+    found = values(
+        WordStrings(longest=8),
+        Case(Key("i", "s"), Item(1.0, words=said), everything, (all_but_last,)),
+    )
+    # 7 of 8 words, 6 of 7 pairs, … 2 of 3 strings of six, 1 of 2 of seven, none of eight
+    assert [found[f"p{n}"] for n in range(1, 9)] == pytest.approx(
+        [(8 - n) / (9 - n) for n in range(1, 9)]
+    )
+    short = values(WordStrings(longest=2), case("34567"))
+    assert list(short) == ["p1", "p2", "p1_micro", "p2_micro"]
+    assert list(short.values()) == pytest.approx([1, 0.75, 1, 0.75])
+
+
+@pytest.mark.parametrize("longest", [1, 2.5, 101])
+def test_strings_of_no_such_length_are_refused(longest: float) -> None:
+    with pytest.raises(UsageError, match="longest must be a"):
+        WordStrings(longest=longest)  # type: ignore[arg-type]
 
 
 def test_the_network_of_the_table_has_fifteen_arcs() -> None:

@@ -42,7 +42,8 @@ def network(
         raise InputError(findings.problems, findings.count, "drawn")
     if item not in found.rows:
         raise UsageError(f'there is no item "{item}" — {nearest(item, found.rows)}')
-    return replace(_picture(found, item, families, other), signature=families.signature)
+    signature = f"{families.signature}{lines.signature}"
+    return replace(_picture(found, item, families, other), signature=signature)
 
 
 def _picture(

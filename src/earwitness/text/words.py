@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from earwitness.errors import MissingExtra
@@ -23,6 +24,22 @@ def japanese(text: str) -> list[str]:
 
 STOPS = ".,;:!?…·¡¿\"'`–—、。，！？：；।॥،؛؟۔"
 TOKENISERS: dict[str, Callable[[str], list[str]]] = {"blanks": at_blanks, "japanese": japanese}
+LIBRARIES = {"japanese": "janome"}  # whose dictionaries decide what a word is
+
+
+def tokeniser_signature(name: str) -> str:
+    """A tokeniser with the version of its library, if it has one and that is installed.
+
+    >>> tokeniser_signature("blanks")
+    'blanks'
+    """
+    library = LIBRARIES.get(name)
+    if library is None:
+        return name
+    try:
+        return f"{name}({library}={version(library)})"
+    except PackageNotFoundError:  # then no text was cut: words were given
+        return name
 
 
 @cache

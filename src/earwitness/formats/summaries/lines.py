@@ -26,6 +26,7 @@ from earwitness.formats.summaries.contents import (
 from earwitness.formats.summaries.layouts import OUTPUTS, REFERENCES, Content, Reference
 from earwitness.metrics import Metric
 from earwitness.metrics.cases import CaseList
+from earwitness.text.words import tokeniser_signature
 
 AMBIGUOUS = "ambiguous in "
 LISTED = 5  # items that a note names
@@ -46,7 +47,8 @@ class SummaryLines(Lines):
 
     @property
     def signature(self) -> str:
-        return "" if self.reading.tokenise == "blanks" else f"|tokenise={self.reading.tokenise}"
+        name = self.reading.tokenise
+        return "" if name == "blanks" else f"|tokenise={tokeniser_signature(name)}"
 
     def output(self, record: Content, cases: Cases, row: int) -> Resolved | list[Fault]:
         return of_system(record, cases[row].item, self.reading, "output")

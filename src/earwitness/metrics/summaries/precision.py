@@ -1,8 +1,9 @@
 """Words and strings of words that people kept too.
 
 Word string precision p_n is the share of the output's n neighbouring words that also follow each
-other in some manual summary, by position. Weighted word precision counts every word by the share of
-people who kept it; the normalised form divides by what the words that most people kept would get.
+other in some manual summary, by position; n goes up to `longest`. Weighted word precision counts
+every word by the share of people who kept it; the normalised form divides by what the words that
+most people kept would get.
 
 Without `_micro` a value is the mean of the cases' own; with it, strings, or shares of people, are
 summed over all cases first. All manual summaries of an item are looked at at once: it counts once.
@@ -11,7 +12,7 @@ summed over all cases first. All manual summaries of an item are looked at at on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
 from typing import ClassVar
@@ -19,33 +20,41 @@ from typing import ClassVar
 import numpy as np
 
 from earwitness.data import Case, Value
-from earwitness.metrics.base import Floats, ratio
+from earwitness.errors import UsageError
+from earwitness.metrics.base import Floats, at_least, ratio
 from earwitness.metrics.summaries.base import SummaryMetric, positions
 from earwitness.text.strings import strings
 
-LONGEST = 5  # words of a string
-LENGTHS = range(1, LONGEST + 1)
+LEAST, USUAL, MOST = 2, 5, 100  # words of the longest strings; pairs are the headline
+LONGEST = {"help": f"words of the longest strings, from {LEAST} to {MOST}"}
 PAPERS = (
     "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
     "Hori et al. (2000), Improvements in Automatic Speech Summarization and Evaluation Methods",
 )
 
 
+def _values(longest: int) -> tuple[Value, ...]:
+    lengths = range(1, longest + 1)
+    return (
+        *(Value(f"p{n}", "high", 0, 1, f"strings of {n} kept by somebody; mean") for n in lengths),
+        *(
+            Value(f"p{n}_micro", "high", 0, 1, f"the same for {n} over all strings")
+            for n in lengths
+        ),
+    )
+
+
 @dataclass(frozen=True)
 class WordStrings(SummaryMetric):
-    """Word string precision."""
+    """Word string precision; an instance has as many values as its strings have lengths."""
+
+    longest: int = field(default=USUAL, metadata=LONGEST)
 
     name = "word_strings"
     title = "Word string precision"
-    values = (
-        *(Value(f"p{n}", "high", 0, 1, f"strings of {n} kept by somebody; mean") for n in LENGTHS),
-        *(
-            Value(f"p{n}_micro", "high", 0, 1, f"the same for {n} over all strings")
-            for n in LENGTHS
-        ),
-    )
+    values = _values(USUAL)
     headline = "p2"
-    width = 4 * LONGEST
+    width = 4 * USUAL
     empty_cells: ClassVar[dict[str, str]] = {
         "both empty": "refused: a manual summary has words",
         "output empty": "undefined",
@@ -54,10 +63,22 @@ class WordStrings(SummaryMetric):
     }
     references = PAPERS
 
+    def __post_init__(self) -> None:
+        longest = at_least(LEAST, "longest", self.longest)
+        if longest > MOST or longest % 1:
+            told = f"longest must be a whole number from {LEAST} to {MOST}"
+            raise UsageError(f"{told}, got {self.longest!r}")
+        for name, own in (
+            ("longest", int(longest)),
+            ("values", _values(int(longest))),
+            ("width", 4 * int(longest)),
+        ):
+            object.__setattr__(self, name, own)
+
     def statistics(self, case: Case) -> Sequence[float]:
         """For every n: found strings, strings, their quotient, whether there is one."""
         own, row = positions(case.output), list[float]()
-        for n in LENGTHS:
+        for n in range(1, self.longest + 1):
             known = [_known(positions(one), n) for one in case.references]
             mine = strings(own, n)
             found = sum(any(string in one for one in known) for string in mine)
