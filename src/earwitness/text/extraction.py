@@ -1,14 +1,27 @@
-"""A summary in words of a transcript: where do its words stand?"""
+"""A summary in words of a transcript: where do its words stand?
+
+Taking every word as early as it can be, and then as late, says whether there is a way at all and
+between which positions each word must lie. Words for which both are the same are settled; only the
+stretches between them are searched, backwards row by row, with few rows in memory at a time.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from math import isqrt
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from earwitness.text.words import same
 
 MANY = 10**9  # ways are counted up to here
+HELD = 500_000  # cells of a search that are kept; of larger ones only some rows
+Ints = NDArray[np.int64]
 
 
 class Extraction(NamedTuple):
@@ -38,76 +51,125 @@ def extraction(summary: Sequence[str], transcript: Sequence[str]) -> Extraction 
     where: dict[str, list[int]] = {}
     for position, word in enumerate(transcript, 1):
         where.setdefault(same(word), []).append(position)
-    steps: list[_Step] = []
-    for place, word in enumerate(summary):
-        step = _step(where.get(same(word), []), steps[-1] if steps else None)
-        if not step.positions:
-            return NoExtraction(place)
-        steps.append(step)
-    if not steps:
-        return Extraction((), 1)
-    best = max(steps[-1].together)
-    ways = sum(w for w, t in zip(steps[-1].ways, steps[-1].together, strict=True) if t == best)
-    return Extraction(_earliest(steps, best), min(ways, MANY))
+    words = [same(word) for word in summary]
+    places = [where.get(word, []) for word in words]
+    first = _earliest(places)
+    if len(first) < len(words):
+        return NoExtraction(len(first))
+    last = _latest(places)
+
+    @cache
+    def array(word: str) -> Ints:
+        return np.array(where[word], np.int64)
+
+    path, ways = first.copy(), 1
+    for start, end in _open(first, last):
+        rows = [
+            array(words[i])[bisect_left(places[i], first[i]) : bisect_right(places[i], last[i])]
+            for i in range(start, end)
+        ]
+        path[start:end], number = _search(rows)
+        ways = min(MANY, ways * number)
+    return Extraction(tuple(path), ways)
 
 
-class _Step(NamedTuple):
-    """Where a word of the summary may stand; for each position the most neighbours up to there."""
-
-    positions: list[int]
-    together: list[int]
-    ways: list[int]
-
-
-def _step(candidates: list[int], before: _Step | None) -> _Step:
-    if before is None:
-        return _Step(candidates, [0] * len(candidates), [1] * len(candidates))
-    step = _Step([], [], [])
-    passed, most, ways = 0, -1, 0  # positions before a candidate, their best, in how many ways
-    for position in candidates:
-        while passed < len(before.positions) and before.positions[passed] < position:
-            other = before.together[passed]
-            if other > most:
-                most, ways = other, 0
-            ways = min(MANY, ways + before.ways[passed] * (other == most))
-            passed += 1
-        if not passed:
-            continue
-        best, number = most, ways
-        if before.positions[passed - 1] == position - 1:
-            beside = before.together[passed - 1] + 1
-            if beside > best:
-                best, number = beside, before.ways[passed - 1]
-            elif beside == best:
-                number = min(MANY, number + before.ways[passed - 1])
-        step.positions.append(position)
-        step.together.append(best)
-        step.ways.append(number)
-    return step
+def _earliest(places: Sequence[Sequence[int]]) -> list[int]:
+    """Every word as early as it can be; as far as there is a way."""
+    found, now = list[int](), 0
+    for known in places:
+        index = bisect_right(known, now)
+        if index == len(known):
+            break
+        now = known[index]
+        found.append(now)
+    return found
 
 
-def _earliest(steps: list[_Step], best: int) -> tuple[int, ...]:
-    """The smallest positions, from the first word on, that still reach the best."""
-    reach: list[list[int]] = [[0] * len(steps[-1].positions)]  # the most neighbours from there on
-    for step, after in zip(reversed(steps[:-1]), reversed(steps[1:]), strict=True):
-        rest, onward = reach[-1], [-1] * (len(after.positions) + 1)
-        for index in reversed(range(len(after.positions))):
-            onward[index] = max(onward[index + 1], rest[index])
-        own = []
-        for position in step.positions:
-            index = bisect_left(after.positions, position + 1)
-            beside = index < len(after.positions) and after.positions[index] == position + 1
-            own.append(max(onward[index], rest[index] + 1) if beside else onward[index])
-        reach.append(own)
-    reach.reverse()
-    path: list[int] = []
-    for step, rest in zip(steps, reach, strict=True):
-        for position, more in zip(step.positions, rest, strict=True):
-            if path and position <= path[-1]:
-                continue
-            gained = bool(path) and position == path[-1] + 1
-            if more >= 0 and more + gained == best:
-                path.append(position)
-                best = more
-                break
-    return tuple(path)
+def _latest(places: Sequence[Sequence[int]]) -> list[int]:
+    """Every word as late as it can be; there is a way."""
+    found = list[int]()
+    for known in reversed(places):
+        index = bisect_left(known, found[-1]) if found else len(known)
+        found.append(known[index - 1])
+    return found[::-1]
+
+
+def _open(first: Sequence[int], last: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Stretches of words that are not settled, each with its settled neighbours."""
+    settled = [
+        place for place, pair in enumerate(zip(first, last, strict=True)) if pair[0] == pair[1]
+    ]
+    edges = [-1, *settled, len(first)]
+    for before, behind in pairwise(edges):
+        if behind - before > 1:
+            yield max(before, 0), min(behind + 1, len(first))
+
+
+class _Row(NamedTuple):
+    """For every position of a word: the most neighbours from there on, and in how many ways."""
+
+    most: Ints
+    ways: Ints
+
+
+def _search(places: Sequence[Ints]) -> tuple[list[int], int]:
+    """The best and earliest positions of a stretch, and how many are as good."""
+    path, target, ways = list[int](), 0, 1
+    for here, row in zip(places, _rows(places), strict=True):
+        if not path:
+            target = int(row.most.max())
+            ways = min(MANY, int(row.ways[row.most == target].sum()))
+            chosen = int(np.argmax(row.most == target))
+        else:
+            chosen = int(np.searchsorted(here, path[-1] + 1))
+            beside = here[chosen] == path[-1] + 1 and row.most[chosen] + 1 == target
+            if not beside:
+                chosen += int(np.argmax(row.most[chosen:] == target))
+        path.append(int(here[chosen]))
+        target = int(row.most[chosen])
+    return path, ways
+
+
+def _rows(places: Sequence[Ints]) -> Iterator[_Row]:
+    """Rows from the first word on; they are made from the last one, and most of them twice."""
+    cells = sum(map(len, places))
+    every = 1 if cells <= HELD else isqrt(len(places)) + 1
+    end = len(places) - 1
+    kept = dict[int, _Row]()
+    for place, row in _backwards(places, 0, end, None):
+        if place % every == 0 or place == end:
+            kept[place] = row
+    for start in range(0, len(places), every):
+        stop = min(start + every, end)
+        again = list(_backwards(places, start + 1, stop - 1, kept[stop])) if stop > start else []
+        yield kept.pop(start)
+        yield from (row for _, row in reversed(again))
+    if end % every:
+        yield kept[end]
+
+
+def _backwards(
+    places: Sequence[Ints], start: int, end: int, row: _Row | None
+) -> Iterator[tuple[int, _Row]]:
+    """Rows from the end to the start, given the one behind the end."""
+    for place in range(end, start - 1, -1):
+        here = places[place]
+        if row is None:
+            row = _Row(np.zeros(len(here), np.int64), np.ones(len(here), np.int64))
+        else:
+            row = _before(here, places[place + 1], row)
+        yield place, row
+
+
+def _before(here: Ints, after: Ints, row: _Row) -> _Row:
+    """The row of a word from that of the next one; every position has one behind it there."""
+    best = np.maximum.accumulate(row.most[::-1])[::-1]  # at this position or a later one
+    sums = np.append(np.where(row.most == best, row.ways, 0)[::-1].cumsum()[::-1], 0)
+    ends = len(best) - np.searchsorted(best[::-1], best)  # where the best becomes less
+    number = sums[:-1] - sums[ends]
+    onward = np.searchsorted(after, here + 1)
+    most, ways = best[onward], number[onward]
+    gained = np.where(after[onward] == here + 1, row.most[onward] + 1, -1)
+    beside = row.ways[onward]
+    ways = np.where(gained > most, beside, ways + np.where(gained == most, beside, 0))
+    return _Row(np.maximum(most, gained), np.minimum(ways, MANY))
