@@ -223,3 +223,30 @@ def test_a_button_picks_out_the_path_of_its_system(browser: Browser, networks: P
     assert after
     assert before != after
     page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_need_no_sideways_scroll_on_a_phone(
+    browser: Browser, scheme: str, tmp_path: Path
+) -> None:
+    said = ["rain", "Donaudampfschifffahrtsgesellschaftskapitänsmütze" * 2, "falls"] * 9
+    people: list[Any] = [{"positions": list(range(1, 28))}, {"positions": [1, 5, 9]}]
+    record = {"item": "a", "words": said, "references": people}
+    kept = {"positions": [n for n in range(1, 28) if n % 4]}
+    outputs = [{"item": "a", "system": "s", "output": kept}]
+    path = tmp_path / "words.html"
+    scores = earwitness.score(outputs, [record], metrics=["sumaccy"], show="a")
+    path.write_text(earwitness.render(scores, "html"), encoding="utf-8")
+    page = opened(browser, path, 390, scheme)
+    wide = (
+        "[...document.querySelectorAll('.words, .words li')]"
+        ".filter((e) => e.scrollWidth > e.clientWidth)"
+    )
+    assert page.locator(".words li").count() == 29
+    assert page.evaluate(f"{wide}.length") == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    shades = page.evaluate(
+        "['.words .D', '.words li:not([class])']"
+        ".map((s) => getComputedStyle(document.querySelector(s)).backgroundColor)"
+    )
+    assert shades[0] != shades[1]

@@ -13,6 +13,7 @@ from earwitness import render, score
 from earwitness.chunkseg import evaluate
 from earwitness.errors import InputError, UsageError
 from earwitness.metrics.chapters.sentences import _nearest
+from earwitness.text.aligned import aligned
 from earwitness.timeline import Ragged
 
 TIMED = "# 0:00 - Hello there\nGood morning all.\n# 1:00 - The rain\nIt rains a lot.\n"
@@ -168,18 +169,24 @@ def test_titles_of_several_people() -> None:
 def test_words_of_shown_items_are_aligned_in_every_medium() -> None:
     records = [sample(id="a", reference_transcript="good day all. it rains & snows a lot.")]
     scores = score(records, metrics="wer", show="a")
-    shown = scores.shown[0].alignments["outputs"]
+    shown = aligned(scores.shown[0].alignments["outputs"])
     assert shown == (
-        "REF: good     day all. it rains & snows a lot.\n"
+        "REF: good day     all. it rains & snows a lot.\n"
         "OUT: good morning all. it rains * ***** a lot.\n"
-        "                S               D     D"
+        "          S                     D D"
     )
     text = render(scores)
     assert "\n  " + shown.splitlines()[1] in text
     assert shown in render(scores, "md")
-    assert "<pre>REF: good" in render(scores, "html")
+    page = render(scores, "html")
+    assert "<li><span>good</span><span>good</span></li>" in page
+    assert '<li class="S"><span>day</span><span>morning</span><b title="replaced">S</b>' in page
+    assert '<li class="D"><span>&amp;</span><i title="no word">' in page
+    assert page.count('<b title="missing">D</b>') == 2
     assert r"~~~~" in render(scores, "latex")
     assert not score(records, metrics="collar", show="a").shown[0].alignments
+    silent = [sample(id="a", hypothesis="", reference_transcript="[noise]")]
+    assert not score(silent, metrics="wer", show="a").shown[0].alignments
 
 
 SPOKEN = [[f"sentence {n}", 10.0 * n] for n in range(10)]  # at 0, 10 … 90 s
@@ -296,8 +303,8 @@ def test_every_sample_has_an_alignment_that_a_person_can_read(tmp_path: Path) ->
     score(records, metrics="wer", alignments=tmp_path / "words.txt")
     words = """\
 REF: good morning all. it ***** * rains.
-OUT: good morning all. it rains a   lot.
-                              I I      S"""
+OUT: good morning all. it rains a lot.
+                          I     I S"""
     want = [f"## s{n}, outputs\n\n{words}" for n in "ab"] + ["## c, outputs\n\n(no words)"]
     assert (tmp_path / "words.txt").read_text() == "\n\n".join(want) + "\n\n"
 

@@ -254,3 +254,18 @@ def test_boundaries_far_from_all_references_are_hollow(comparison: Comparison) -
     )
     figure = made[made.index('<figure class="timeline"') :].split("</figure>")[0]
     assert figure.count('class="far"') == far > 0
+
+
+def test_words_have_a_mark_beside_their_colour_and_break_out_of_nothing() -> None:
+    said = [EVIL, "rain", "falls", "today"]
+    record = {"item": "a", "words": said, "references": [{"positions": [1, 2, 3]}]}
+    words = [EVIL, "snow", "today"]
+    outputs = [{"item": "a", "system": "s", "output": {"words": words}}]
+    made = render(score(outputs, [record], metrics="sumaccy", show="a"), "html")
+    section = made[made.index('<ol class="words">') :].split("</ol>")[0]
+    assert [tag for tag, _ in outline(made).tags].count("script") == 1
+    # the first word is right, two are replaced, then the end; one person went to each
+    assert section.count('<li class="S">') == section.count('<b title="replaced">S</b>') == 2
+    assert section.count("<li>") == 2
+    assert section.count("<small>1</small>") == 4
+    assert "today" in section

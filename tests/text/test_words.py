@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 
+from earwitness.text.aligned import aligned
 from earwitness.text.rouge import any_words, rouge_l
 from earwitness.text.wer import alignment, word_errors
 
@@ -55,7 +56,7 @@ def test_word_errors_are_those_of_chunkseg_with_the_right_number_of_words(
 
 
 def test_an_alignment_shows_what_differs() -> None:
-    assert alignment("the cat on a mat", "the cat is on the mat") == (
-        "REF: the cat is on the mat\nOUT: the cat ** on   a mat\n              D      S"
+    assert aligned([alignment("the cat on a mat", "the cat is on the mat")]) == (
+        "REF: the cat is on the mat\nOUT: the cat ** on a   mat\n             D     S"
     )
     assert jiwer.wer("the cat is on the mat", "the cat on a mat") == pytest.approx(2 / 6)

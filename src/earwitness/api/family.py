@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness import __version__
-from earwitness.data import Case, Summary, Sweep, Value, WordNetwork
+from earwitness.data import Alignment, Case, Summary, Sweep, Value, WordNetwork
 from earwitness.errors import UsageError, nearest
 from earwitness.metrics import METRICS, Metric, Views, find
 
@@ -173,10 +173,10 @@ class Families:
         """Whether any of them looks at words."""
         return any(metric.aligns for metric in self.metrics)
 
-    def alignment(self, case: Case) -> str:
+    def alignments(self, case: Case) -> tuple[Alignment, ...]:
         """What metrics of words show of a case."""
         shown = (metric.alignment(case) for metric in self.metrics)
-        return "\n\n".join(dict.fromkeys(filter(None, shown)))
+        return tuple(dict.fromkeys(one for one in shown if one is not None and one.pairs))
 
     def network(
         self, cases: Mapping[str, Case], people: Mapping[str, Summary]

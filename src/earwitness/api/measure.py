@@ -18,6 +18,7 @@ from earwitness.formats.records import Findings, OnError
 from earwitness.formats.references import References
 from earwitness.formats.slices import Labels, Slicing
 from earwitness.formats.source import Block
+from earwitness.text.aligned import aligned
 
 Ints = NDArray[np.int64]
 
@@ -108,7 +109,7 @@ class MeasureBlock:
             each,
             left_out,
             cases if self.whole else None,
-            [self.families.alignment(case) for case in cases] if self.aligned else [],
+            [aligned(self.families.alignments(case)) for case in cases] if self.aligned else [],
             parsed.audio if self.whole else {},
             done,
         )

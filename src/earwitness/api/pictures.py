@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from earwitness.api.collect import Hashes, Ints
 from earwitness.api.family import Families, Floats
-from earwitness.data import Case, Cases, Chapters, Shown, Summary, is_address
+from earwitness.data import Alignment, Case, Cases, Chapters, Shown, Summary, is_address
 
 DRAWN = 2000  # cases of a system whose values are kept: those with the smallest hashes
 HELD = 20_000  # cases that are held in case one of them is wanted later
@@ -128,14 +128,17 @@ class Gallery:
             return replace(shown, references=references, outputs=outputs)
         return replace(shown, network=self.families.network(ordered, people))
 
-    def _alignments(self, cases: list[Case], people: dict[str, Any]) -> dict[str, str]:
+    def _alignments(
+        self, cases: list[Case], people: dict[str, Any]
+    ) -> dict[str, tuple[Alignment, ...]]:
         """Word by word, if words are scored; else summaries below each other."""
         ordered = sorted(cases, key=lambda case: case.key)
         if isinstance(ordered[0].output, Summary) and not self.families.aligns:
             said = [f"{name}: {one.text}" for name, one in people.items()]
-            return {c.key.system: "\n".join([*said, f"OUT: {c.output.text}"]) for c in ordered}
-        shown = {case.key.system: self.families.alignment(case) for case in ordered}
-        return {system: text for system, text in shown.items() if text}
+            texts = {c.key.system: [*said, f"OUT: {c.output.text}"] for c in ordered}
+            return {name: (Alignment((), told="\n".join(text)),) for name, text in texts.items()}
+        shown = {case.key.system: self.families.alignments(case) for case in ordered}
+        return {system: found for system, found in shown.items() if found}
 
 
 def found_sound(folder: Path | None, audio: str) -> str:

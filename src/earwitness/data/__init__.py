@@ -1,5 +1,6 @@
 """Frozen types that every other package speaks; nothing here needs a third-party library."""
 
+from earwitness.data.alignment import Alignment, Pair
 from earwitness.data.case import Case, Chapters, Item, Key, Summary, Titles
 from earwitness.data.cases import Cases
 from earwitness.data.comparison import Comparison, Contrast, GroupContrasts
@@ -35,6 +36,7 @@ from earwitness.data.study import (
 from earwitness.data.value import Value
 
 __all__ = [
+    "Alignment",
     "Analysis",
     "Answer",
     "Block",
@@ -53,6 +55,7 @@ __all__ = [
     "Key",
     "Left",
     "Map",
+    "Pair",
     "People",
     "Plan",
     "Progress",

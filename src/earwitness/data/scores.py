@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from earwitness.data.alignment import Alignment
 from earwitness.data.case import Key
 from earwitness.data.estimate import Estimate
 from earwitness.data.network import WordNetwork
@@ -61,7 +62,7 @@ class Shown:
     values: Mapping[str, Mapping[str, float]]
     near: float = 3.0
     why: str = ""
-    alignments: Mapping[str, str] = field(default_factory=dict)
+    alignments: Mapping[str, tuple[Alignment, ...]] = field(default_factory=dict)
     network: WordNetwork | None = None
 
 

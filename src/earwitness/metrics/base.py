@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.data import Case, Summary, Value, WordNetwork
+from earwitness.data import Alignment, Case, Summary, Value, WordNetwork
 from earwitness.errors import UsageError, nearest
 
 Floats = NDArray[np.float64]
@@ -75,10 +75,10 @@ class Metric(ABC):
         """Statistics of one case."""
         return np.asarray(self.measure_many((case,))[0])
 
-    def alignment(self, case: Case) -> str:
+    def alignment(self, case: Case) -> Alignment | None:
         """Word by word what was right and wrong, for people; nothing if the metric has no words."""
         del case
-        return ""
+        return None
 
     def picture(
         self, cases: Mapping[str, Case], people: Mapping[str, Summary]

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from earwitness.data import Contrast, Estimate, Shown, Value, WordNetwork
+from earwitness.data import Alignment, Contrast, Estimate, Shown, Value, WordNetwork
+from earwitness.text.aligned import aligned
 
 ABOUT_ARCS = "Arcs are the thicker the more people went that way; coloured: a closest path."
 PEOPLE = "(people)"  # a series that is no system
@@ -114,10 +115,15 @@ class NetworkPart:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Text whose columns are to stay below each other, such as an alignment of words."""
+    """Words of an output beside what was wanted."""
 
     title: str
-    text: str
+    alignments: tuple[Alignment, ...]
+
+    @property
+    def text(self) -> str:
+        """With columns that are to stay below each other."""
+        return aligned(self.alignments)
 
 
 Part = Table | Lines | Intervals | Curve | Spread | Matrix | Timeline | NetworkPart | Shares | Block

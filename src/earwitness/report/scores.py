@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from earwitness.data import Estimate, Estimates, Left, People, Scores, Slice, Value, WordNetwork
 from earwitness.report.numbers import cell, number, titled
@@ -86,7 +87,8 @@ def case_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
         )
         yield Section("Networks", parts, ABOUT_ARCS, place="pictures")
     if any(one.alignments for one in scores.shown):
-        text = "S replaced, D missing, I too much."
+        pairs = any(a.pairs for one in scores.shown for a in chain(*one.alignments.values()))
+        text = "S replaced, D missing, I too much." if pairs else ""
         if networks:
             text += (
                 " A word with a question mark was not said. Below, how many people went to this "
@@ -220,8 +222,8 @@ def _spread(scores: Scores, shown: Sequence[str]) -> Iterator[Part]:
 
 def _alignments(scores: Scores) -> Iterator[Block]:
     for one in scores.shown:
-        for system, text in one.alignments.items():
-            yield Block(f"{one.item}, {system}", text)
+        for system, alignments in one.alignments.items():
+            yield Block(f"{one.item}, {system}", alignments)
 
 
 def worst_table(scores: Scores, shown: Sequence[str]) -> Table:

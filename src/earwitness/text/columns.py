@@ -30,11 +30,12 @@ def columns(names: Sequence[str], table: Sequence[Sequence[str]], width: int = 1
     drawn = []
     for block in blocks:
         sizes = [max(map(cells, column)) for column in block]
+        lines = []
         for index, name in enumerate(names):
             texts = [pad(c[index], size, left=True) for c, size in zip(block, sizes, strict=True)]
-            drawn.append(" ".join([pad(name, head, left=True), *texts]).rstrip())
-        drawn.append("")
-    return "\n".join(drawn).rstrip("\n")
+            lines.append(" ".join([pad(name, head, left=True), *texts]).rstrip())
+        drawn.append("\n".join(lines).rstrip("\n"))
+    return "\n\n".join(drawn)
 
 
 def _blocks(table: Sequence[Sequence[str]], width: int) -> Iterator[list[Sequence[str]]]:

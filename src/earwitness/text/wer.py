@@ -7,7 +7,12 @@ in [brackets] or <angles> removed, white space squeezed; punctuation stays.
 from __future__ import annotations
 
 from functools import cache
+from itertools import zip_longest
 from typing import Any, NamedTuple
+
+from earwitness.data import Alignment, Pair
+
+MARKS = {"equal": "", "substitute": "S", "delete": "D", "insert": "I"}
 
 
 class WordErrors(NamedTuple):
@@ -35,25 +40,22 @@ def word_errors(output: str, reference: str) -> WordErrors:
     return WordErrors(found.substitutions, found.deletions, found.insertions, words)
 
 
-def alignment(output: str, reference: str, width: int = 100) -> str:
-    """Reference and output one above the other, with S, D and I below what differs.
+def alignment(output: str, reference: str) -> Alignment:
+    """Reference and output word by word.
 
-    Lines are at most ``width`` long.
-
-    >>> print(alignment("the cat on a mat", "the cat is on the mat"))
-    REF: the cat is on the mat
-    OUT: the cat ** on   a mat
-                  D      S
+    >>> alignment("a cat", "cat").pairs
+    (Pair(wanted='', given='a', mark='I', people=None), \
+Pair(wanted='cat', given='cat', mark='', people=None))
     """
-    import jiwer
-
-    shown = jiwer.visualize_alignment(
-        _processed(output, reference), show_measures=False, skip_correct=False, line_width=width
-    )
-    lines = [line.rstrip() for line in shown.splitlines()]
-    kept = [line for line in lines if line and not line.startswith("===") and line != "sentence 1"]
-    text = "\n".join("OUT:" + line[4:] if line.startswith("HYP:") else line for line in kept)
-    return text.replace("\nREF:", "\n\nREF:")
+    found = _processed(output, reference)
+    theirs, mine = found.references[0], found.hypotheses[0]
+    pairs = list[Pair]()
+    for chunk in found.alignments[0]:
+        wanted = theirs[chunk.ref_start_idx : chunk.ref_end_idx]
+        given = mine[chunk.hyp_start_idx : chunk.hyp_end_idx]
+        both = zip_longest(wanted, given, fillvalue="")
+        pairs += [Pair(w, g, MARKS[chunk.type]) for w, g in both]
+    return Alignment(tuple(pairs))
 
 
 def _processed(output: str, reference: str) -> Any:

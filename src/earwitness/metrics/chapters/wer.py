@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from earwitness.data import Case, Value
+from earwitness.data import Alignment, Case, Value
 from earwitness.metrics.base import Floats, ratio
 from earwitness.metrics.chapters.pairs import ChapterMetric
 from earwitness.text.wer import alignment, word_errors
@@ -60,9 +60,9 @@ class WordErrorRate(ChapterMetric):
                 row[:] = *found, own, float(found.words > 0)
         return table
 
-    def alignment(self, case: Case) -> str:
+    def alignment(self, case: Case) -> Alignment | None:
         said, transcript = case.output.text, case.item.transcript
-        return "" if said is None or transcript is None else alignment(said, transcript)
+        return None if said is None or transcript is None else alignment(said, transcript)
 
     def score(self, statistics: Floats) -> Floats:
         words, own, count = statistics[..., 3], statistics[..., 4], statistics[..., 5]

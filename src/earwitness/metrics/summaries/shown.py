@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from earwitness.data import Case
+from earwitness.data import Alignment, Case, Pair
 from earwitness.networks import START, Network, Step, Target
-from earwitness.text.columns import cells, columns
-
-NAMES = ("PATH:", "OUT:", "", "people:")
 
 
 def position_of(case: Case, place: int | None) -> int | None:
@@ -18,13 +15,13 @@ def position_of(case: Case, place: int | None) -> int | None:
     return None if known is None or place is None else int(known[place])
 
 
-def shown_steps(case: Case, network: Network, target: Target, steps: Sequence[Step]) -> str:
-    """Words in columns; below them S, D or I, and how many people went to this word from the last.
+def shown_steps(case: Case, network: Network, target: Target, steps: Sequence[Step]) -> Alignment:
+    """Words with S, D or I, and how many people went to this word from the last.
 
     The number behind the last word is that of the people who ended there.
     """
     came = dict(zip(target.path, pairwise((START, *target.path)), strict=True))
-    table = []
+    pairs = []
     for step in steps:
         wanted = "" if step.position is None else case.item.words[step.position - 1]
         given = "" if step.place is None else case.output.words[step.place]
@@ -33,11 +30,9 @@ def shown_steps(case: Case, network: Network, target: Target, steps: Sequence[St
             given += "?"
         elif place and step.mark == "S" and wanted == given:  # the same word elsewhere
             wanted, given = f"{wanted}[{step.position}]", f"{given}[{place}]"
-        people = "" if step.position is None else str(network.counts[came[step.position]])
-        table.append(
-            (wanted or "*" * cells(given), given or "*" * cells(wanted), step.mark, people)
-        )
-    table.append(("</s>", "</s>", "", str(network.counts[target.path[-1], network.end])))
+        people = None if step.position is None else network.counts[came[step.position]]
+        pairs.append(Pair(wanted, given, step.mark, people))
+    pairs.append(Pair("</s>", "</s>", "", network.counts[target.path[-1], network.end]))
     kinds = [step.mark for step in steps]
     wrong = sum(label == 0 for label in case.output.positions or ())
     told = (
@@ -45,4 +40,4 @@ def shown_steps(case: Case, network: Network, target: Target, steps: Sequence[St
         f"{len(target.path)}: {kinds.count('S')} replaced, {kinds.count('D')} missing, "
         f"{kinds.count('I')} too many; {wrong} not said; {network.people} people"
     )
-    return f"{columns(NAMES, table)}\n\n{told}"
+    return Alignment(tuple(pairs), "PATH", told)

@@ -24,7 +24,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from earwitness.data import Case, Summary, Value, WordNetwork
+from earwitness.data import Alignment, Case, Summary, Value, WordNetwork
 from earwitness.metrics.base import Floats, one_of, ratio
 from earwitness.metrics.summaries.base import SummaryMetric, positions
 from earwitness.metrics.summaries.shown import shown_steps
@@ -116,7 +116,7 @@ class SummarizationAccuracy(SummaryMetric):
         said = {place: same(word) for place, word in enumerate(case.item.words, 1)}
         return [same(word) for word in case.output.words], said
 
-    def alignment(self, case: Case) -> str:
+    def alignment(self, case: Case) -> Alignment:
         """The closest path above the output, with marks and how many people went that way."""
         network = self.network(case)
         target = self.target(case, network)

@@ -11,6 +11,7 @@ from earwitness.report.html.network import network_picture
 from earwitness.report.html.plots import curve_plot, intervals_plot, legend, spread_plot
 from earwitness.report.html.shares import shares_plot
 from earwitness.report.html.timelines import timeline
+from earwitness.report.html.words import words_block
 from earwitness.report.parts import (
     Block,
     Curve,
@@ -30,7 +31,6 @@ from earwitness.report.tables import tables
 
 COLOURS = 8
 MADE = "Provenance"
-SHORT = 4000  # characters of a text that is not folded
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "media-src * file: data: blob:; img-src data:"
@@ -118,13 +118,7 @@ class _Page:
                 every = _folded(tables(part)[1], "all differences, with p")
                 return element("figure", matrix(part), every)
             case Block():
-                return element(
-                    "details",
-                    element("summary", part.title),
-                    element("pre", part.text),
-                    class_="block",
-                    open=len(part.text) < SHORT,
-                )
+                return words_block(part)
             case Shares():
                 return shares_plot(part)
             case NetworkPart():
