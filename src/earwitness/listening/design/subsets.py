@@ -1,58 +1,24 @@
 """Equivalent subsets: disjoint, of one size, each like the whole in every covariate.
 
-Clips with the same categories are a stratum. How many clips of each stratum a subset gets is
-decided first: as many as its share of the whole, rounded so that all strata and all categories
-together come as close as can be, and no stratum that could be there is left out. Then clips are
-dealt, so that numbers (such as an SNR) are spread alike.
+How many clips of each stratum a subset gets is decided first (`strata`). Then clips are dealt, so
+that numbers (such as an SNR) are spread alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from earwitness.errors import UsageError
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-MARGIN = 4.0  # how much a category off its share weighs
-ABSENT, NEVER = 1.0, 9.0  # a stratum that a subset lacks, and one that no subset had before
-ROUNDS = 10_000
-LEVELLED, MANY = 40, 40  # exchanges between subsets; strata up to which they are looked for
-Covariates = Mapping[str, str | float]
-
-
-@dataclass(frozen=True)
-class Strata:
-    """Clips by stratum; ``categories`` say which strata make up each category of a covariate."""
-
-    names: list[tuple[str, ...]]
-    members: list[list[int]]
-    categories: Floats
-
-    @classmethod
-    def of(cls, clips: Sequence[Covariates], fields: Sequence[str]) -> Strata:
-        """By the fields that are categories."""
-        found: dict[tuple[str, ...], list[int]] = {}
-        for index, clip in enumerate(clips):
-            found.setdefault(tuple(str(clip[name]) for name in fields), []).append(index)
-        names = sorted(found)
-        rows = [
-            [float(stratum[place] == value) for stratum in names]
-            for place in range(len(fields))
-            for value in sorted({stratum[place] for stratum in names})
-        ]
-        table = np.array(rows, np.float64).reshape(len(rows), len(names))
-        return cls(names, [found[name] for name in names], table)
-
-    @property
-    def sizes(self) -> Ints:
-        """Clips of each stratum."""
-        return np.array([len(own) for own in self.members], np.int64)
+from earwitness.listening.design.strata import (
+    ROUNDS,
+    Covariates,
+    Floats,
+    Ints,
+    Strata,
+    stratum_counts,
+)
 
 
 def equivalent_subsets(
@@ -78,98 +44,6 @@ def equivalent_subsets(
             subsets[subset].append(clip)
     _exchange(clips, strata, subsets, numbers)
     return [sorted(subset) for subset in subsets]
-
-
-def stratum_counts(strata: Strata, number: int, size: int) -> Ints:
-    """How many clips of every stratum each subset gets, a row a subset."""
-    sizes = strata.sizes
-    share = size * sizes / sizes.sum()
-    counts = np.zeros((number, len(sizes)), np.int64)
-    left = sizes.copy()
-    for subset in range(number):
-        fair = left // (number - subset)  # so that the last subset finds what the first did
-        most = np.maximum(fair, np.minimum(left, 1))
-        absent = np.where(counts.any(axis=0), ABSENT, NEVER)
-        counts[subset] = _round(most, left, _Aim(strata, share, absent), size)
-        left -= counts[subset]
-    _level(counts, _Aim(strata, share, np.full(len(sizes), ABSENT)))
-    return counts
-
-
-@dataclass(frozen=True)
-class _Aim:
-    """What counts are measured by."""
-
-    strata: Strata
-    share: Floats
-    absent: Floats
-
-    def cost(self, counts: Ints) -> float:
-        """How far off: in strata, in categories, and where a stratum is left out."""
-        off = counts - self.share
-        return float(
-            (off**2).sum()
-            + MARGIN * ((self.strata.categories @ off) ** 2).sum()
-            + self.absent[counts == 0].sum()
-        )
-
-
-def _round(most: Ints, left: Ints, aim: _Aim, size: int) -> Ints:
-    """Whole numbers that sum to ``size``, close to the shares in strata and in categories."""
-    counts = np.minimum(np.floor(aim.share).astype(np.int64), most)
-    while counts.sum() < size:
-        open_ = np.flatnonzero(counts < most).tolist()
-        if not open_:  # fair portions are used up: take what is left anywhere
-            most = np.minimum(most + 1, left)
-            continue
-        best = min(open_, key=lambda i: aim.cost(_changed(counts, +1, i)))
-        counts[best] += 1
-    for _ in range(ROUNDS):
-        moves = [
-            (aim.cost(_changed(_changed(counts, -1, a), +1, b)), a, b)
-            for a in np.flatnonzero(counts).tolist()
-            for b in np.flatnonzero(counts < most).tolist()
-            if a != b
-        ]
-        if not moves or min(moves)[0] >= aim.cost(counts) - 1e-9:
-            break
-        _, a, b = min(moves)
-        counts = _changed(_changed(counts, -1, a), +1, b)
-    return counts
-
-
-def _level(counts: Ints, aim: _Aim) -> None:
-    """Exchange strata between subsets while both together come closer to their shares."""
-    for _ in range(LEVELLED):
-        moves = [
-            move
-            for i, j in combinations(range(len(counts)), 2)
-            for move in _trades(counts, i, j, aim)
-        ]
-        if not moves or min(moves)[0] >= -1e-9:
-            return
-        _, i, j, a, b = min(moves)
-        counts[i, a], counts[j, a] = counts[i, a] - 1, counts[j, a] + 1
-        counts[i, b], counts[j, b] = counts[i, b] + 1, counts[j, b] - 1
-
-
-def _trades(counts: Ints, i: int, j: int, aim: _Aim) -> Iterator[tuple[float, int, int, int, int]]:
-    """What it costs if subset i gives one of stratum a to j for one of b."""
-    if len(aim.share) > MANY:
-        return
-    before = aim.cost(counts[i]) + aim.cost(counts[j])
-    for a in np.flatnonzero(counts[i]).tolist():
-        for b in np.flatnonzero(counts[j]).tolist():
-            if a != b:
-                mine = _changed(_changed(counts[i], -1, a), +1, b)
-                theirs = _changed(_changed(counts[j], +1, a), -1, b)
-                yield aim.cost(mine) + aim.cost(theirs) - before, i, j, a, b
-
-
-def _changed(counts: Ints, by: int, place: int) -> Ints:
-    other = counts.copy()
-    other[place] += by
-    return other
 
 
 def _spread(
