@@ -1,8 +1,10 @@
 """Titles: bert-score called sample by sample, and ours, with the same model on the same samples.
 
-Prints ratios of wall-clock times: to `bert_score.score`, which loads its model in every call, and
-to one `BERTScorer` that is kept, as chunkseg does; and how close ours is to merely running the
-model over the distinct texts. `--quick` uses few samples: the figures then only show that it runs.
+Prints two ratios of wall-clock times: to `bert_score.score`, which loads its model in every call, as
+chunkseg does (there is a bar for it), and for information to one `BERTScorer` that is kept (no bar);
+and how close ours is to merely running the model over the distinct texts, which nobody can leave
+out. Loading our model is in none of them. `--quick` uses few samples: the figures then only show
+that it runs.
 """
 
 from __future__ import annotations

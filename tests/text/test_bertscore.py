@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 
 from earwitness.errors import UsageError
-from earwitness.models import LAYERS, bertscore, find_encoder, is_there
+from earwitness.models import LAYERS, Encoded, bertscore, find_encoder, is_there, kept
 from earwitness.models import encoder as module
 from support import many
 
@@ -44,7 +46,7 @@ def test_numbers_do_not_depend_on_the_company() -> None:
     encoder = find_encoder("minilm")
     output, reference = texts(random.Random(1), 30), texts(random.Random(2), 30)
     together = bertscore(output, reference, encoder)
-    encoder._kept.clear()
+    encoder._kept = kept.Kept()
     alone = np.concatenate(
         [bertscore([o], [r], encoder) for o, r in zip(output, reference, strict=True)]
     )
@@ -66,12 +68,69 @@ def test_every_distinct_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch) ->
     assert sorted(seen) == ["a b", "c", "d"]
 
 
-def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def random_vectors(rng: np.random.Generator) -> Encoded:
+    rows = int(rng.integers(0, 9))
+    return Encoded(
+        rng.standard_normal((rows, 5)).astype(np.float32),
+        rng.integers(0, 2, rows).astype(np.float32),
+    )
+
+
+def test_what_is_kept_in_memory_is_bounded_and_the_rest_comes_back_bit_by_bit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kept, "HELD", 1000)
+    rng, store = np.random.default_rng(0), kept.Kept()
+    given = {f"text {n} \ud800": random_vectors(rng) for n in range(many(50, 500))}
+    for text, encoded in given.items():
+        assert text not in store
+        store.add(text, encoded)
+        assert store.held <= 1000
+    for text in [*given, *reversed(given)]:
+        assert text in store
+        assert store[text].vectors.shape == given[text].vectors.shape
+        assert store[text].vectors.tobytes() == given[text].vectors.tobytes()
+        assert store[text].weights.tobytes() == given[text].weights.tobytes()
+
+
+def test_numbers_do_not_depend_on_what_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    output, reference = texts(random.Random(4), 40), texts(random.Random(5), 40)
+    output += reference[:20]  # a text may be compared with itself
+    reference += reference[:20]
+    held = bertscore(output, reference, module.Encoder("minilm", 6))
+    monkeypatch.setattr(kept, "HELD", 20_000)
+    assert (bertscore(output, reference, module.Encoder("minilm", 6)) == held).all()
+
+
+def test_a_forked_process_writes_to_a_file_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    spool = kept.Spool()
+    spool.add("a", random_vectors(np.random.default_rng(1)))
+    first = spool._file
+    assert "a" in spool
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    assert "a" not in spool
+    spool.add("b", random_vectors(np.random.default_rng(1)))
+    assert spool._file is not first
+
+
+def test_a_folder_without_room_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full() -> object:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    with pytest.raises(UsageError, match="No space left on device — name a folder with room"):
+        kept.Spool().add("a", random_vectors(np.random.default_rng(1)))
+
+
+def test_batches_hold_all_texts_and_few_tokens() -> None:
     encoder = module.Encoder("minilm", 6)
-    monkeypatch.setattr(module, "HELD", 20_000)
-    found = encoder.encode(texts(random.Random(3), 40))
-    assert len(encoder._kept) < len(found)
-    assert encoder._bytes <= 20_000
+    given = [*texts(random.Random(6), 300), "", " ".join(WORDS * 60), " ".join(WORDS * 70)]
+    batches = list(encoder._batches(given))
+    assert sorted(text for batch in batches for text in batch) == sorted(given)
+    tokenizer = encoder._loaded[0]
+    for batch in batches:
+        cut = tokenizer(batch, truncation=True, max_length=encoder._longest)["input_ids"]
+        assert len(batch) == 1 or len(batch) * max(map(len, cut)) <= module.BATCH
 
 
 def test_texts_without_tokens_score_0() -> None:

@@ -173,6 +173,11 @@ class Families:
         """Whether any of them looks at words."""
         return any(metric.aligns for metric in self.metrics)
 
+    @property
+    def alone(self) -> bool:
+        """Whether any of them is measured in one process only."""
+        return any(metric.alone for metric in self.metrics)
+
     def alignments(self, case: Case) -> tuple[Alignment, ...]:
         """What metrics of words show of a case."""
         shown = (metric.alignment(case) for metric in self.metrics)

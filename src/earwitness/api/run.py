@@ -25,6 +25,7 @@ from earwitness.data import (
     Scores,
     Shown,
 )
+from earwitness.engines import in_process
 from earwitness.errors import InputError, Problem, UsageError, nearest, whole_characters
 from earwitness.formats.check import Fault, is_name
 from earwitness.formats.joined import empty_outputs
@@ -81,7 +82,7 @@ class Run:
             )
             self._found(references, found)
             self.remarks.update(self.references.remarks)
-            self.people.read(self.references, map_)
+            self.people.read(self.references, self._spread(map_))
         name = outputs.stem if system is None else whole_characters(system)
         self.work = MeasureBlock(
             self.families,
@@ -94,7 +95,7 @@ class Run:
             kept.alignments is not None,
             self.lines,
         )
-        for measured in map_(self.work, outputs.blocks()):
+        for measured in self._spread(map_)(self.work, outputs.blocks()):
             self._take(measured, outputs.name)
             progress(measured.done, outputs.total, kept.cases)
         self._found(outputs, Findings())
@@ -104,6 +105,10 @@ class Run:
             self._missing(self.references, outputs.name)
         self._refuse(outputs.name)
         self._check_shown()
+
+    def _spread(self, map_: Map) -> Map:
+        """How work is shared; a model does all of it here, where it knows what it has encoded."""
+        return in_process if self.families.alone else map_
 
     def _baseline(self, name: str) -> None:
         """Score a system that is none, on all items."""
@@ -125,7 +130,7 @@ class Run:
         self._found(references, found)
         if self.findings.count:
             raise InputError(self.findings.problems, self.findings.count)
-        self.people.read(self.references, map_)
+        self.people.read(self.references, self._spread(map_))
         if not self.people.ceiling.systems:
             raise UsageError(f"{references.name}: no item has two references: nobody to agree with")
 

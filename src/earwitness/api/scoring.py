@@ -65,7 +65,8 @@ def score(
     ``pattern`` and ``timestamp_format`` where it needs them; ``tokenise`` how text becomes words.
     ``baselines`` are scored beside the systems. The task is that of the metrics, or is told from
     the first lines. ``parameters`` are those of the metrics, such as ``chunk_size=6.0``, or a list
-    of values to score with each, such as ``collar=[1, 3, 5]``.
+    of values to score with each, such as ``collar=[1, 3, 5]``. ``map`` shares the work; metrics
+    with a model do theirs in this process, where every distinct text is encoded once.
 
     >>> scores = score([{"hypothesis": [61, 120], "reference": [60], "duration": 180}])
     >>> scores.systems["outputs"]["collar_f1"].value

@@ -46,6 +46,10 @@ def command(
     target = Target(to, output, (outputs, references))
     with bar(quiet=quiet) as progress:
         found = compare(
-            outputs, references, map=engine(jobs), progress=progress, **target.worst(given(options))
+            outputs,
+            references,
+            map=engine(jobs, options["metrics"]),
+            progress=progress,
+            **target.worst(given(options)),
         )
     target.write(found)

@@ -111,7 +111,10 @@ SHARED = {
         "-o", "--output", type=click.Path(path_type=Path), help="Write here, not to stdout."
     ),
     "jobs": click.option(
-        "--jobs", default=1, show_default=True, help="Processes that share the work."
+        "--jobs",
+        default=1,
+        show_default=True,
+        help="Processes that share the work; metrics with a model need only one.",
     ),
     "quiet": click.option("--quiet", is_flag=True, help="No progress bar."),
 }
@@ -181,8 +184,12 @@ def _flat(value: Any) -> Any:
     return value
 
 
-def engine(jobs: int) -> Map:
-    """Who does the work."""
+def engine(jobs: int, metrics: Sequence[str]) -> Map:
+    """Who does the work; metrics that do theirs in one process are told."""
+    alone = [name for name in metrics if METRICS[name].alone]
+    if jobs > 1 and alone:
+        why = "its model uses all cores, and encodes every text once for all"
+        click.echo(f"--jobs does not apply to {', '.join(alone)}: {why}", err=True)
     return in_process if jobs == 1 else processes(jobs)
 
 

@@ -27,4 +27,4 @@ def command(
     """
     del quiet
     target = Target(to, output, (references,))
-    target.write(people(references, map=engine(jobs), **given(options)))
+    target.write(people(references, map=engine(jobs, options["metrics"]), **given(options)))

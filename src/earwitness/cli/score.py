@@ -51,7 +51,7 @@ def command(
     """
     target = Target(to, output, (outputs, references), samples, alignments)
     files = {"samples": samples, "alignments": alignments}
-    work = {"map": engine(jobs), **files, **target.worst(given(options))}
+    work = {"map": engine(jobs, options["metrics"]), **files, **target.worst(given(options))}
     with bar(quiet=quiet) as progress:
         scores = score(outputs, references, progress=progress, **work)
     for path in filter(None, files.values()):

@@ -60,6 +60,7 @@ class Metric(ABC):
     also: ClassVar[tuple[str, ...]] = ()  # more values that stand for the family
     empty_cells: ClassVar[dict[str, str]]
     aligns: ClassVar[bool] = False
+    alone: ClassVar[bool] = False  # measured in one process only
     needs: ClassVar[str] = "positions"  # or text: what summaries must have
     references: ClassVar[tuple[str, ...]]
 

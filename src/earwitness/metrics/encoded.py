@@ -14,8 +14,9 @@ LAYER = {"help": "whose vectors are compared; 0 is the published one of the mode
 
 @dataclass(frozen=True)
 class EncodedMetric(Metric):
-    """A metric with a model."""
+    """A metric with a model; in one process, so that a text is encoded once, on all cores."""
 
+    alone = True
     model: str = field(default="minilm", kw_only=True, metadata=MODEL)
     layer: int = field(default=0, kw_only=True, metadata=LAYER)
 

