@@ -28,9 +28,14 @@ odd = st.recursive(
     max_leaves=4,
 )
 good_times = st.lists(st.floats(-10, 1e6), max_size=3)
+said = st.one_of(
+    *(st.lists(st.tuples(st.text(max_size=3), *[st.floats(0, 9)] * n)) for n in range(5)),
+    st.lists(st.tuples(st.text(max_size=3), odd), max_size=2),
+    odd,
+)
 content = st.fixed_dictionaries(
     {"boundaries": st.one_of(good_times, odd)},
-    optional={"titles": odd, "annotator": odd, "zzz": odd},
+    optional={"titles": odd, "annotator": odd, "zzz": odd, "words": said, "subtitles": odd},
 )
 
 
@@ -47,6 +52,8 @@ records = {
         duration=st.one_of(st.floats(0, 1e6), odd),
         id=names,
         hyp_titles=odd,
+        hyp_words=said,
+        reference_subtitles=odd,
     ),
     "outputs": fields(item=names, system=names, output=st.one_of(content, odd)),
     "references": fields(
@@ -54,6 +61,8 @@ records = {
         duration=st.one_of(st.floats(0, 1e6), odd),
         references=st.one_of(st.lists(content, max_size=2), odd),
         transcript=odd,
+        words=said,
+        subtitles=odd,
     ),
 }
 word = st.one_of(st.text(max_size=3), st.tuples(st.text(max_size=3), *[odd] * 2), odd)

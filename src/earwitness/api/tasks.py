@@ -15,8 +15,8 @@ from earwitness.metrics import METRICS
 from earwitness.text.presets import PRESETS, Options
 from earwitness.text.words import TOKENISERS
 
-KEPT = {"positions", "text", "words", "ctm"}  # fields that only summaries have
-CUT = {"boundaries", "titles", "transcript", "preset", "sentences"}  # and only chapters
+KEPT = {"positions", "text", "words", "ctm"}  # fields that tell summaries
+CUT = {"boundaries", "titles", "transcript", "preset", "sentences", "subtitles"}  # and chapters
 SAID = {"words", "transcript", "ctm"}
 
 

@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 from earwitness.errors import UsageError, nearest
 from earwitness.text.clock import PATIENCE, TIME, Clock, TooSlow, compiled
-from earwitness.text.sections import Flaw, Section, Transcript
+from earwitness.text.sections import Flaw, Section, Transcript, plain_lines
 from earwitness.text.subtitles import ffmetadata, podcast, subtitles, youtube
 
 START, END = "[CSTART]", "[CEND]"
@@ -42,9 +42,8 @@ def read(text: str, preset: str, options: Options | None = None) -> Transcript:
     """The sections of a transcript, and what is wrong with it."""
     if preset not in PRESETS:
         raise UsageError(f'there is no preset "{preset}" — {nearest(preset, PRESETS)}')
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     try:
-        return PRESETS[preset](text, options or Options())
+        return PRESETS[preset](plain_lines(text), options or Options())
     except TooSlow as error:
         return Transcript((), (Flaw(1, str(error), "make the expression simpler"),))
 

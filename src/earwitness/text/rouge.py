@@ -18,12 +18,9 @@ from typing import NamedTuple
 import regex
 
 from earwitness.text.strings import strings
+from earwitness.text.words import ALONE
 
 LATIN = re.compile(r"[a-z0-9]+")
-ALONE = (  # scripts without blanks: Han, kana, Thai, Lao, Khmer, Myanmar
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U00020000-\U0003ffff"
-)
 ANY = regex.compile(rf"[{ALONE}]\p{{M}}*|(?:(?![{ALONE}])[\p{{L}}\p{{M}}\p{{N}}])+")
 STEMMED = 4  # letters from which on a word is stemmed
 

@@ -6,6 +6,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 
+def plain_lines(text: str) -> str:
+    """A text whose lines end in LF, without a byte-order mark."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
 class Section(NamedTuple):
     """A chapter of a transcript; ``line`` is where it begins."""
 

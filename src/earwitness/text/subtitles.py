@@ -7,7 +7,7 @@ import re
 from fractions import Fraction
 from html import unescape
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from earwitness.text.clock import TIME, Clock
 from earwitness.text.sections import Flaw, Section, Transcript
@@ -21,9 +21,24 @@ SEPARATORS = " \t-–—:|.,;→•\u200b\u200e\u200f"
 ENTRY = re.compile(r"(?:[^\n\\]|\\.)+", re.DOTALL)
 
 
+class Cue(NamedTuple):
+    """A text on the screen, and where it stands in the file; an end may be missing or no time."""
+
+    text: str
+    start: float
+    end: float | None
+    line: int
+
+
 def subtitles(text: str) -> Transcript:
     """SRT and WebVTT: every cue is a chapter, its text the title."""
-    sections: list[Section] = []
+    found, flaws = cues(text)
+    return Transcript(tuple(Section("", c.text, c.start, c.line) for c in found), tuple(flaws))
+
+
+def cues(text: str) -> tuple[list[Cue], list[Flaw]]:
+    """The cues of SRT and WebVTT, and what is wrong."""
+    found: list[Cue] = []
     flaws: list[Flaw] = []
     for first, block in _blocks(text.split("\n")):
         timings = [i for i, line in enumerate(block) if "-->" in line]
@@ -38,14 +53,14 @@ def subtitles(text: str) -> Transcript:
                 words.pop()  # the number of the next cue
             timing = TIMING.match(block[place])
             time = Clock().seconds(timing[1]) if timing else None
-            if time is None:
+            if timing is None or time is None:
                 flaws.append(Flaw(first + place, f'no time in "{block[place][:40]}"'))
                 continue
-            title = unescape(TAGS.sub("", " ".join(words))).strip()
-            sections.append(Section("", title, time, first + place))
-    if not sections and not flaws:
+            said = unescape(TAGS.sub("", " ".join(words))).strip()
+            found.append(Cue(said, time, Clock().seconds(timing[2]), first + place))
+    if not found and not flaws:
         flaws.append(Flaw(1, "no cue in it"))
-    return Transcript(tuple(sections), tuple(flaws))
+    return found, flaws
 
 
 def _blocks(lines: list[str]) -> list[tuple[int, list[str]]]:

@@ -22,6 +22,10 @@ def japanese(text: str) -> list[str]:
     return [word for word in found if word]
 
 
+ALONE = (  # scripts without blanks: Han, kana, Thai, Lao, Khmer, Myanmar
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
 STOPS = ".,;:!?…·¡¿\"'`–—、。，！？：；।॥،؛؟۔"
 TOKENISERS: dict[str, Callable[[str], list[str]]] = {"blanks": at_blanks, "japanese": japanese}
 LIBRARIES = {"japanese": "janome"}  # whose dictionaries decide what a word is

@@ -10,7 +10,8 @@ from msgspec import UNSET, UnsetType
 
 from earwitness.data import Titles
 from earwitness.errors import nearest
-from earwitness.formats.chapters.layouts import Content, TitleList
+from earwitness.formats.chapters.layouts import Content, Found, TitleList
+from earwitness.formats.chapters.spoken import Starts, spoken
 from earwitness.formats.check import FARTHEST, Fault
 from earwitness.text.presets import PRESETS, Options, read
 from earwitness.text.sections import Transcript
@@ -46,11 +47,11 @@ class Resolved(NamedTuple):
     boundaries: Sequence[float]
     titles: Titles | None = None
     said: str | None = None
-    sentences: tuple[float, ...] | None = None
+    sentences: Starts | None = None
     loose: int = 0
 
     @property
-    def texts(self) -> tuple[Titles | None, str | None, tuple[float, ...] | None]:
+    def texts(self) -> tuple[Titles | None, str | None, Starts | None]:
         """All that is written."""
         return self.titles, self.said, self.sentences
 
@@ -60,14 +61,14 @@ FAILED = Resolved((), (), "", ())  # an output that could not be read, or was no
 
 def resolve(content: Content, reading: Reading, path: str) -> Resolved | list[Fault]:
     """The chapters of a content, or all that is wrong with it; ``path`` is where it stands."""
-    titles, starts = given_titles(content.titles), starts_of(content.sentences)
+    titles = given_titles(content.titles)
     if content.transcript is UNSET:
         if content.boundaries is UNSET:
             return [Fault(_at(path, "boundaries"), "missing", "or give a transcript with times")]
-        return Resolved(content.boundaries, titles, None, starts)
+        return Resolved(content.boundaries, titles)
     if not content.transcript.strip():
         given = () if content.boundaries is UNSET else content.boundaries
-        return Resolved(given, titles, "", starts)
+        return Resolved(given, titles, "")
     preset = reading.preset if content.preset is UNSET else content.preset
     if preset not in PRESETS:
         told = f'there is no preset "{preset}"' if preset else "how are chapters marked in it?"
@@ -76,6 +77,21 @@ def resolve(content: Content, reading: Reading, path: str) -> Resolved | list[Fa
     found = read(content.transcript, preset, reading.options)
     said = None if preset in LISTS else found.text
     return _from_transcript(content, found, said, path)
+
+
+def resolve_output(content: Found, reading: Reading, path: str) -> Resolved | list[Fault]:
+    """The chapters of an output, and when the sentences begin that its system heard."""
+    return with_sentences(resolve(content, reading, path), spoken(content, f"{path}."))
+
+
+def with_sentences(
+    chapters: Resolved | list[Fault], starts: Starts | list[Fault] | None
+) -> Resolved | list[Fault]:
+    """Both together, or all that is wrong with either."""
+    wrong = [part for part in (chapters, starts) if isinstance(part, list)]
+    if isinstance(chapters, list) or isinstance(starts, list):
+        return [fault for part in wrong for fault in part]
+    return chapters._replace(sentences=starts)
 
 
 def _from_transcript(
@@ -89,22 +105,21 @@ def _from_transcript(
     titles = given_titles(content.titles)
     if titles is None and any(section.title is not None for section in found.sections):
         titles = tuple((s.title or "", NAN if s.time is None else s.time) for s in found.sections)
-    starts = starts_of(content.sentences)
     if content.boundaries is not UNSET:
-        return Resolved(content.boundaries, titles, said, starts, found.loose)
+        return Resolved(content.boundaries, titles, said, loose=found.loose)
     if found.sections and not found.timed:
         return [Fault(field, NO_TIMES, "use a preset with times, or give boundaries")]
-    return Resolved(found.times, titles, said, starts, found.loose)
+    return Resolved(found.times, titles, said, loose=found.loose)
+
+
+def given_text(text: str | UnsetType) -> str | None:
+    """A text of a line, if it has any."""
+    return None if text is UNSET else text
 
 
 def given_titles(titles: TitleList | UnsetType) -> Titles | None:
     """Titles of a line, if it has any."""
     return None if titles is UNSET else tuple(titles)
-
-
-def starts_of(sentences: TitleList | UnsetType) -> tuple[float, ...] | None:
-    """When sentences begin, if a line has any."""
-    return None if sentences is UNSET else tuple(time for _, time in sentences)
 
 
 def _at(path: str, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -11,6 +12,7 @@ from earwitness.formats.check import (
     LARGEST,
     LONGEST,
     NAME,
+    Fault,
     Field,
     either,
     length,
@@ -18,8 +20,10 @@ from earwitness.formats.check import (
     mapping,
     moment,
     name,
+    number,
     pair,
     record,
+    show,
     text,
 )
 from earwitness.formats.records import Layout
@@ -27,9 +31,19 @@ from earwitness.formats.records import Layout
 Name = Annotated[str, Meta(pattern=NAME)] | Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
 Length = Annotated[float, Meta(ge=0, le=LONGEST)]
 Moment = Annotated[float, Meta(ge=-FARTHEST, le=FARTHEST)]
+Number = Annotated[float, Meta(ge=-1e300, le=1e300)]
 TIMES = Field(listed(moment), required=True)
 TitleList = list[tuple[str, Moment]]
 TITLES = Field(listed(pair(text, moment)))
+
+
+class Word(Struct, array_like=True, forbid_unknown_fields=True):
+    """A word with its start, and maybe its end and how sure a recogniser was."""
+
+    word: str
+    start: Moment
+    end: Moment | UnsetType = UNSET
+    confidence: Number | UnsetType = UNSET
 
 
 class Sample(Struct, forbid_unknown_fields=True):
@@ -47,16 +61,27 @@ class Sample(Struct, forbid_unknown_fields=True):
     hyp_titles: TitleList | UnsetType = UNSET
     reference_sentences: TitleList | UnsetType = UNSET
     hyp_sentences: TitleList | UnsetType = UNSET
+    reference_subtitles: str | UnsetType = UNSET
+    hyp_subtitles: str | UnsetType = UNSET
+    reference_words: list[Word] | UnsetType = UNSET
+    hyp_words: list[Word] | UnsetType = UNSET
 
 
 class Content(Struct, forbid_unknown_fields=True):
-    """Chapters as a system gave them: boundaries, or a transcript that has them."""
+    """Chapters: boundaries, or a transcript that has them."""
 
     boundaries: list[Moment] | UnsetType = UNSET
     titles: TitleList | UnsetType = UNSET
     transcript: str | UnsetType = UNSET
     preset: str | UnsetType = UNSET
+
+
+class Found(Content, forbid_unknown_fields=True):
+    """Chapters as a system gave them, and what it heard."""
+
     sentences: TitleList | UnsetType = UNSET
+    subtitles: str | UnsetType = UNSET
+    words: list[Word] | UnsetType = UNSET
 
 
 class Annotation(Content, forbid_unknown_fields=True):
@@ -70,7 +95,7 @@ class Output(Struct, forbid_unknown_fields=True):
 
     item: Name
     system: Name
-    output: Content
+    output: Found
     meta: dict[str, Any] | UnsetType = UNSET
 
 
@@ -83,15 +108,29 @@ class Reference(Struct, forbid_unknown_fields=True):
     audio: str | UnsetType = UNSET
     transcript: str | UnsetType = UNSET
     sentences: TitleList | UnsetType = UNSET
+    subtitles: str | UnsetType = UNSET
+    words: list[Word] | UnsetType = UNSET
     meta: dict[str, Any] | UnsetType = UNSET
 
 
+def word(value: Any, path: str) -> Iterator[Fault]:
+    """A word with its times."""
+    if not isinstance(value, list) or len(value) not in (2, 3, 4):
+        remedy = 'write ["word", start] or ["word", start, end]'
+        yield Fault(path, f"must be a word with its start, got {show(value)}", remedy)
+        return
+    for index, (part, check) in enumerate(zip(value, PARTS, strict=False)):
+        yield from check(part, f"{path}[{index}]")
+
+
+PARTS = (text, moment, moment, number)
+WORDS = Field(listed(word))
+SPOKEN = {"sentences": TITLES, "subtitles": Field(text), "words": WORDS}
 CONTENT = {
     "boundaries": Field(listed(moment)),
     "titles": TITLES,
     "transcript": Field(text),
     "preset": Field(text),
-    "sentences": TITLES,
 }
 LIKE = '{"boundaries": [61.5, 120]}'
 ANNOTATION = CONTENT | {"annotator": Field(name)}
@@ -111,13 +150,20 @@ SAMPLES = Layout(
         "hyp_titles": TITLES,
         "reference_sentences": TITLES,
         "hyp_sentences": TITLES,
+        "reference_subtitles": Field(text),
+        "hyp_subtitles": Field(text),
+        "reference_words": WORDS,
+        "hyp_words": WORDS,
     },
     output="hypothesis",
 )
 OUTPUTS = Layout(
     Output,
     ITEM
-    | {"system": Field(name, required=True), "output": Field(record(CONTENT, LIKE), required=True)},
+    | {
+        "system": Field(name, required=True),
+        "output": Field(record(CONTENT | SPOKEN, LIKE), required=True),
+    },
     output="output",
 )
 REFERENCES = Layout(
@@ -128,7 +174,7 @@ REFERENCES = Layout(
         "references": Field(listed(record(ANNOTATION, LIKE), least=1), required=True),
         "audio": Field(text),
         "transcript": Field(text),
-        "sentences": TITLES,
+        **SPOKEN,
     },
     inner="references[0]",
 )

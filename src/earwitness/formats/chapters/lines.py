@@ -11,10 +11,19 @@ import numpy as np
 from msgspec import UNSET
 
 from earwitness.data import Cases
-from earwitness.formats.chapters.contents import FAILED, Reading, Resolved, resolve, starts_of
+from earwitness.formats.chapters.contents import (
+    FAILED,
+    Reading,
+    Resolved,
+    given_text,
+    resolve,
+    resolve_output,
+    with_sentences,
+)
 from earwitness.formats.chapters.layouts import OUTPUTS, REFERENCES, Reference
 from earwitness.formats.chapters.remarks import boundary_remarks, chapter_notes, text_remarks
 from earwitness.formats.chapters.samples import parse_samples
+from earwitness.formats.chapters.spoken import spoken
 from earwitness.formats.check import Fault
 from earwitness.formats.latin import NOT_LATIN, latin_notes
 from earwitness.formats.lines import Lines
@@ -44,14 +53,16 @@ class ChapterLines(Lines):
 
     def output(self, record: Any, cases: Cases, row: int) -> Resolved | list[Fault]:
         del cases, row
-        return resolve(record, self.reading, "output")
+        return resolve_output(record, self.reading, "output")
 
     def reference(
         self, record: Reference, names: Sequence[str]
     ) -> tuple[list[Resolved], list[Fault]]:
-        """The chapters of each reference, and all that is wrong with them."""
+        """What was said, then the chapters of each reference; and all that is wrong with them."""
         del names
-        resolved, faults = list[Resolved](), list[Fault]()
+        said = with_sentences(Resolved(()), spoken(record))
+        resolved = [said] if isinstance(said, Resolved) else []
+        faults = said if isinstance(said, list) else []
         for n, one in enumerate(record.references):
             found = resolve(one, self.reading, f"references[{n}]")
             blank = one.transcript is not UNSET and not one.transcript.strip()
@@ -68,12 +79,10 @@ class ChapterLines(Lines):
         self, records: Sequence[Reference], resolved: Sequence[list[Resolved]]
     ) -> ChapterCases:
         items = [str(record.item) for record in records]
-        every = [one for own in resolved for one in own]
+        every = [one for _, *own in resolved for one in own]
         nobody = [Resolved(()).texts] * len(items)
-        said = [
-            (None if record.transcript is UNSET else record.transcript, starts_of(record.sentences))
-            for record in records
-        ]
+        pairs = zip(records, resolved, strict=True)
+        said = [(given_text(record.transcript), item.sentences) for record, (item, *_) in pairs]
         return ChapterCases(
             items,
             [""] * len(items),

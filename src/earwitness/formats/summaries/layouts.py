@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from earwitness.formats.chapters.layouts import Length, Moment, Name
+from earwitness.formats.chapters.layouts import PARTS, Length, Moment, Name, Number
 from earwitness.formats.check import (
     LARGEST,
     Fault,
@@ -15,9 +15,7 @@ from earwitness.formats.check import (
     length,
     listed,
     mapping,
-    moment,
     name,
-    number,
     record,
     show,
     text,
@@ -25,7 +23,6 @@ from earwitness.formats.check import (
 from earwitness.formats.records import Layout
 
 Whole = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
-Number = Annotated[float, Meta(ge=-1e300, le=1e300)]
 
 
 class Timed(Struct, array_like=True, forbid_unknown_fields=True):
@@ -97,7 +94,6 @@ def word(value: Any, path: str) -> Iterator[Fault]:
         yield from check(part, f"{path}[{index}]")
 
 
-PARTS = (text, moment, moment, number)
 WORDS = Field(listed(word))
 SUMMARY = {"positions": Field(listed(whole)), "text": Field(text)}
 CONTENT = SUMMARY | {"words": WORDS, "ctm": Field(text)}

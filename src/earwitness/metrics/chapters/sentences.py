@@ -4,8 +4,8 @@ A boundary lies before the sentence of the reference transcript whose start is n
 `of` reference, boundaries of the output are put there directly; with `of` output they are first
 moved to the nearest sentence of the system's own transcript, which shows what a recognised
 transcript costs. Beside `chunks` this shows the effect of scoring in text. Needs sentences with
-their start times: of the item, and of the output for `of` output. The first sentence begins the
-first chapter and is no boundary.
+their start times, or subtitles or words with times to make them of: of the item, and of the output
+for `of` output. The first sentence begins the first chapter and is no boundary.
 """
 
 from __future__ import annotations
