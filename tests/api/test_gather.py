@@ -128,3 +128,43 @@ def test_recordings_that_come_twice_and_mixed_files_are_refused(tmp_path: Path) 
     (tmp_path / "one.ctm").write_text("a 1 0 1 x nan\n")
     with pytest.raises(InputError, match="has a confidence that is none"):
         gather(tmp_path / "one.ctm")
+
+
+TALK = "1\n00:00:00,000 --> 00:00:50,000\nHello. It\n\n2\n00:01:01,000 --> 00:01:05,000\nrains.\n"
+
+
+def test_what_was_said_is_added_to_both_sides(folder: Path) -> None:
+    (folder / "said").mkdir()
+    (folder / "said" / "a.srt").write_text(TALK)
+    (folder / "said" / "rest.ctm").write_text("b 1 0.5 0.2 Hello.\nb 1 60 1 Rain! 0.8\n")
+    outputs = gather(folder / "careful", spoken=folder / "said")
+    assert outputs[0]["output"]["subtitles"] == TALK
+    words = [["Hello.", 0.5, 0.7], ["Rain!", 60, 61, 0.8]]
+    assert outputs[1]["output"]["words"] == words
+    seconds = folder / "durations.csv"
+    references = gather(folder / "anna", durations=seconds, spoken=[folder / "said"])
+    assert (references[0]["subtitles"], references[1]["words"]) == (TALK, words)
+    scores = score(outputs, references, metrics="sentences", of="output")
+    assert (scores.systems["careful"]["sentence_precision"].n, scores.skipped) == (2, ())
+    wanted = ["--durations", str(folder / "durations.csv"), "--spoken", str(folder / "said")]
+    made = CliRunner().invoke(group, ["gather", str(folder / "anna"), *wanted])
+    assert [json.loads(line) for line in made.stdout.splitlines()] == references
+
+
+def test_what_is_wrong_with_what_was_said_is_told(folder: Path) -> None:
+    (folder / "said").mkdir()
+    (folder / "said" / "a.srt").write_text(TALK.replace("01:05", "00:05"))
+    (folder / "said" / "one.ctm").write_text("a 1 0.5 0.2 x\nc 1 0.5\n")
+    with pytest.raises(InputError) as error:
+        gather(folder / "careful", spoken=[folder / "said", folder / "eager" / "notes.txt"])
+    told = str(error.value).replace(f"{folder}/", "")
+    for part in (
+        "said/a.srt: line 6: ends before it begins",
+        "said/one.ctm:2: has 3 fields, not 5 or 6",
+        'said/one.ctm: what was said in "a" is in another file too — keep one',
+        'spoken: nothing was said in "b" — known: a',
+        "eager/notes.txt: neither subtitles (.srt, .vtt) nor CTM (.ctm)",
+    ):
+        assert part in told
+    with pytest.raises(UsageError, match="what was said is added to chapters"):
+        gather(folder / "said" / "one.ctm", spoken=folder / "said")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import csv
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from earwitness.api.transcript_files import CTM, Said, files_of, recordings, said_in, text_of
 from earwitness.errors import InputError, Problem, UsageError, nearest
 from earwitness.formats.check import LONGEST, is_name
-from earwitness.text.ctm import read_ctm
 from earwitness.text.presets import PRESETS, Options, read
 
 ENDINGS = {
@@ -22,7 +21,7 @@ ENDINGS = {
     ".ffmeta": "ffmetadata",
     ".ffmetadata": "ffmetadata",
 }
-CTM = ".ctm"
+FEW = 1000  # names among which a near one is looked for
 Paths = Sequence[str | PathLike[str]] | str | PathLike[str]
 
 
@@ -34,6 +33,7 @@ def gather(
     preset: str = "",
     pattern: str = "",
     timestamp_format: str = "",
+    spoken: Paths | None = None,
 ) -> list[dict[str, Any]]:
     """Records of outputs, or with ``durations`` of references, from subtitles and chapter lists.
 
@@ -41,13 +41,14 @@ def gather(
     of references the folders are the annotators. ``durations`` has the seconds of every item, or is
     a CSV file with the columns item and duration. The preset follows from the ending (.srt, .vtt,
     .json, .ffmeta) unless it is given. A file that ends in .ctm has recognised words of summaries,
-    and an item for every recording in it.
+    and an item for every recording in it. ``spoken`` are files with what was said, for sentences:
+    subtitles that are called like the item, or CTM; of outputs it is what was recognised.
     """
     if durations is not None and system is not None:
         raise UsageError("a system is named for outputs; durations are given for references")
     if preset and preset not in PRESETS:
         raise UsageError(f'there is no preset "{preset}" — {nearest(preset, PRESETS)}')
-    paths = list(_files([files] if isinstance(files, str | PathLike) else files, preset))
+    paths = list(files_of(_listed(files), () if preset else {*ENDINGS, CTM}))
     if not paths:
         raise UsageError("no file to gather")
     recognised = [path for path in paths if path.suffix.lower() == CTM and not preset]
@@ -56,6 +57,8 @@ def gather(
         raise UsageError(
             f"{recognised[0]}: summaries and chapters are scored apart: gather one kind"
         )
+    if recognised and spoken is not None:
+        raise UsageError(f"{recognised[0]}: what was said is added to chapters, not to summaries")
     if recognised and durations is not None:
         raise UsageError(f"{recognised[0]}: recognised words are outputs, not references")
     problems: list[Problem] = []
@@ -67,53 +70,36 @@ def gather(
     else:
         found = _references(paths, contents, _seconds(durations, problems), problems)
     found += [one for path in recognised for one in _words(path, system, problems)]
+    if spoken is not None:
+        _add_said(found, said_in(_listed(spoken), problems), problems)
     _check_words(found if recognised else [], problems)
     if problems:
         raise InputError(problems, done="gathered")
     return found
 
 
-def _files(places: Sequence[str | PathLike[str]], preset: str) -> Iterator[Path]:
-    """Files as they are; of folders what can be read."""
-    for place in map(Path, places):
-        if not place.is_dir():
-            yield place
-            continue
-        inside = sorted(path for path in place.iterdir() if path.is_file())
-        yield from (p for p in inside if preset or p.suffix.lower() in {*ENDINGS, CTM})
-
-
-def _read(path: Path, problems: list[Problem]) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        told = f"not UTF-8 at byte {error.start + 1}"
-        problems.append(Problem(str(path), 0, "", told, "save as UTF-8"))
-    except OSError as error:
-        problems.append(Problem(str(path), 0, "", f"cannot be read: {error.strerror or error}"))
-    return None
+def _listed(files: Paths) -> Sequence[str | PathLike[str]]:
+    return [files] if isinstance(files, str | PathLike) else files
 
 
 def _words(path: Path, system: str | None, problems: list[Problem]) -> list[dict[str, Any]]:
     """Outputs of a CTM file, one for every recording."""
-    text = _read(path, problems)
-    words, flaws = read_ctm(text or "")
-    for flaw in flaws:
-        problems.append(Problem(str(path), flaw.line, "", flaw.message, flaw.remedy))
     named = system or path.resolve().parent.name
-    spoken: dict[str, list[list[Any]]] = {}
-    for one in words:
-        sure = [] if one.confidence is None else [one.confidence]
-        spoken.setdefault(one.recording, []).append([one.word, one.start, one.end, *sure])
-    names = Counter(recording.split()[0] for recording in spoken)
     return [
-        {
-            "item": recording.split()[0] if names[recording.split()[0]] == 1 else recording,
-            "system": named,
-            "output": {"words": own},
-        }
-        for recording, own in spoken.items()
+        {"item": item, "system": named, "output": {"words": own}}
+        for item, own in recordings(path, problems).items()
     ]
+
+
+def _add_said(found: list[dict[str, Any]], said: Said, problems: list[Problem]) -> None:
+    """Put what was said into outputs, or into the items of references."""
+    for record in found:
+        item = record["item"]
+        if item not in said:
+            remedy = nearest(item, said) if len(said) < FEW else ""
+            problems.append(Problem("spoken", 0, "", f'nothing was said in "{item}"', remedy))
+        elif record.get("output", record) is not None:
+            record.get("output", record).update(said[item])
 
 
 def _check_words(found: list[dict[str, Any]], problems: list[Problem]) -> None:
@@ -135,7 +121,7 @@ def _content(
         remedy = f"name a preset: {', '.join(PRESETS)}"
         problems.append(Problem(str(path), 0, "", "how are chapters marked in it?", remedy))
         return None
-    text = _read(path, problems)
+    text = text_of(path, problems)
     if text is None:
         return None
     for flaw in read(text, preset, options).flaws:

@@ -22,6 +22,12 @@ from earwitness.formats.whole import WholeFile
     help="Make references: a CSV file with the columns item and duration (in seconds).",
 )
 @click.option("--system", help="Name of the system.  [default: a file's folder]")
+@click.option(
+    "--spoken",
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="Add what was said, for --metric sentences: files or folders of .srt, .vtt or .ctm.",
+)
 @SHARED["preset"]
 @SHARED["pattern"]
 @SHARED["timestamp_format"]
@@ -37,11 +43,12 @@ def command(files: tuple[Path, ...], output: Path | None, **options: Any) -> Non
     \b
     earwitness gather careful/ eager/ > outputs.jsonl
     earwitness gather --durations durations.csv anna/ bert/ > references.jsonl
+    earwitness gather --durations durations.csv anna/ --spoken subtitles/ > references.jsonl
     """
     target = None if output is None else WholeFile(output)
-    read = [*files, *(path for path in [options.get("durations")] if path)]
+    read = [*files, *options["spoken"], *(path for path in [options.get("durations")] if path)]
     check_results(map(str, read), (output,))
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in options.items() if value not in (None, ())}
     lines = [msgspec.json.encode(one).decode() + "\n" for one in gather(files, **given)]
     if target is None:
         sys.stdout.writelines(lines)
