@@ -29,13 +29,14 @@ VECTORS = {"east": EAST, "north": NORTH, "between": BETWEEN}
 class Compass:
     """A model of three words."""
 
-    def encode(self, texts: list[str]) -> dict[str, Encoded]:
+    def encode(self, texts: list[str]) -> None:
+        """Nothing to do before."""
+        assert all(word in VECTORS for text in texts for word in text.split())
+
+    def encoded(self, text: str) -> Encoded:
         """A vector a word."""
-        vectors = {text: [VECTORS[word] for word in text.split()] for text in texts}
-        return {
-            text: Encoded(np.array(rows, np.float32).reshape(-1, 2), np.ones(len(rows), np.float32))
-            for text, rows in vectors.items()
-        }
+        rows = [VECTORS[word] for word in text.split()]
+        return Encoded(np.array(rows, np.float32).reshape(-1, 2), np.ones(len(rows), np.float32))
 
 
 def written(item: str, output: str, *references: str) -> Case:
