@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from math import inf
 from typing import NamedTuple
 
-from earwitness.networks.distances import Costs, Distances, Summary, distances, enough
+from earwitness.networks.band import Band
+from earwitness.networks.distances import Costs, Distances, distances
 from earwitness.networks.network import START, Network
+from earwitness.networks.summary import Summary, enough
 
 
 class Step(NamedTuple):
@@ -34,7 +35,8 @@ def _beside(
     """Distances to a single path: edits first, then right words."""
     network = Network(max(path), (tuple(path),))
     summary, large = Summary.of(network, labels, words), len(path) + 1
-    return distances(network, summary, Costs(-1, large, large), enough(network, summary))
+    band = Band.of(summary, min(enough(network, summary))[0])
+    return distances(network, summary, Costs(-1, large, large), band)
 
 
 def alignment(
@@ -49,9 +51,7 @@ def alignment(
     nodes = [START, *path]
 
     def cell(index: int, at: int) -> float:
-        row = found.rows[nodes[index]]
-        inside = 0 <= at - row.start < len(row.cells)
-        return int(row.cells[at - row.start]) if inside else inf
+        return found.at(nodes[index], at)
 
     steps: list[Step] = []
     while node or place:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from earwitness.networks.distances import Costs, Distances, Summary, distances, enough
+from earwitness.networks.band import Band
+from earwitness.networks.distances import Costs, Distances, distances
 from earwitness.networks.network import Network
 from earwitness.networks.optimal import Optimal
+from earwitness.networks.people import People
+from earwitness.networks.rate import Rate
+from earwitness.networks.summary import Summary, enough, split
+
+MANY = 8  # marked cells a node from which on ties are too many to look at one by one
+GUESSES, NARROW = 1, 64  # looks for a better rate among cells so many words off
 
 
 @dataclass(frozen=True)
@@ -44,41 +51,73 @@ def closest(
     Target(path=(2, 3, 4, 5, 6, 9), edits=5)
     """
     summary = Summary.of(network, labels, words)
-    found, edits, length = _fewest(network, summary)
-    if objective == "accuracy" and edits:
-        found, edits = _least_rate(network, summary, edits, length)
-    return Target(Optimal(found).path(), edits)
+    found = (_least_rate if objective == "accuracy" else _fewest)(network, summary)
+    return Target(_path(found), found.edits)
 
 
-def _fewest(network: Network, summary: Summary) -> tuple[Distances, int, int]:
-    """The fewest edits and the longest path that needs no more."""
-    longest = network.longest + 1
-    costs = Costs(-1, longest - 1, longest)
-    found = distances(network, summary, costs, enough(network, summary))
-    return found, *_split(found.least, longest)
+@dataclass(frozen=True)
+class _Found:
+    """Distances to the closest paths; with ``people`` where arcs gain."""
+
+    distances: Distances
+    people: People | None
+    band: Band
+    edits: int = 0
+
+    @property
+    def least(self) -> int:
+        """The least cost without gains."""
+        least = self.distances.least
+        return self.people.cost(least) if self.people else least
 
 
-def _least_rate(
-    network: Network, summary: Summary, edits: int, length: int
-) -> tuple[Distances, int]:
+def _look(network: Network, summary: Summary, costs: Costs, most: int) -> _Found:
+    """Distances, right for paths of so many edits at most.
+
+    Where little matches, ties are many, and arcs gain at once.
+    """
+    band, people = Band.of(summary, most), People(network, summary, costs)
+    if network.original or not summary.few or not people.fits:
+        return _Found(distances(network, summary, costs, band), None, band)
+    return _Found(distances(network, summary, people.costs, band), people, band)
+
+
+def _fewest(network: Network, summary: Summary) -> _Found:
+    """The fewest edits, and the longest path that needs no more."""
+    unit = network.longest + 1
+    most, _ = min(enough(network, summary))
+    found = _look(network, summary, Costs(-1, unit - 1, unit), most)
+    return replace(found, edits=split(found.least, unit)[0])
+
+
+def _least_rate(network: Network, summary: Summary) -> _Found:
     """The fewest edits per word: better rates are looked for until there is none (Dinkelbach).
 
-    A path of E edits and L words is better if ``length · E − edits · L`` is below 0.
+    First among few cells, where what is found is a path but perhaps not the best.
     """
-    longest = network.longest + 1
-    width = edits * network.longest // length
+    rate = Rate.least(network, summary, enough(network, summary))
+    for _ in range(0 if summary.few else GUESSES):
+        guess = distances(network, summary, rate.costs, Band(NARROW), keep=False)
+        rate = rate.better(guess.least) if guess.least < 0 else rate
     while True:
-        per_edit, per_word = length * longest, edits * longest + 1
-        costs = Costs(-per_word, per_edit - per_word, per_edit)
-        found = distances(network, summary, costs, width)
-        excess, better = _split(found.least, longest)
-        other = (excess + edits * better) // length
-        if not excess:
-            return found, other
-        edits, length = other, better
+        found = _look(network, summary, rate.costs, rate.most)
+        better = rate.better(found.least)
+        if better.edits * rate.length == rate.edits * better.length:
+            return replace(found, edits=better.edits)
+        rate = better
 
 
-def _split(least: int, longest: int) -> tuple[int, int]:
-    """Both parts of ``first · longest − second``, where the second is from 1 to ``longest - 1``."""
-    first = -(-least // longest)
-    return first, first * longest - least
+def _path(found: _Found) -> tuple[int, ...]:
+    """The path taken; if too many are closest, with gains for arcs, if any of them is finite."""
+    plain = found.distances
+    if found.people:
+        return Optimal(plain, found.people.slack).path()
+    marked = Optimal(plain, most=MANY * len(plain.rows))
+    if marked.complete:
+        return marked.path()
+    people = People(plain.network.observed, plain.summary, plain.costs)
+    if people.fits:
+        gained = distances(people.network, plain.summary, people.costs, found.band)
+        if people.cost(gained.least) == plain.least:
+            return Optimal(gained, people.slack).path()
+    return Optimal(plain).path()

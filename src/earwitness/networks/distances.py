@@ -2,68 +2,58 @@
 
 The distance of the first i words of the summary to the best path that ends in a node is one cell in
 the node's row. A row is the smallest of the rows before it, moved by a word or not, plus one error;
-a word that matches the node costs no error. Words too much need no look: where the rows before a
-node rise by at most one error a cell, so does its own, but behind a match, which is carried on to
-the right until it gains nothing. Costs are whole numbers, several aims in one.
+a word that matches the node costs no error. Costs are whole numbers, several aims in one.
 
-Where positions are compared, a cell k words off the node's own place in the summary has cost
-k errors or will, so that few errors need few cells: ``width`` on either side.
+Rows hold distances less what i words too much cost, so that words too much cost nothing there and a
+row never rises: behind a match, its value is carried on to the right until a cell has no more.
+
+Nodes are taken in sections that share their cells, those of a band, with the few rows before them
+that still lead into the section.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from math import inf
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from earwitness.networks.network import START, Network
+from earwitness.networks.band import Band
+from earwitness.networks.network import START, Arc, Network
+from earwitness.networks.sections import Ints, Section, blocks, sections_of
+from earwitness.networks.summary import Summary
 
-Ints = NDArray[Any]
-CARRIED = 64  # cells that a match is carried at first
+FEW = 6  # matches that are carried one by one
 SMALL = 2**30  # numbers below this fit into 32 bits, and so does their sum with another
+LARGE = 2**62  # the same for 64 bits
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What a word of the path costs if it matches, if it does not, and a word too much."""
+    """What a word of the path costs if it matches, if it does not, and a word too much.
+
+    ``gains`` is what arcs take off, where they do; costs are then ``times`` what they were.
+    """
 
     match: int
     wrong: int
     extra: int
+    gains: Mapping[Arc, int] | None = None
+    times: int = 1
 
-
-@dataclass(frozen=True)
-class Summary:
-    """A summary beside a network: its length, and for nodes the words, from 1, that match."""
-
-    words: int
-    matches: Mapping[int, Sequence[int]]
-    by_position: bool
-
-    @classmethod
-    def of(
-        cls, network: Network, labels: Sequence[Hashable], words: Mapping[int, Hashable] | None
-    ) -> Summary:
-        """Labels that match positions, or what stands there; 0 and the empty word match nothing."""
-        found: dict[Hashable, list[int]] = {}
-        for place, label in enumerate(labels, 1):
-            if label:
-                found.setdefault(label, []).append(place)
-        if words is None:
-            matches = {node: found[node] for node in network.words if node in found}
-        else:
-            matches = {n: found[words[n]] for n in network.words if words[n] in found}
-        return cls(len(labels), matches, words is None)
+    @property
+    def most(self) -> int:
+        """No step costs or gains more."""
+        gain = max(self.gains.values(), default=0) if self.gains else 0
+        return max(abs(self.match), abs(self.wrong), abs(self.extra)) + gain
 
 
 class Row(NamedTuple):
-    """Cells of a node from place ``start`` on; those from ``core`` on are words too much."""
+    """Cells of a node from place ``start`` on, less what words too much up to there cost."""
 
     start: int
-    core: int
     cells: Ints
 
 
@@ -79,80 +69,132 @@ class Distances:
     @property
     def least(self) -> int:
         """That of the whole summary to the closest path."""
-        return int(self.rows[self.network.end].cells[-1])
+        return int(self.at(self.network.end, self.summary.words))
+
+    def at(self, node: int, place: int) -> float:
+        """That of the words up to a place to the best path that ends in a node."""
+        start, cells = self.rows[node]
+        if not 0 <= place - start < len(cells):
+            return inf
+        return int(cells[place - start]) + place * self.costs.extra
 
 
-def distances(network: Network, summary: Summary, costs: Costs, width: int) -> Distances:
-    """All rows; right for paths of at most ``width`` errors, and never too small."""
-    rows = _windows(network, summary, costs, width)
-    ramp = np.arange(summary.words + 1, dtype=rows[START].cells.dtype) * costs.extra
-    rows[START].cells[:] = ramp[: len(rows[START].cells)]
-    scratch, minimum, wrong = np.empty_like(ramp), np.minimum, costs.wrong
-    matches = summary.matches
-    for node in network.words:
-        start, core, cells = rows[node]
-        size = core - start
-        least = _least(rows, network.before[node], start, core, scratch)
-        cells[0] = least[0]
-        minimum(least[1:], least[:-1], out=cells[1:size])
-        cells[:size] += wrong
-        for place in matches.get(node, ()):
-            _carry(cells[:size], place - start, int(least[place - 1 - start]) + costs.match, ramp)
-        if size < len(cells):
-            cells[size:] = ramp[1 : len(cells) - size + 1] + cells[size - 1]
-    start, core, cells = rows[network.end]
-    cells[:] = _least(rows, network.before[network.end], start, core, scratch)
+def distances(
+    network: Network, summary: Summary, costs: Costs, band: Band, *, keep: bool = True
+) -> Distances:
+    """All rows; right for paths in cells of the band, and never too small.
+
+    Without ``keep`` only the row of the end can be looked at afterwards.
+    """
+    small = costs.most * (summary.words + len(network.before) + 2) < SMALL
+    kind = np.int32 if small else np.int64
+    rows: dict[int, Row] = {START: Row(0, np.zeros(summary.words + 1, kind))}
+    latest = dict(rows)
+    sections = sections_of(network, summary, band)
+    least = LARGE
+    for section, block in zip(sections, blocks(sections, kind, keep=keep), strict=True):
+        block[:, 0] = SMALL if small else LARGE
+        views = dict(zip((*section.led, *section.nodes), block, strict=True))
+        for a in section.led:
+            _move(latest[a], section.start, views[a][1:])
+        work = _Work(network, summary, costs, section, views)
+        work.fill()
+        latest = {node: Row(section.start, row) for node, row in work.tails.items()}
+        if keep:
+            rows.update((node, latest[node]) for node in section.nodes)
+        least = min(least, work.least())
+    rows[network.end] = Row(summary.words, np.array([least], kind))
     return Distances(network, summary, costs, rows)
 
 
-def _least(rows: dict[int, Row], leading: list[int], start: int, core: int, scratch: Ints) -> Ints:
-    """The smallest of several rows, cell by cell, from start to core."""
-    begin, _, cells = rows[leading[0]]
-    least = cells[start - begin : core - begin]
-    if len(leading) > 1:
-        out = scratch[: core - start]
-        for other in leading[1:]:
-            begin, _, cells = rows[other]
-            least = np.minimum(least, cells[start - begin : core - begin], out=out)
-    return least
+def _move(row: Row, start: int, into: Ints) -> None:
+    """A row of an earlier section in a later one; what it has not are words too much."""
+    kept = row.cells[start - row.start : start - row.start + len(into)]
+    into[: len(kept)] = kept
+    into[len(kept) :] = row.cells[-1]
 
 
-def enough(network: Network, summary: Summary) -> int:
-    """Edits that are enough: the fewest words that are on one side only."""
-    if not summary.by_position:
-        return summary.words + len(network.words)
-    best = {START: 0}
-    for node, leading in network.before.items():
-        if node != START:
-            own = 0 if node == network.end else -1 if node in summary.matches else 1
-            best[node] = min(best[a] for a in leading) + own
-    return summary.words + best[network.end]
+class _Work:
+    """Work on the rows of one section."""
 
+    def __init__(
+        self,
+        network: Network,
+        summary: Summary,
+        costs: Costs,
+        section: Section,
+        whole: dict[int, Ints],
+    ) -> None:
+        self.network, self.summary, self.costs, self.section = network, summary, costs, section
+        self.whole = whole
+        self.tails = {node: row[1:] for node, row in whole.items()}
+        width, kind = section.stop - section.start, whole[section.nodes[0]].dtype
+        self.scratch, self.spare = np.empty(width + 1, kind), np.empty(width + 1, kind)
+        self.missing = np.array(costs.wrong, kind)
+        self.wrong = np.array(costs.wrong - costs.extra, kind)
+        self.masks: dict[int, Ints] = {}
 
-def _windows(network: Network, summary: Summary, costs: Costs, width: int) -> dict[int, Row]:
-    """Rows without numbers yet: which cells every node has."""
-    most = max(abs(costs.match), abs(costs.wrong), abs(costs.extra))
-    kind = np.int32 if most * (summary.words + len(network.before) + 2) < SMALL else np.int64
-    own, place = {}, 0
-    for node in network.before:
-        if summary.by_position:
-            place = summary.matches.get(node, (place,))[0]
-        own[node] = place
-    own[network.end] = summary.words
-    if not summary.by_position:
-        width = summary.words
-    core = {node: min(own[node] + width, summary.words) + 1 for node in own}
-    last = {node: core[after[-1]] if after else 0 for node, after in network.behind.items()}
-    rows = {}
-    for node, place in own.items():
-        start = max(0, place - width - 1)  # a match comes from the cell before
-        rows[node] = Row(start, core[node], np.empty(max(core[node], last[node]) - start, kind))
-    return rows
+    def least(self) -> int:
+        """The least distance to the end from this section."""
+        network, gains = self.network, self.costs.gains or {}
+        at = min(self.summary.words + 1, self.section.stop) - self.section.start - 1
+        leading = [a for a in self.section.nodes if a in network.last_words]
+        found = [self.tails[a].item(at) - gains.get((a, network.end), 0) for a in leading]
+        return min(found, default=LARGE)
 
+    def fill(self) -> None:
+        """All rows, each from those before it."""
+        before, matches, gained = self.network.before, self.summary.matches, self.costs.gains
+        whole, tails = self.whole, self.tails
+        scratch, other, missing, wrong = self.scratch, self.spare[1:], self.missing, self.wrong
+        start, stop = self.section.start, self.section.stop
+        low, high, add, minimum = scratch[:-1], scratch[1:], np.add, np.minimum
+        for node in self.section.nodes:
+            leading = before[node]
+            head, tail = low, high
+            if gained is not None:
+                self._gain(node)
+            elif len(leading) == 1:
+                head, tail = whole[leading[0]][:-1], tails[leading[0]]
+            else:
+                minimum(whole[leading[0]], whole[leading[1]], out=scratch)
+                for a in leading[2:]:
+                    minimum(scratch, whole[a], out=scratch)
+            row, places = tails[node], matches.get(node, ())
+            add(tail, missing, out=row)
+            add(head, wrong if len(places) <= FEW else self._mask(places), out=other)
+            minimum(row, other, out=row)
+            if len(places) > FEW:
+                minimum.accumulate(row, out=row)
+                continue
+            for place in places:
+                if start < place < stop:
+                    self._match(head, row, place - start)
 
-def _carry(row: Ints, place: int, value: int, ramp: Ints) -> None:
-    """A match at a place, and words too much behind it, as far as they gain anything."""
-    stop = min(place + CARRIED, len(row))
-    if value + ramp[stop - 1 - place] < row[stop - 1]:
-        stop = len(row)
-    np.minimum(row[place:stop], ramp[: stop - place] + value, out=row[place:stop])
+    def _gain(self, node: int) -> None:
+        """The least of the rows before a node, with what their arcs take off."""
+        gains, whole = self.costs.gains or {}, self.whole
+        scratch, spare = self.scratch, self.spare
+        first, *leading = self.network.before[node]
+        np.subtract(whole[first], gains[first, node], out=scratch)
+        for a in leading:
+            if gain := gains[a, node]:
+                np.subtract(whole[a], gain, out=spare)
+                np.minimum(scratch, spare, out=scratch)
+            else:
+                np.minimum(scratch, whole[a], out=scratch)
+
+    def _match(self, head: Ints, row: Ints, at: int) -> None:
+        """A match in a cell, carried on to the right to where it gains nothing."""
+        value = head.item(at) + self.costs.match - self.costs.extra
+        if value < row.item(at):
+            stop = len(row) - row[::-1].searchsorted(value, "right")
+            row[at:stop] = value
+
+    def _mask(self, places: Sequence[int]) -> Ints:
+        """What a word of the path costs in every cell if it matches in many."""
+        if places[0] not in self.masks:
+            found = np.full(self.summary.words + 1, self.wrong)
+            found[places] = self.costs.match - self.costs.extra
+            self.masks[places[0]] = found[self.section.start : self.section.stop]
+        return self.masks[places[0]]

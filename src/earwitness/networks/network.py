@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
 from math import inf, log
@@ -81,11 +81,25 @@ class Network:
         return [node for node in self.before if node not in (START, self.end)]
 
     @cached_property
-    def longest(self) -> int:
-        """Words of the longest path."""
+    def lengths(self) -> dict[int, int]:
+        """For every node the words of the longest path to it, with its own."""
         lengths: dict[int, int] = {}
         for node, leading in self.before.items():
             lengths[node] = 1 + max((lengths[a] for a in leading), default=-1)
+        return lengths
+
+    @property
+    def longest(self) -> int:
+        """Words of the longest path."""
+        return self.lengths[self.end] - 1
+
+    @cached_property
+    def shortest(self) -> int:
+        """Words of the shortest path."""
+        lengths = {START: 0}
+        for node, leading in self.before.items():
+            if node != START:
+                lengths[node] = 1 + min([lengths[a] for a in leading])
         return lengths[self.end] - 1
 
     @cached_property
@@ -96,6 +110,25 @@ class Network:
             for a in leading:
                 found[a].append(node)
         return found
+
+    @cached_property
+    def last(self) -> dict[int, int]:
+        """For every node the last word that it leads to, or START."""
+        found = dict.fromkeys(self.before, START)
+        for node in self.words:
+            for a in self.before[node]:
+                found[a] = node
+        return found
+
+    @cached_property
+    def observed(self) -> Network:
+        """The same without arcs that nobody took."""
+        return replace(self, original=False) if self.original else self
+
+    @cached_property
+    def last_words(self) -> frozenset[int]:
+        """Nodes in which a path may end."""
+        return frozenset(self.before[self.end])
 
     def arcs(self, path: Sequence[int], *, boundary: bool) -> list[Arc]:
         """The arcs of a path; with ``boundary`` those to its first and from its last word too."""

@@ -1,19 +1,22 @@
 """Which of the closest paths is taken: the one most people stand behind, then the smallest.
 
 Cells from which the end can be reached at the least cost are marked from the end backwards, each
-with the best sum of log counts from there on. Then one path is walked from the start: at every node
-to the smallest next one that still has the best sum.
+with the best sum of log counts from there on and with the marked cells that it leads to. Then one
+path is walked from the start: at every node to the smallest next one that still has the best sum.
 
 One path may be laid beside a summary in many ways at the same cost. Between two matches only one of
 them is looked at: words that are wrong first, then what one side has too much. What may still
-come before a cell is its state.
+come before a cell is its state. Wrong words only, back to a match or the start, cost what the match
+has cost and so much a word: where no match fits, a cell is not marked in this state.
+
+Where arcs gain by their log counts, roughly, paths may cost more than the least by some ``slack``,
+and hardly any cell but those of the path taken is marked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import nan
+from math import inf, nan
 
 from earwitness.networks.distances import Distances
 from earwitness.networks.network import START, WHOLE
@@ -22,75 +25,113 @@ SAME = round(1e-9 * WHOLE)  # sums this close are the same
 FREE, EXTRA, MISSING, WRONG = range(4)  # anything; no missing word; no extra word; wrong ones only
 STATES = 4
 Cells = dict[int, float]  # STATES · place in the summary + state, and the best sum from there
+Links = list[tuple[int, int]]  # cells of a node and those of another that they lead to
 
 
 @dataclass
 class Optimal:
-    """Cells on closest paths, by node."""
+    """Cells on closest paths, by node; ``complete`` unless there are more than ``most``."""
 
     found: Distances
+    slack: int = 0
+    most: float = inf
     marked: dict[int, Cells] = field(default_factory=dict)
+    left: dict[int, dict[int, int]] = field(default_factory=dict)
+    links: dict[int, dict[int, Links]] = field(default_factory=dict)
+    complete: bool = True
 
     def __post_init__(self) -> None:
-        network = self.found.network
-        self.marked[network.end] = {STATES * self.found.summary.words + FREE: 0}
+        self.origins = self._origins() if self.most == inf else None
+        network, end = self.found.network, STATES * self.found.summary.words + FREE
+        self.marked[network.end], self.left[network.end] = {end: 0}, {end: self.slack}
+        number = 0
         for node in reversed(network.before):
             if node in self.marked:
                 if node != network.end:
                     self._extra_words(node)
+                number += len(self.marked[node])
+                if number > self.most:
+                    self.complete = False
+                    return
                 self._words_before(node)
+
+    def _origins(self) -> set[int]:
+        """What wrong words may begin with: distances of the start and of matches on a diagonal."""
+        rows, found = self.found.rows, {0}
+        for node, places in self.found.summary.matches.items():
+            if node in rows:
+                start, row = rows[node]
+                inside = (place for place in places if 0 <= place - start < len(row))
+                found |= {self._diagonal(row.item(at - start), STATES * at) for at in inside}
+        return found
+
+    def _diagonal(self, value: int, cell: int) -> int:
+        """The distance in a cell without gains, less what wrong words up to there would cost."""
+        costs = self.found.costs
+        return -((-value - cell // STATES * (costs.extra - costs.wrong)) // costs.times)
 
     def _extra_words(self, node: int) -> None:
         """Mark cells of the same node from which extra words lead to a marked one."""
-        cells = self.marked[node]
+        cells, left, (start, row) = self.marked[node], self.left[node], self.found.rows[node]
         for cell in sorted(cells, reverse=True):
-            if cell % STATES in (FREE, EXTRA):
-                here, best = cell, cells[cell]
-                while self._extra(node, here):
-                    here = here - here % STATES - STATES + EXTRA
-                    if here in cells and cells[here] >= best:
+            at = cell // STATES - start
+            if cell % STATES in (FREE, EXTRA) and at > 0:
+                best, here, rest = cells[cell], row.item(at), left[cell]
+                while at > 0 and (loss := row.item(at - 1) - here) <= rest:
+                    at -= 1
+                    before = STATES * (at + start) + EXTRA
+                    if cells.get(before, nan) >= best and left[before] >= rest - loss:
                         break
-                    cells[here] = best
-
-    def _extra(self, node: int, cell: int) -> bool:
-        """Whether the word at a cell can be an extra one."""
-        row = self.found.rows[node]
-        at = cell // STATES - row.start
-        return at > 0 and row.cells.item(at - 1) + self.found.costs.extra == row.cells.item(at)
+                    cells[before] = max(best, cells.get(before, best))
+                    left[before] = max(rest - loss, left.get(before, 0))
 
     def _words_before(self, node: int) -> None:
         """Mark cells of the nodes that lead here."""
-        sums = self.marked[node]
-        moves = list(self._moves(node))
+        rows, gains, origins = self.found.rows, self.found.costs.gains, self.origins
+        moves = self._moves(node)
         for a in self.found.network.before[node]:
-            row, one = self.found.rows[a], self.found.network.exact[a, node]
-            start, stop, item = row.start, row.start + len(row.cells), row.cells.item
-            into = self.marked.get(a, {})
-            for cell, before, wanted in moves:
-                place = before // STATES
-                if start <= place < stop and item(place - start) == wanted:
-                    total = sums[cell] + one
-                    if before not in into or into[before] < total:
-                        into[before] = total
-            if into:
-                self.marked[a] = into
+            start, row = rows[a]
+            gain, size, item = gains[a, node] if gains else 0, len(row), row.item
+            links = []
+            for cell, before, wanted, rest in moves:
+                at = before // STATES - start
+                if 0 <= at < size and (loss := item(at) - wanted - gain) <= rest:
+                    wrong = before % STATES == WRONG
+                    if not (origins and wrong) or self._diagonal(item(at), before) in origins:
+                        links.append((before, cell, rest - loss))
+            if links:
+                self._mark(a, node, links)
 
-    def _moves(self, node: int) -> Iterator[tuple[int, int, int]]:
-        """From every marked cell to those that may come before it, with the distance they need."""
-        found, row = self.found, self.found.rows[node]
+    def _mark(self, a: int, node: int, links: list[tuple[int, int, int]]) -> None:
+        """Mark cells of a node that lead to cells of another, with the slack that is left."""
+        one, sums = self.found.network.exact[a, node], self.marked[node]
+        into, left = self.marked.setdefault(a, {}), self.left.setdefault(a, {})
+        for before, cell, rest in links:
+            total = sums[cell] + one
+            if before not in into or total > into[before]:
+                into[before] = total
+            if rest >= left.get(before, 0):
+                left[before] = rest
+        self.links.setdefault(a, {})[node] = [(before, cell) for before, cell, _ in links]
+
+    def _moves(self, node: int) -> list[tuple[int, int, int, int]]:
+        """From marked cells to those that may come before, their distances, and slack left."""
+        found, (start, row) = self.found, self.found.rows[node]
         costs, matches = found.costs, found.summary.matches.get(node, ())
-        for cell in self.marked[node]:
+        moves = []
+        for cell, rest in self.left[node].items():
             place, state = divmod(cell, STATES)
-            distance = row.cells.item(place - row.start)
+            distance = row.item(place - start)
             if node == found.network.end:
-                yield cell, STATES * place + FREE, distance
+                moves.append((cell, STATES * place + FREE, distance, rest))
                 continue
             if state in (FREE, MISSING):
-                yield cell, STATES * place + MISSING, distance - costs.wrong
-            if place and place in matches:
-                yield cell, STATES * (place - 1) + FREE, distance - costs.match
-            elif place:
-                yield cell, STATES * (place - 1) + WRONG, distance - costs.wrong
+                moves.append((cell, STATES * place + MISSING, distance - costs.wrong, rest))
+            cost, kind = (costs.match, FREE) if place in matches else (costs.wrong, WRONG)
+            if place:
+                before = STATES * (place - 1) + kind
+                moves.append((cell, before, distance - cost + costs.extra, rest))
+        return moves
 
     def path(self) -> tuple[int, ...]:
         """The path with the best sum, and of those the smallest."""
@@ -102,9 +143,9 @@ class Optimal:
         path: list[int] = []
         while True:
             here = self._with_extra_words(node, here)
-            for other in network.behind[node]:
+            for other, links in reversed(self.links[node].items()):
                 total = passed + network.exact[node, other]
-                there = self._onward(node, here, other) if other in marked else set()
+                there = {cell for before, cell in links if before in here}
                 rest = max((marked[other][cell] for cell in there), default=nan)
                 if total + rest >= best - SAME:
                     break
@@ -117,21 +158,14 @@ class Optimal:
 
     def _with_extra_words(self, node: int, here: set[int]) -> set[int]:
         """These cells and those of the same node that extra words lead to."""
-        if len(here) == len(self.marked[node]):
+        cells, left, (start, row) = self.marked[node], self.left[node], self.found.rows[node]
+        if len(here) == len(cells):
             return here
         found = set(here)
-        for cell in sorted(self.marked[node]):
+        for cell in sorted(cells):
             place, state = divmod(cell, STATES)
-            before = STATES * (place - 1) + EXTRA
-            if state in (FREE, EXTRA) and before in found and self._extra(node, cell):
-                found.add(cell)
+            if state in (FREE, EXTRA) and STATES * (place - 1) + EXTRA in found:
+                loss = row.item(place - start - 1) - row.item(place - start)
+                if loss <= left[cell]:
+                    found.add(cell)
         return found
-
-    def _onward(self, node: int, here: set[int], other: int) -> set[int]:
-        """Marked cells of another node that these lead to."""
-        row = self.found.rows[node]
-        return {
-            cell
-            for cell, before, wanted in self._moves(other)
-            if before in here and row.cells.item(before // STATES - row.start) == wanted
-        }
