@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from earwitness.networks.band import Band
-from earwitness.networks.network import START, Arc, Network
+from earwitness.networks.network import START, Network
 from earwitness.networks.sections import Ints, Section, blocks, sections_of
 from earwitness.networks.summary import Summary
 
@@ -34,13 +34,14 @@ LARGE = 2**62  # the same for 64 bits
 class Costs:
     """What a word of the path costs if it matches, if it does not, and a word too much.
 
-    ``gains`` is what arcs take off, where they do; costs are then ``times`` what they were.
+    ``gains`` is what arcs take off by their counts, where they do; costs are then ``times`` as
+    large.
     """
 
     match: int
     wrong: int
     extra: int
-    gains: Mapping[Arc, int] | None = None
+    gains: Mapping[int, int] | None = None
     times: int = 1
 
     @property
@@ -132,14 +133,19 @@ class _Work:
         self.scratch, self.spare = np.empty(width + 1, kind), np.empty(width + 1, kind)
         self.missing = np.array(costs.wrong, kind)
         self.wrong = np.array(costs.wrong - costs.extra, kind)
+        gains = costs.gains or {}
+        self.gains = {count: np.array(gain, kind) for count, gain in gains.items()}
         self.masks: dict[int, Ints] = {}
 
     def least(self) -> int:
         """The least distance to the end from this section."""
-        network, gains = self.network, self.costs.gains or {}
+        network, gains = self.network, self.costs.gains
         at = min(self.summary.words + 1, self.section.stop) - self.section.start - 1
         leading = [a for a in self.section.nodes if a in network.last_words]
-        found = [self.tails[a].item(at) - gains.get((a, network.end), 0) for a in leading]
+        found = [self.tails[a].item(at) for a in leading]
+        if gains:
+            arcs = [gains[network.counts[a, network.end]] for a in leading]
+            found = [one - gain for one, gain in zip(found, arcs, strict=True)]
         return min(found, default=LARGE)
 
     def fill(self) -> None:
@@ -173,13 +179,13 @@ class _Work:
 
     def _gain(self, node: int) -> None:
         """The least of the rows before a node, with what their arcs take off."""
-        gains, whole = self.costs.gains or {}, self.whole
+        gains, counts, whole = self.gains, self.network.counts, self.whole
         scratch, spare = self.scratch, self.spare
         first, *leading = self.network.before[node]
-        np.subtract(whole[first], gains[first, node], out=scratch)
+        np.subtract(whole[first], gains[counts[first, node]], out=scratch)
         for a in leading:
-            if gain := gains[a, node]:
-                np.subtract(whole[a], gain, out=spare)
+            if (count := counts[a, node]) > 1:
+                np.subtract(whole[a], gains[count], out=spare)
                 np.minimum(scratch, spare, out=scratch)
             else:
                 np.minimum(scratch, whole[a], out=scratch)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import inf, nan
+from typing import NamedTuple
 
 from earwitness.networks.distances import Distances
 from earwitness.networks.network import START, WHOLE
@@ -25,7 +26,15 @@ SAME = round(1e-9 * WHOLE)  # sums this close are the same
 FREE, EXTRA, MISSING, WRONG = range(4)  # anything; no missing word; no extra word; wrong ones only
 STATES = 4
 Cells = dict[int, float]  # STATES · place in the summary + state, and the best sum from there
-Links = list[tuple[int, int]]  # cells of a node and those of another that they lead to
+Links = list[tuple[int, int, int]]  # cells of a node, those of another that they lead to, slack
+
+
+class Marked(NamedTuple):
+    """Marked cells of a node with the best sums, the slack left, and links by nodes behind."""
+
+    sums: Cells
+    left: dict[int, int]
+    links: dict[int, Links]
 
 
 @dataclass
@@ -35,21 +44,20 @@ class Optimal:
     found: Distances
     slack: int = 0
     most: float = inf
-    marked: dict[int, Cells] = field(default_factory=dict)
-    left: dict[int, dict[int, int]] = field(default_factory=dict)
-    links: dict[int, dict[int, Links]] = field(default_factory=dict)
+    marked: dict[int, Marked] = field(default_factory=dict)
     complete: bool = True
 
     def __post_init__(self) -> None:
         self.origins = self._origins() if self.most == inf else None
         network, end = self.found.network, STATES * self.found.summary.words + FREE
-        self.marked[network.end], self.left[network.end] = {end: 0}, {end: self.slack}
+        self.end = network.end
+        self.marked[self.end] = Marked({end: 0}, {end: self.slack}, {})
         number = 0
         for node in reversed(network.before):
             if node in self.marked:
-                if node != network.end:
+                if node != self.end:
                     self._extra_words(node)
-                number += len(self.marked[node])
+                number += len(self.marked[node].sums)
                 if number > self.most:
                     self.complete = False
                     return
@@ -72,7 +80,7 @@ class Optimal:
 
     def _extra_words(self, node: int) -> None:
         """Mark cells of the same node from which extra words lead to a marked one."""
-        cells, left, (start, row) = self.marked[node], self.left[node], self.found.rows[node]
+        (cells, left, _), (start, row) = self.marked[node], self.found.rows[node]
         for cell in sorted(cells, reverse=True):
             at = cell // STATES - start
             if cell % STATES in (FREE, EXTRA) and at > 0:
@@ -88,10 +96,10 @@ class Optimal:
     def _words_before(self, node: int) -> None:
         """Mark cells of the nodes that lead here."""
         rows, gains, origins = self.found.rows, self.found.costs.gains, self.origins
-        moves = self._moves(node)
+        moves, counts = self._moves(node), self.found.network.counts
         for a in self.found.network.before[node]:
             start, row = rows[a]
-            gain, size, item = gains[a, node] if gains else 0, len(row), row.item
+            gain, size, item = gains[counts[a, node]] if gains else 0, len(row), row.item
             links = []
             for cell, before, wanted, rest in moves:
                 at = before // STATES - start
@@ -102,27 +110,29 @@ class Optimal:
             if links:
                 self._mark(a, node, links)
 
-    def _mark(self, a: int, node: int, links: list[tuple[int, int, int]]) -> None:
+    def _mark(self, a: int, node: int, links: Links) -> None:
         """Mark cells of a node that lead to cells of another, with the slack that is left."""
-        one, sums = self.found.network.exact[a, node], self.marked[node]
-        into, left = self.marked.setdefault(a, {}), self.left.setdefault(a, {})
+        one, sums = self.found.network.exact[a, node], self.marked[node].sums
+        if a not in self.marked:
+            self.marked[a] = Marked({}, {}, {})
+        into, left, behind = self.marked[a]
         for before, cell, rest in links:
             total = sums[cell] + one
             if before not in into or total > into[before]:
                 into[before] = total
             if rest >= left.get(before, 0):
                 left[before] = rest
-        self.links.setdefault(a, {})[node] = [(before, cell) for before, cell, _ in links]
+        behind[node] = links
 
     def _moves(self, node: int) -> list[tuple[int, int, int, int]]:
         """From marked cells to those that may come before, their distances, and slack left."""
         found, (start, row) = self.found, self.found.rows[node]
         costs, matches = found.costs, found.summary.matches.get(node, ())
         moves = []
-        for cell, rest in self.left[node].items():
+        for cell, rest in self.marked[node].left.items():
             place, state = divmod(cell, STATES)
             distance = row.item(place - start)
-            if node == found.network.end:
+            if node == self.end:
                 moves.append((cell, STATES * place + FREE, distance, rest))
                 continue
             if state in (FREE, MISSING):
@@ -136,29 +146,29 @@ class Optimal:
     def path(self) -> tuple[int, ...]:
         """The path with the best sum, and of those the smallest."""
         network, marked = self.found.network, self.marked
-        here = {cell for cell in marked[START] if cell < STATES}
-        best = max(marked[START][cell] for cell in here)
+        here = {cell for cell in marked[START].sums if cell < STATES}
+        best = max(marked[START].sums[cell] for cell in here)
         node = START
         passed: float = 0
         path: list[int] = []
         while True:
             here = self._with_extra_words(node, here)
-            for other, links in reversed(self.links[node].items()):
+            for other, links in reversed(marked[node].links.items()):
                 total = passed + network.exact[node, other]
-                there = {cell for before, cell in links if before in here}
-                rest = max((marked[other][cell] for cell in there), default=nan)
+                there = {cell for before, cell, _ in links if before in here}
+                rest = max([marked[other].sums[cell] for cell in there], default=nan)
                 if total + rest >= best - SAME:
                     break
             else:
                 raise AssertionError("the best sum leads on from every node on the way")
             node, here, passed = other, there, total
-            if node == network.end:
+            if node == self.end:
                 return tuple(path)
             path.append(node)
 
     def _with_extra_words(self, node: int, here: set[int]) -> set[int]:
         """These cells and those of the same node that extra words lead to."""
-        cells, left, (start, row) = self.marked[node], self.left[node], self.found.rows[node]
+        (cells, left, _), (start, row) = self.marked[node], self.found.rows[node]
         if len(here) == len(cells):
             return here
         found = set(here)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import log
 
 from earwitness.networks.distances import LARGE, Costs
 from earwitness.networks.network import WHOLE, Network
@@ -33,7 +34,7 @@ class People:
     def one(self) -> int:
         """What a log of 1 is, as large as 64 bits admit."""
         room = LARGE // self.steps // (self.plain.most + 1) - 2
-        return max(0, int((room / self.arcs - 4) / (max(self.network.logs.values()) + 0.01)))
+        return max(0, int((room / self.arcs - 4) / (log(max(self.network.counts.values())) + 0.01)))
 
     @property
     def steps(self) -> int:
@@ -46,9 +47,9 @@ class People:
         return self.costs.most * self.steps < LARGE
 
     @cached_property
-    def gains(self) -> dict[tuple[int, int], int]:
-        """Logs, rounded down."""
-        return {arc: int(log * self.one) for arc, log in self.network.logs.items()}
+    def gains(self) -> dict[int, int]:
+        """Logs of all counts, rounded down."""
+        return {count: int(log(count) * self.one) for count in set(self.network.counts.values())}
 
     @property
     def slack(self) -> int:
