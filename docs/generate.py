@@ -161,9 +161,10 @@ def study_page() -> str:
         "YAML; unknown keys are refused with the nearest known name, and all problems are told at "
         "once with their lines. `earwitness study new` writes a file to start from, "
         "`docs/study.schema.json` is the same as a JSON Schema, for editors. Paths are seen from "
-        "the folder of the study file. The digest of a study is that of all values (defaults too), "
-        "of its clips, anchors and rows, in whatever order keys stand; it is in every answer and "
-        "report."
+        "the folder of the study file. The digest of a study is that of all it says and names "
+        "(defaults too), however the file is written, but for the number of listeners: one more "
+        "moves no other. It is in every answer and report. Words are text unless they are true, "
+        "false, null or a number as people write it: yes, 010, 12:30 and dates stay as they are."
     )
     parts = ["# The study file", NOTE, intro, _keys(fields.STUDY)]
     inner = {

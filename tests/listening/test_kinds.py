@@ -146,7 +146,7 @@ def test_scales_are_worded_as_the_recommendations_do() -> None:
 def test_the_sign_of_a_comparison_is_turned_and_the_order_kept(
     systems: tuple[str, ...], answer: int, value: float
 ) -> None:
-    trial = Trial("item", systems, ("COMPARISON",))
+    trial = Trial("item", systems, ("COMPARISON",), against="sys0")
     [one] = KINDS["ccr"]().read(trial, {"COMPARISON": answer}, 1, 1)
     assert (one.key, one.against) == (Key("item", "sys1"), Key("item", "sys0"))
     assert one.value == value
@@ -157,14 +157,14 @@ def test_the_sign_of_a_comparison_is_turned_and_the_order_kept(
 def test_a_choice_is_about_systems_not_about_letters(kind: str) -> None:
     [scale] = KINDS[kind].scales
     for systems, answer in ((("sys0", "sys1"), -1), (("sys1", "sys0"), 1)):
-        trial = Trial("item", systems, (scale.name,))
+        trial = Trial("item", systems, (scale.name,), against="sys0")
         [one] = KINDS[kind]().read(trial, {scale.name: answer}, 1, 1)
         assert (one.key.system, one.value) == ("sys1", 1)
 
 
 def test_abx_counts_right_answers() -> None:
     for target, answer, right in ((0, 1, 1), (0, -1, 0), (1, -1, 1), (1, 1, 0)):
-        trial = Trial("item", ("sys0", "sys1"), ("SAME",), target=target)
+        trial = Trial("item", ("sys0", "sys1"), ("SAME",), target=target, against="sys0")
         [one] = KINDS["abx"]().read(trial, {"SAME": answer}, 1, 1)
         assert one.value == right
 
@@ -213,7 +213,7 @@ def test_impressions_become_values_of_the_scale(heard: float) -> None:
     ("kind", "options", "told"),
     [
         ("ab", {"pairs": "some"}, "pairs must be one of all, reference"),
-        ("mushra", {"anchors": "low"}, "anchors must be a list of folders"),
+        ("mushra", {"anchors": "low"}, "anchors must be a list of different folders"),
         ("acr", {"plays": 1.5}, "plays must be a whole number"),
     ],
 )
@@ -227,3 +227,13 @@ def test_parameters_that_make_no_sense_are_refused(
 def test_pairs_may_all_be_with_the_reference() -> None:
     made = trials(KINDS["ccr"](pairs="reference"))  # type: ignore[call-arg]
     assert {trial.treatment for trial in made} == {(system, REFERENCE) for system in SYSTEMS}
+
+
+def test_ratings_of_pairs_are_about_systems_whatever_they_are_called() -> None:
+    rng = np.random.default_rng(0)
+    for pairs in ("reference", "all"):
+        kind = KINDS["ccr"](pairs=pairs)  # type: ignore[call-arg]
+        made = kind.trials(["i", "j"], ["zz", "A"], 1, rng, "ref")[0]
+        ratings = [kind.read(trial, {"COMPARISON": 1}, 1, 1)[0] for trial in made]
+        found = {(one.key.system, one.against.system) for one in ratings if one.against}
+        assert found == ({("zz", "ref"), ("A", "ref")} if pairs == "reference" else {("A", "zz")})

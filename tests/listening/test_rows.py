@@ -15,6 +15,7 @@ from earwitness.data import Design
 from earwitness.errors import InputError
 from earwitness.formats.study import read_study
 from earwitness.formats.study.rows import rows_of
+from earwitness.listening.kinds import KINDS
 from studies import sound
 
 STUDY = """\
@@ -121,12 +122,12 @@ def test_rows_made_elsewhere_run_row_by_row_as_they_are(study: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        ("1,1,C9/clip1.wav,SIG", 'subject_1.csv:3: file: there is no system "C9"'),
-        ("1,1,C1/clip99.wav,SIG", 'file: the material has no clip "clip99"'),
+        ("1,1,C9/clip1.wav,SIG", 'subject_1.csv:3: file: the study has no "C9/clip1.wav"'),
+        ("1,1,C1/clip99.wav,SIG", 'file: the study has no "C1/clip99.wav"'),
         ("1,1,C1/clip1.wav,SIGH", 'scale: there is no scale "SIGH" — did you mean "SIG"?'),
         ("1,one,C1/clip1.wav,SIG", "session: must be a whole number from 0 on"),
         ("2,1,C1/clip1.wav,SIG", "subset: subset 2, but 1 above"),
-        ("1,1,there/ref/i01_f1.wav,SIG", 'there is no system "ref"'),
+        ("1,1,there/ref/i01_f1.wav,SIG", "file: anchors are heard in session 0"),
         ("1,1,C1/clip1.wav", "needs the columns subset, session, file, scale"),
     ],
 )
@@ -146,9 +147,72 @@ def test_sessions_that_come_back_are_named(study: Path, written: Design) -> None
     path = study.parent / "design" / "csv" / "subject_1.csv"
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines, lines[20]]) + "\n")
-    with pytest.raises(InputError, match=r"session: session \d comes again after session 2"):
+    with pytest.raises(InputError, match="session 1 stands where session 3 should"):
         read_study(study)
     assert written.plans
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("subject_1.csv", "", "subject_1.csv:1: has no row"),
+        ("subject_1.csv", "subset,session,file,scale\n", "subject_1.csv:1: has no row"),
+        ("subject_1.json", "[]", "has no row"),
+        ("subject_1.json", "[" * 100_000, "cannot be read"),
+        ("subject_1.json", '{"a": 1}', "must be a list of rows"),
+        ("subject_5_v2.csv", "x", "which listener is it of? — one number in the name"),
+        ("s1.csv", "subset,session,file,scale\n1,0,C0/clip0.wav,SIG\n", "there is no session 1"),
+        ("s1.csv", "subset,session,file,scale\n1,3,C0/clip0.wav,SIG\n", "session 3 stands where"),
+        ("s1.csv", "subset,session,file,scale\n7,1,C0/clip0.wav,SIG\n", "nobody hears subset 1"),
+        ("s1.csv", "subset,session,file,scale\n1,0,zzz.wav,SIG\n", 'the study has no "zzz.wav"'),
+        (
+            "s1.json",
+            '[{"subset": 1, "session": 0, "file": 5, "scale": "SIG"}]',
+            "file: must be text, got 5",
+        ),
+    ],
+)
+def test_files_of_rows_that_make_no_sense_are_named(
+    study: Path, name: str, text: str, told: str
+) -> None:
+    folder = study.parent / "rows"
+    folder.mkdir()
+    (folder / name).write_text(text)
+    study.write_text(GIVEN + "rows: rows\n")
+    with pytest.raises(InputError) as error:
+        read_study(study)
+    assert told in str(error.value)
+
+
+def test_two_files_of_one_listener_are_named(study: Path, written: Design) -> None:
+    folder = study.parent / "design" / "csv"
+    (folder / "subject_01.csv").write_text((folder / "subject_1.csv").read_text())
+    with pytest.raises(InputError, match=r"is of the same listener as subject_01\.csv"):
+        read_study(study)
+    assert written.plans
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_designs_of_every_kind_are_read_back_as_they_were_written(study: Path, kind: str) -> None:
+    text = STUDY.replace("anchors: there/ref\n", "reference: zero\n").replace("p835", kind)
+    lines = ["name,seconds,file.C1", *(f"clip{n},4.5,some where/{n}.wav" for n in range(14))]
+    (study.parent / "clips.csv").write_text("\n".join(lines) + "\n")
+    study.write_text(text)
+    made = study_design(study)
+    study_write(made, study.parent / "design")
+    study.write_text(text.replace("listeners: 4\n", "") + "rows: design\n")
+    again = study_design(study)
+    assert again.plans == made.plans
+
+
+def test_the_plan_of_rows_is_what_the_rows_say(study: Path) -> None:
+    folder = study.parent / "rows"
+    folder.mkdir()
+    rows = [f"1,{session},C0/clip{session}.wav,SIG" for session in (1, 2, 3)]
+    (folder / "1.csv").write_text("\n".join(["subset,session,file,scale", *rows]) + "\n")
+    study.write_text(GIVEN + "rows: rows\n")
+    [block] = read_study(study).blocks
+    assert (block.clips, block.sessions) == (3, 3)
 
 
 def test_a_folder_without_rows_is_named(study: Path) -> None:

@@ -69,8 +69,51 @@ def test_the_digest_does_not_depend_on_the_order_of_keys(study: Path) -> None:
     digest = read_study(study).digest
     study.write_text(FILE.replace("seed: 3\n", "") + "seed: 3\n")
     assert read_study(study).digest == digest
-    study.write_text(FILE + "rest_minutes: 5\n")  # as if left out
+    same = ["rest_minutes: 5.0\n", "wordings: {pages: {}}\n", "language: en\n"]
+    for text in [*(FILE + more for more in same), FILE.replace("clips.csv", "./clips.csv")]:
+        study.write_text(text)
+        assert read_study(study).digest == digest, text
+    for more in (
+        "heard: 3",
+        "rating_seconds: 4.0",
+        "parameters: {plays: 1}",
+        "systems: [C0, C1, C2]",
+    ):
+        study.write_text(FILE.replace("clips: 6", f"clips: 6\n    {more}"))
+        assert read_study(study).digest == digest, more
+
+
+def test_one_more_listener_does_not_change_the_digest_but_another_plan_does(study: Path) -> None:
+    digest = read_study(study).digest
+    study.write_text(FILE.replace("listeners: 4", "listeners: 5"))
     assert read_study(study).digest == digest
+    for old, new in (("clips: 6", "clips: 5"), ("p835", "acr"), ("C2]", "C3]"), ("[snr]", "[]")):
+        study.write_text(FILE.replace(old, new))
+        assert read_study(study).digest != digest, new
+    study.write_text(FILE)
+    run = CliRunner()
+    shown = run.invoke(group, ["study", "check", str(study), "--minutes", "12"]).stdout
+    assert digest not in shown
+    assert digest in run.invoke(group, ["study", "check", str(study)]).stdout
+
+
+def test_plain_words_and_numbers_stay_what_was_written(study: Path) -> None:
+    study.write_text(FILE.replace("[C0, C1, C2]", "[010, 12:30, 1_0, yes, 2026-01-01, 7]"))
+    systems = ("010", "12:30", "1_0", "yes", "2026-01-01", "7")
+    assert read_study(study).systems == systems
+    study.write_text(FILE.replace("seed: 3", "seed: 20260101"))
+    assert read_study(study).seed == 20260101
+
+
+def test_categories_stay_what_was_written(study: Path) -> None:
+    lines = ["name,seconds,place,snr"]
+    lines += [f"c{n},4,{place},1" for n, place in enumerate(["01", "1", "1_0", "10"] * 4)]
+    (study.parent / "clips.csv").write_text("\n".join(lines) + "\n")
+    found = study_design(study)
+    assert {clip.covariates["place"] for clip in found.study.material} == {"01", "1", "1_0", "10"}
+    study_write(found, study.parent / "d")
+    written = (study.parent / "d" / "samples_all.csv").read_text().splitlines()
+    assert written[1] == "c0,4.0,01,1.0"
 
 
 def test_all_problems_are_told_at_once_with_their_lines(study: Path) -> None:
@@ -79,11 +122,19 @@ def test_all_problems_are_told_at_once_with_their_lines(study: Path) -> None:
     (study.parent / "clips.csv").write_text("name,seconds\na,long\n")
     found = problems(study)
     assert 'study.yaml:10: blocks[0].kind: there is no kind "p853" — known: ab, ' in found
-    assert "study.yaml:1: seed: must be a whole number from 0 on, got -3" in found
+    assert "study.yaml:1: seed: must be a whole number from 0 to 9," in found
     assert 'study.yaml:8: pannels: unknown field — did you mean "panels"?' in found
     assert "title: missing" in found
     assert 'clips.csv:2: seconds: must be a positive number, got "long"' in found
     assert found.endswith("5 problems; nothing was planned")
+    good = FILE.replace("listeners: 4", "listeners: x").replace("[place]", "[nosuch]")
+    study.write_text(good.replace("title:", "titel:") + "anchors: nosuch\n")
+    (study.parent / "clips.csv").write_text("name,seconds,snr\na,3,1\nb,3,1\na,3,1\n")
+    found = problems(study)
+    for told in ("listeners: must be", "titel: unknown", "title: missing", "nosuch: has no .wav"):
+        assert told in found
+    assert 'clips.csv:4: name: "a" is also on line 2' in found
+    assert 'the material has no column "nosuch"' in found
 
 
 MORE = """\
@@ -114,6 +165,20 @@ wordings: {scales: {OVRL: {prompt: "All in all:"}}}
         ("title: Denoising", "title: [", "not YAML"),
         ("title: Denoising", "title: 5", "title: must be text, got 5"),
         ("title: Denoising", "title: &a [*a, *a]", "not YAML"),
+        ("title: Denoising", "title: [2026-01-01, !!binary aGk=]", "title: must be text"),
+        ("scales: [OVRL]", "scales: [5]", 'analysis.scales[0]: no scale "5"'),
+        ("[C1, C0]]", "[C1, C1]]", '"C1" cannot be compared with itself'),
+        ("rule: p808, limits: {variance: 0.2}", "rule: bs1534", "bs1534 is for mushra"),
+        ("{variance: 0.2}", "{correlation: 7}", "correlation: must be at most 1, got 7"),
+        ("[left, right]", "[left, left]", '"left" comes twice'),
+        ("[place]", "[place, place]", 'balance.categories[1]: "place" comes twice'),
+        ("seed: 3", "files: 'x}/{system}/{item}.wav'", "files: may have {item} and {system}"),
+        ("seed: 3", "seed: 3\ntraining: 100", "there are 24 trials"),
+        (
+            "listeners: 4",
+            "listeners: 4\nreference: there/C1",
+            "reference: is also a system",
+        ),
         ("clips: 6", "clips: 6\n    heard: 4", "blocks[0].heard: 4 of 3 systems cannot be heard"),
         ("clips: 6", "clips: 6\n    systems: [C0, C9]", 'blocks[0].systems[1]: no system "C9"'),
         (
@@ -155,6 +220,19 @@ def test_a_mistake_is_named(study: Path, old: str, new: str, told: str) -> None:
     assert told in problems(study)
 
 
+@pytest.mark.parametrize("anchors", ["[C1]", "[ref]", "[low, low]", "null", "5", "{a: 1}"])
+def test_anchors_of_mushra_must_be_of_their_own(study: Path, anchors: str) -> None:
+    text = FILE.replace("kind: p835", f"kind: mushra\n    parameters: {{anchors: {anchors}}}")
+    study.write_text(text + "reference: ref\n")
+    assert "blocks[0].parameters: " in problems(study)
+
+
+def test_what_is_rated_beside_the_systems_can_be_analysed(study: Path) -> None:
+    text = FILE.replace("p835", "bs1116") + "reference: ref\n"
+    study.write_text(text + "analysis: {scales: [SDG], contrasts: [[C1, ref]]}\n")
+    assert read_study(study).analysis.scales == ("SDG",)
+
+
 def test_everything_that_can_be_said_is_read(study: Path) -> None:
     study.write_text(FILE + MORE)
     found = read_study(study)
@@ -179,6 +257,17 @@ def test_practice_needs_other_clips(study: Path) -> None:
         (["name,seconds", "a,4", "a,5"], 'clips.csv:3: name: "a" is also on line 2 — keep one'),
         (["name,seconds", "a,long"], 'clips.csv:2: seconds: must be a positive number, got "long"'),
         (["name,seconds", "a"], "clips.csv:2: needs 2 fields"),
+        (
+            ["name;seconds", "a;4"],
+            "needs the column name — separate columns by commas",
+        ),
+        (["name,seconds,x,x", "a,4,1,1"], 'clips.csv:1: the column "x" comes twice'),
+        (["name,seconds,", "a,4,1"], "clips.csv:1: column 3 has no name"),
+        (["name,seconds,files", "a,4,1"], 'a column cannot be called "files" — write file.SYSTEM'),
+        (["name,seconds,file.Z", "a,4,z.wav"], "file.Z: there is no such system"),
+        (["name,seconds", "../a,4"], 'clips.csv:2: name: must be no path, got "../a"'),
+        (["name,seconds", "\u00e9,4", "e\u0301,4"], "is also on line 2"),
+        (["name,seconds,snr,place", "a,4,nan,x"], '"snr" of a is no number'),
     ],
 )
 def test_a_bad_table_of_clips_is_named(study: Path, lines: list[str], told: str) -> None:
@@ -204,6 +293,9 @@ def test_clips_can_be_given_as_json_lines(study: Path) -> None:
         ('{"seconds": 4, "place": "x"}', "clips.jsonl:2: name: must be printable text, got null"),
         ('{"name": "b", "seconds": 4}', "clips.jsonl:2: place: missing"),
         ('{"name": "b", "seconds": 4, "place": [1]}', "place: must be text or a number"),
+        ('{"name": "b", "seconds": 4, "place": NaN}', "place: must be text or a number"),
+        ('{"name": "b", "seconds": 4, "place": "x", "files": 5}', "files: must name a file"),
+        ('{"name": "b", "seconds": 4, "place": 1' + "0" * 400 + "}", "must be text or a number"),
         (
             '{"name": "b", "seconds": 4, "place": "x", "files": {"C0": 1}}',
             "files: must name a file",
@@ -259,9 +351,25 @@ def test_every_file_that_is_missing_in_a_condition_is_named(folders: Path) -> No
     assert found.endswith("4 problems; nothing was planned")
 
 
-def test_a_file_that_is_no_sound_is_named(folders: Path) -> None:
+def test_every_file_that_is_no_sound_is_named(folders: Path) -> None:
     (folders.parent / "C0" / "b.wav").write_bytes(b"ID3 not a wave")
-    assert "C0/b.wav: not a WAV file" in problems(folders)
+    (folders.parent / "C1" / "a.wav").write_bytes(b"")
+    sound(folders.parent / "ref" / "a.wav", 0)
+    found = problems(folders)
+    assert "C0/b.wav: not a WAV file" in found
+    assert "C1/a.wav: not a WAV file" in found
+    assert "ref/a.wav: has no sound in it" in found
+
+
+def test_files_may_be_anywhere_and_names_have_any_signs(folders: Path, tmp_path: Path) -> None:
+    plain = [clip.name for clip in read_study(folders).material]
+    for pattern in (f"{tmp_path}/{{system}}/{{item}}.wav", "../{system}/{item}.wav"):
+        (tmp_path / "deep").mkdir(exist_ok=True)
+        path = tmp_path / "deep" / "study.yaml"
+        path.write_text(FOLDERS.replace("{system}/{item}.wav", pattern))
+        assert [clip.name for clip in read_study(path).material] == plain
+    folders.write_text(FOLDERS.replace("{system}/{item}.wav", "x**[/{system}/{item}.wav"))
+    assert "there is no such file" in problems(folders)
 
 
 def test_a_table_beside_folders_must_find_its_files(folders: Path) -> None:
@@ -290,6 +398,9 @@ def test_verbs_check_and_design(study: Path) -> None:
     assert " NO" not in checked.stdout
     fewer = run.invoke(group, ["study", "check", str(study), "--minutes", "12"])
     assert "clips × 3 systems × 3 scales" in fewer.stdout
+    for odd in ("inf", "nan", "-3"):
+        wrong = run.invoke(group, ["study", "check", str(study), "--minutes", odd])
+        assert "minutes must be a number above 0" in str(wrong.exception)
     short = run.invoke(group, ["study", "check", str(study), "--minutes", "1"])
     assert "too short for 2 sessions" in str(short.exception)
     done = run.invoke(group, ["study", "design", str(study), "-o", str(study.parent / "d")])

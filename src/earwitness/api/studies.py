@@ -75,7 +75,8 @@ def _row(clip: Clip) -> dict[str, object]:
 
 def _csv(records: Sequence[Record]) -> str:
     written = io.StringIO()
-    writer = csv.DictWriter(written, list(records[0]), lineterminator="\n")
+    columns = dict.fromkeys(key for record in records for key in record)
+    writer = csv.DictWriter(written, list(columns), lineterminator="\n")
     writer.writeheader()
     writer.writerows(records)
     return written.getvalue()

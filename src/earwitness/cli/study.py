@@ -20,11 +20,15 @@ from earwitness.data import Study
 from earwitness.errors import UsageError
 from earwitness.formats.study import read_study
 from earwitness.listening.design.minutes import clips_for
+from earwitness.listening.digest import with_digest
 from earwitness.listening.kinds import KINDS
 from earwitness.listening.start import starting_file
 
 STUDY = click.argument("study", type=click.Path(path_type=Path))
 FILE = click.Path(path_type=Path)
+MINUTES = click.option(
+    "--minutes", type=float, help="Find the clips for so many minutes a listener."
+)
 
 
 @click.group("study")
@@ -47,34 +51,42 @@ def new(protocol: str) -> None:
 
 @command.command("check")
 @STUDY
-@click.option("--minutes", type=float, help="Find the clips for so many minutes a listener.")
+@MINUTES
 @click.option("--to", type=click.Choice(["text", "html"]), default="text", help="Form.")
 def check(study: Path, minutes: float | None, to: str) -> None:
     """Print the plan of STUDY, the minutes of a listener, and the proof of balance."""
-    plan = read_study(study)
-    if minutes is not None:
-        plan = _fitted(plan, minutes)
+    plan = _planned(study, minutes)
     width = shutil.get_terminal_size((100, 24)).columns
     sys.stdout.write(study_render(study_design(plan), to, width=width))
+
+
+def _planned(study: Path, minutes: float | None) -> Study:
+    plan = read_study(study)
+    return plan if minutes is None else _fitted(plan, minutes)
 
 
 def _fitted(plan: Study, minutes: float) -> Study:
     """With as many clips in the first block as fit into so many minutes."""
     first, *others = plan.blocks
-    clips = min(clips_for(plan, minutes), len(plan.material) // plan.panels)
+    if not 0 < minutes < 1e6:
+        raise UsageError(f"minutes must be a number above 0, got {minutes:g}")
     if plan.plans:
         raise UsageError("rows say what is heard — leave out --minutes")
+    spare = 1 if plan.training else 0  # practice is of clips that are not heard later
+    most = min(len(plan.material) // plan.panels, len(plan.material) - spare)
+    clips = min(clips_for(plan, minutes), most)
     if clips < first.sessions:
         raise UsageError(f"{minutes:g} minutes: too short for {first.sessions} sessions")
-    return replace(plan, blocks=(replace(first, clips=clips), *others))
+    return with_digest(replace(plan, blocks=(replace(first, clips=clips), *others)))
 
 
 @command.command("design")
 @STUDY
 @click.option("-o", "--output", type=FILE, required=True, help="A new folder.")
-def design(study: Path, output: Path) -> None:
+@MINUTES
+def design(study: Path, output: Path, minutes: float | None) -> None:
     """Write what every listener of STUDY hears, and the proof of balance, into a new folder."""
-    written = study_write(study_design(study), output)
+    written = study_write(study_design(_planned(study, minutes)), output)
     click.echo(f"wrote {len(written)} files into {output}", err=True)
 
 

@@ -124,7 +124,8 @@ class Study:
 class Trial:
     """One item, as several systems in the order in which they are presented, and what is asked.
 
-    ``target`` says which of them is the unknown one, where there is one.
+    ``target`` says which of them is the unknown one, where there is one, ``against`` which one the
+    other stands beside, where two are compared.
     """
 
     item: str
@@ -132,6 +133,7 @@ class Trial:
     scales: tuple[str, ...]
     block: int = 0
     target: int = 0
+    against: str = ""
 
     @property
     def treatment(self) -> tuple[str, ...]:

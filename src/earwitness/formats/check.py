@@ -189,7 +189,7 @@ def either(kind: type, one: Check, other: Check) -> Check:
 
 def show(value: Any) -> str:
     """A value as JSON, cut to a readable length."""
-    return _cut(json.dumps(value, ensure_ascii=False))
+    return _cut(json.dumps(value, ensure_ascii=False, default=str))
 
 
 def _cut(text: str) -> str:

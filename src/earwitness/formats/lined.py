@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,29 @@ from earwitness.errors import InputError, Problem
 from earwitness.formats.check import Fault
 
 MOST = 200_000  # values of a file
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain words are text unless they are true, false, null or a number as people write it.
+
+    So `yes`, `010`, `12:30` and dates stay what they are.
+    """
+
+
+_Loader.yaml_implicit_resolvers = {}
+WHOLE = r"(?:0|[1-9][0-9]*)"
+PLAIN = {
+    "bool": (r"(?:true|True|TRUE|false|False|FALSE)", [*"tTfF"]),
+    "null": (r"(?:~|null|Null|NULL|)", ["~", "n", "N", ""]),
+    "int": (rf"[-+]?{WHOLE}", [*"-+0123456789"]),
+    "float": (
+        rf"[-+]?(?:{WHOLE}(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?",
+        [*"-+.0123456789"],
+    ),
+}
+for _kind, (_shape, _first) in PLAIN.items():
+    _tag = f"tag:yaml.org,2002:{_kind}"
+    _Loader.add_implicit_resolver(_tag, re.compile(f"^{_shape}$"), _first)
 
 
 @dataclass
@@ -38,7 +62,7 @@ class Lined:
         if isinstance(node, yaml.SequenceNode):
             return [self.take(inner, f"{path}[{n}]") for n, inner in enumerate(node.value)]
         if not isinstance(node, yaml.MappingNode):
-            return yaml.SafeLoader("").construct_object(node)
+            return _scalar(node)
         found: dict[str, Any] = {}
         for key, inner in node.value:
             own = str(key.value)
@@ -53,7 +77,7 @@ class Lined:
 def read_yaml(path: Path) -> Lined:
     """A file, or why it cannot be read."""
     try:
-        node = yaml.compose(path.read_text(encoding="utf-8-sig"), Loader=yaml.SafeLoader)
+        node = yaml.compose(path.read_text(encoding="utf-8-sig"), Loader=_Loader)
         found = Lined(str(path))
         if node is not None:
             found.value = found.take(node)
@@ -71,6 +95,13 @@ def read_yaml(path: Path) -> Lined:
     if found.repeated:
         raise InputError(found.repeated, done="planned")
     return found
+
+
+def _scalar(node: yaml.Node) -> Any:
+    kind = node.tag.rpartition(":")[2]
+    if kind == "float":
+        return float(node.value)
+    return _Loader("").construct_object(node) if kind in ("bool", "null", "int") else node.value
 
 
 def _unreadable(path: Path, told: str, line: int = 0) -> InputError:

@@ -45,15 +45,16 @@ text = Shape(checks.text, {"type": "string"})
 name = Shape(checks.name, {"type": ["string", "integer"]})
 
 
-def whole(least: int) -> Shape:
-    """A whole number from some number on."""
+def whole(least: int, most: int = MOST) -> Shape:
+    """A whole number in a range."""
 
     def check(value: Any, path: str) -> Iterator[Fault]:
         right = isinstance(value, int) and not isinstance(value, bool)
-        if not right or not least <= value <= MOST:
-            yield Fault(path, f"must be a whole number from {least} on, got {show(value)}")
+        if not right or not least <= value <= most:
+            told = f"must be a whole number from {least} to {most:,}"
+            yield Fault(path, f"{told}, got {show(value)}")
 
-    return Shape(check, {"type": "integer", "minimum": least, "maximum": MOST})
+    return Shape(check, {"type": "integer", "minimum": least, "maximum": most})
 
 
 def number(least: float, most: float = float("inf")) -> Shape:

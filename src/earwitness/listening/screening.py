@@ -13,8 +13,10 @@ class Screen:
     name: str
     doc: str
     limits: Mapping[str, float]
+    kinds: tuple[str, ...] = ()  # of trials that it is for; else any
 
 
+SHARES = ("share", "correlation", "level", "outside", "one_side")  # limits that are at most 1
 SCREENS = {
     screen.name: screen
     for screen in (
@@ -27,11 +29,13 @@ SCREENS = {
             "bs1534",
             "a listener who rates the hidden reference low, or the middle anchor high, too often",
             {"reference_below": 90, "anchor_above": 90, "share": 0.15},
+            ("mushra",),
         ),
         Screen(
             "bs1116",
             "a listener who cannot tell the object from the hidden reference (one-sided t test)",
             {"level": 0.05},
+            ("bs1116",),
         ),
         Screen(
             "bt500",

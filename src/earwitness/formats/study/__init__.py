@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
+import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from earwitness.data import Analysis, Block, Clip, Plan, Question, Rule, Study
+from earwitness.data import Analysis, Block, Clip, Question, Rule, Study
 from earwitness.data.study import PATTERN
 from earwitness.errors import InputError, Problem, UsageError
+from earwitness.formats.check import Fault
 from earwitness.formats.lined import Lined, read_yaml
 from earwitness.formats.shapes import filled
 from earwitness.formats.study import fields
-from earwitness.formats.study.material import Material, read_folders, read_table
+from earwitness.formats.study.material import Material, read_folders, read_table, with_numbers
 from earwitness.formats.study.rows import Known, read_rows
 from earwitness.formats.study.sounds import Sounds, anchor_clips, misfit
 from earwitness.formats.study.together import contradictions, kind_of
-from earwitness.listening.kinds import KINDS
+from earwitness.listening.digest import with_digest
 from earwitness.listening.screening import SCREENS
 
 Value = dict[str, Any]
@@ -35,12 +35,24 @@ def read_study(path: str | Path, *, without: Sequence[str] = ()) -> Study:
     faults = list(fields.SHAPE(file.value, ""))
     if isinstance(file.value, dict) and isinstance(file.value.get("files"), str):
         faults += misfit(file.value["files"])
-    if faults:
-        _refuse(file, faults, _table_problems(place.parent, file.value))
-    value = _filled(file.value)
-    found = _found(place.parent, value, without)
-    _refuse(file, list(contradictions(value, found.clips)), found.problems)
-    return _study(value, found)
+    if not isinstance(file.value, dict):
+        _refuse(file, faults)
+    wrong = {re.split(r"[.\[]", fault.field)[0] for fault in faults}
+    usable = {key: one for key, one in file.value.items() if key in fields.STUDY}
+    usable = {key: one for key, one in usable.items() if key not in wrong}
+    if {"systems", "blocks"} <= set(usable):  # the rest of the file can be looked at
+        value = _filled({"title": "", **usable})
+        found = _found(place.parent, value, without, looked=not wrong & {"files", "material"})
+        more = [f for f in contradictions(value, found.clips) if _about(f, wrong)]
+        _refuse(file, [*faults, *more], found.problems)
+        return _study(value, found, place.parent)
+    _refuse(file, faults, _table_problems(place.parent, file.value))
+    raise AssertionError("a file without systems or blocks has faults")
+
+
+def _about(fault: Fault, wrong: set[str]) -> bool:
+    """Whether a fault is not only about keys that are wrong anyhow."""
+    return re.split(r"[.\[]", fault.field)[0] not in wrong
 
 
 def _refuse(file: Lined, faults: Sequence[Any], others: Sequence[Problem] = ()) -> None:
@@ -77,70 +89,65 @@ def _filled(value: Value) -> Value:
 
 @dataclass
 class _Found:
-    """What a study file names: clips, anchors, plans; and what is wrong with them."""
+    """What a study file names: clips and anchors; and what is wrong with them."""
 
     clips: list[Clip]
     anchors: list[Clip] = field(default_factory=list)
-    plans: list[Plan] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
-def _found(folder: Path, value: Value, without: Sequence[str]) -> _Found:
+def _found(folder: Path, value: Value, without: Sequence[str], *, looked: bool) -> _Found:
     sounds = _sounds(folder, value, without)
-    material = _material(folder, value, sounds)
-    found = _Found(material.clips, problems=material.problems)
+    material = _material(folder, value, sounds) if looked else Material()
+    found = _Found(
+        with_numbers(material.clips, list(map(str, value["balance"]["numbers"]))),
+        problems=material.problems,
+    )
     if sounds is not None:
-        found.problems += sounds.missing(found.clips)
+        found.problems += sounds.problems(found.clips)
     if value.get("anchors"):
         found.anchors, problems = anchor_clips(folder, value["anchors"])
         found.problems += problems
-    if value.get("rows"):
-        rows = read_rows(folder / value["rows"], _known(value, found.clips))
-        found.plans, found.problems = rows.plans, found.problems + rows.problems
     return found
-
-
-def _known(value: Value, clips: Sequence[Clip]) -> Known:
-    scales = [scale.name for scale in KINDS[value["blocks"][0]["kind"]].scales]
-    anchors = Path(value.get("anchors", "")).name
-    items = frozenset(clip.name for clip in clips)
-    pattern = value.get("files", PATTERN)
-    return Known(list(map(str, value["systems"])), anchors, scales, items, pattern)
 
 
 def _sounds(folder: Path, value: Value, without: Sequence[str]) -> Sounds | None:
     """Where sounds are, if the file says so."""
     if "files" not in value:
         return None
-    systems = list(map(str, value["systems"]))
+    wanted = [name for name in _folders(value) if name not in without]
+    return Sounds(folder, value["files"], wanted)
+
+
+def _folders(value: Value) -> list[str]:
+    """Systems, and what trials need beside them."""
+    found = list(map(str, value["systems"]))
     for block in value["blocks"]:
         kind = kind_of(block)
         if not isinstance(kind, UsageError) and value.get("reference"):
-            systems += kind.extra(str(value["reference"]))
-    wanted = [name for name in dict.fromkeys(systems) if name not in without]
-    return Sounds(folder, value["files"], wanted)
+            found += kind.extra(str(value["reference"]))
+    return list(dict.fromkeys(found))
 
 
 def _material(folder: Path, value: Value, sounds: Sounds | None) -> Material:
     if "material" in value:
-        return read_table(folder / value["material"], sounds)
+        return read_table(folder / value["material"], sounds, _folders(value))
     if sounds is not None:
         return read_folders(sounds)
     told = "missing: name a table of clips, or say in files where sounds are"
     return Material(problems=[Problem(str(folder), 0, "material", told)])
 
 
-def _study(value: Value, found: _Found) -> Study:
+def _study(value: Value, found: _Found, folder: Path) -> Study:
     systems = tuple(map(str, value["systems"]))
-    clips = len(found.clips)
-    panels = max((plan.panel for plan in found.plans), default=value["panels"])
-    return Study(
+    share = len(found.clips) // value["panels"]
+    study = Study(
         title=value["title"],
         seed=value["seed"],
         material=tuple(found.clips),
-        blocks=tuple(_block(block, systems, clips // value["panels"]) for block in value["blocks"]),
-        listeners=len(found.plans) or value["listeners"],
-        panels=panels,
+        blocks=tuple(_block(block, systems, share) for block in value["blocks"]),
+        listeners=value.get("listeners", 0),
+        panels=value["panels"],
         rest_minutes=float(value["rest_minutes"]),
         categories=tuple(map(str, value["balance"]["categories"])),
         numbers=tuple(map(str, value["balance"]["numbers"])),
@@ -157,8 +164,28 @@ def _study(value: Value, found: _Found) -> Study:
         after=_questions(value["forms"]["after"]),
         screening=tuple(Rule(rule["rule"], rule["limits"]) for rule in value["screening"]),
         analysis=_analysis(value["analysis"]),
-        plans=tuple(found.plans),
-        digest=_digest(value, found),
+    )
+    return with_digest(_with_rows(study, folder / value["rows"]) if value.get("rows") else study)
+
+
+def _with_rows(study: Study, folder: Path) -> Study:
+    """A study whose plans were made elsewhere: listeners, panels and blocks are as they say."""
+    rows = read_rows(folder, Known.of(study))
+    if rows.problems:
+        raise InputError(rows.problems, done="planned")
+    blocks = []
+    for number, block in enumerate(study.blocks):
+        own = [[s for s in plan.sessions if s[0].block == number] for plan in rows.plans]
+        items = [len({trial.item for session in one for trial in session}) for one in own]
+        blocks.append(replace(block, clips=max(items), sessions=max(map(len, own))))
+    panels = max(plan.panel for plan in rows.plans)
+    return replace(
+        study,
+        plans=tuple(rows.plans),
+        listeners=len(rows.plans),
+        panels=panels,
+        blocks=tuple(blocks),
+        training=max(len(plan.training) for plan in rows.plans),
     )
 
 
@@ -196,10 +223,3 @@ def _analysis(value: Value) -> Analysis:
         level=float(value["level"]),
         correction=value["correction"],
     )
-
-
-def _digest(value: Value, found: _Found) -> str:
-    """Of all that the file says or names, in one form whatever order its keys stand in."""
-    whole = [value, *([asdict(one) for one in own] for own in (found.clips, found.anchors))]
-    canonical = json.dumps([*whole, [asdict(plan) for plan in found.plans]], sort_keys=True)
-    return hashlib.sha256(canonical.encode()).hexdigest()

@@ -58,7 +58,7 @@ WORDINGS = {
 }
 STUDY = {
     "title": Entry(shapes.text, "what the study is called", required=True),
-    "seed": Entry(whole(0), "another seed, another design", default=0),
+    "seed": Entry(whole(0, 2**53), "another seed, another design", default=0),
     "systems": Entry(list_of(shapes.name, least=1), "names; each has a folder", required=True),
     "files": Entry(
         shapes.text,

@@ -3,7 +3,7 @@
 A folder has `csv/*.csv`, `json/*.json`, or either directly in it; the number in a file's name is
 that of the listener. A row is `subset,session,file,scale`; session 0 is heard first and does not
 count. Rows of one file that stand together are one trial; all are run in the order in which they
-stand.
+stand. Sounds that are heard beside each other share a row, with ` | ` between.
 """
 
 from __future__ import annotations
@@ -12,46 +12,21 @@ import csv
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass, field, replace
+from itertools import groupby, product
+from pathlib import Path
 from typing import Any
 
 from earwitness.data import Plan, Session, Study, Trial
+from earwitness.data.study import PATTERN
 from earwitness.errors import Problem, nearest
 from earwitness.formats.check import Fault, show
-from earwitness.formats.study.sounds import ITEM, SYSTEM
+from earwitness.listening.kinds import block_kind
+from earwitness.listening.wordings import wording
 
 COLUMNS = ("subset", "session", "file", "scale")
+BESIDE = " | "
 Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Known:
-    """What rows may speak of; an empty set of items is any. ``pattern`` is that of their files."""
-
-    systems: Sequence[str]
-    anchors: str
-    scales: Sequence[str]
-    items: frozenset[str]
-    pattern: str
-
-    def named(self, file: str) -> tuple[str, str]:
-        """System and item of a file; where the pattern does not fit, its folder and its name."""
-        groups = {ITEM: "(?P<item>[^/]+)", SYSTEM: "(?P<system>[^/]+)"}
-        parts = re.split(r"(\{item\}|\{system\})", self.pattern)
-        shape = "".join(groups.get(part, re.escape(part)) for part in parts)
-        path = PurePosixPath(file)
-        if path.parent.name != self.anchors and (match := re.fullmatch(shape, file)):
-            return match["system"], match["item"]
-        return path.parent.name, path.stem
-
-
-@dataclass
-class Rows:
-    """Plans, and what is wrong with their files."""
-
-    plans: list[Plan] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
 
 
 def rows_of(study: Study, plan: Plan) -> list[Row]:
@@ -62,7 +37,7 @@ def rows_of(study: Study, plan: Plan) -> list[Row]:
         {
             "subset": plan.panel,
             "session": number,
-            "file": " | ".join(study.file(trial.item, system) for system in trial.systems),
+            "file": BESIDE.join(study.file(trial.item, one) for one in _heard(study, trial)),
             "scale": scale,
         }
         for number, session in enumerate([*before, *plan.sessions], first)
@@ -71,34 +46,108 @@ def rows_of(study: Study, plan: Plan) -> list[Row]:
     ]
 
 
+def _heard(study: Study, trial: Trial) -> list[str]:
+    """Systems in the order in which they are heard, the unknown one again; no open reference."""
+    kind = block_kind(study.blocks[trial.block])
+    shown = kind.presented(trial, wording("en"), study.reference)
+    return [system for system, _ in shown[int(kind.open_reference) :]]
+
+
+@dataclass
+class Rows:
+    """Plans, and what is wrong with their files."""
+
+    plans: list[Plan] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What rows may speak of: items and systems by file, and blocks by scale."""
+
+    study: Study
+    files: Mapping[str, tuple[str, str]]
+    blocks: Mapping[str, int]
+
+    @classmethod
+    def of(cls, study: Study) -> Known:
+        """All that a study has."""
+        files: dict[str, tuple[str, str]] = {}
+        for block in study.blocks:
+            names = (*block.systems, *block_kind(block).extra(study.reference))
+            for clip, one in product(study.material, names):
+                files[study.file(clip.name, one)] = clip.name, one
+                files.setdefault(PATTERN.format(item=clip.name, system=one), (clip.name, one))
+        anchors = study.anchor_system
+        files |= {study.file(clip.name, anchors): (clip.name, anchors) for clip in study.anchors}
+        scales = {
+            scale.name: number
+            for number, block in enumerate(study.blocks)
+            for scale in block_kind(block).scales
+        }
+        return cls(study, files, scales)
+
+    def sounds(self, scale: str) -> int:
+        """How many sounds a row of a scale has."""
+        block = self.study.blocks[self.blocks[scale]]
+        kind = block_kind(block)
+        first = kind.treatments(block.systems[: block.heard], self.study.reference)[0]
+        return len(first) + kind.unknown
+
+    def trial(self, row: Row) -> Trial:
+        """The trial that a row stands for."""
+        heard = [self.files[one] for one in row["file"].split(BESIDE)]
+        item, systems = heard[0][0], tuple(system for _, system in heard)
+        if systems == (self.study.anchor_system,):
+            return Trial(item, systems, (row["scale"],))
+        number = self.blocks[row["scale"]]
+        block = self.study.blocks[number]
+        trial = block_kind(block).heard(item, systems, block.systems, self.study.reference)
+        return replace(trial, scales=(row["scale"],), block=number)
+
+
 def read_rows(folder: Path, known: Known) -> Rows:
     """All plans of a folder, by listener."""
     found = Rows()
-    files = _files(folder)
-    if not files:
-        told = "has no .csv or .json file of a listener"
-        found.problems.append(Problem(str(folder), 0, "", told))
-    for listener, path in sorted(files.items()):
+    for listener, path in sorted(_files(folder, found.problems).items()):
+        before = len(found.problems)
         rows = list(_read(path, found.problems))
+        if not rows and len(found.problems) == before:
+            found.problems.append(Problem(str(path), 1, "", "has no row"))
         faults = [
             Problem(str(path), line, *fault) for line, row in rows for fault in _wrong(row, known)
         ]
-        found.problems += faults or _order(path, rows)
-        if rows and not faults:
+        found.problems += faults or list(_order(path, rows))
+        if len(found.problems) == before:
             found.plans.append(_plan(listener, [row for _, row in rows], known))
+    panels = {plan.panel for plan in found.plans}
+    missing = [] if found.problems else sorted({*range(1, max(panels) + 1)} - panels)[:3]
+    for number in missing:
+        found.problems.append(Problem(str(folder), 0, "subset", f"nobody hears subset {number}"))
     return found
 
 
-def _files(folder: Path) -> dict[int, Path]:
+def _files(folder: Path, problems: list[Problem]) -> dict[int, Path]:
     """By the number in their names; CSV before JSON, folders of their own before this one."""
     found: dict[int, Path] = {}
     for pattern in ("csv/*.csv", "json/*.json", "*.csv", "*.json"):
         for path in sorted(folder.glob(pattern)):
-            numbers = re.findall(r"\d+", path.stem)
-            if numbers and not path.stem.startswith("samples"):
-                found.setdefault(int(numbers[-1]), path)
-        if found:
+            if path.stem.startswith("samples"):
+                continue
+            numbers = re.findall(r"[0-9]+", path.stem)
+            if len(numbers) != 1:
+                told = "which listener is it of?"
+                problems.append(Problem(str(path), 0, "", told, "one number in the name"))
+            elif int(numbers[0]) in found:
+                told = f"is of the same listener as {found[int(numbers[0])].name}"
+                problems.append(Problem(str(path), 0, "", told))
+            else:
+                found[int(numbers[0])] = path
+        if found or problems:
             break
+    if not found and not problems:
+        told = "has no .csv or .json file of a listener"
+        problems.append(Problem(str(folder), 0, "", told))
     return found
 
 
@@ -114,7 +163,7 @@ def _read(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Row]]:
                 reader = csv.DictReader(file)
                 for row in reader:
                     yield reader.line_num, {key: _whole(key, row[key]) for key in row}
-    except (OSError, ValueError, csv.Error) as error:
+    except (OSError, ValueError, RecursionError, csv.Error) as error:
         problems.append(Problem(str(path), 0, "", f"cannot be read: {error}"))
 
 
@@ -131,51 +180,74 @@ def _wrong(row: Row, known: Known) -> Iterator[Fault]:
         value = row[key]
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             yield Fault(key, f"must be a whole number from {least} on, got {show(value)}")
-    if row["scale"] not in known.scales:
+    if row["scale"] not in known.blocks:
         told = f"there is no scale {show(row['scale'])}"
-        yield Fault("scale", told, nearest(str(row["scale"]), known.scales))
-    system, item = known.named(str(row["file"]))
-    if system == known.anchors and row["session"] == 0:
-        return
-    if system not in known.systems:
-        yield Fault("file", f'there is no system "{system}"', nearest(system, known.systems))
-    elif known.items and item not in known.items:
-        yield Fault("file", f'the material has no clip "{item}"', nearest(item, known.items))
+        yield Fault("scale", told, nearest(str(row["scale"]), known.blocks))
+    if not isinstance(row["file"], str):
+        yield Fault("file", f"must be text, got {show(row['file'])}")
+    else:
+        yield from _wrong_file(row, known)
 
 
-def _order(path: Path, rows: list[tuple[int, Row]]) -> list[Problem]:
-    """Sessions that come back, and listeners who are in two panels."""
-    found, seen = list[Problem](), list[int]()
+def _wrong_file(row: Row, known: Known) -> Iterator[Fault]:
+    files = row["file"].split(BESIDE)
+    for file in files:
+        if file not in known.files:
+            yield Fault("file", f"the study has no {show(file)}", nearest(file, known.files))
+    heard = [known.files[file] for file in files if file in known.files]
+    if len({item for item, _ in heard}) > 1:
+        yield Fault("file", "sounds of several clips in one row")
+    anchors = known.study.anchor_system
+    for _, system in heard:
+        if anchors and system == anchors and row["session"] != 0:
+            yield Fault("file", "anchors are heard in session 0")
+    systems = tuple(system for _, system in heard)
+    if len(heard) == len(files) and row["scale"] in known.blocks and systems != (anchors,):
+        wanted = known.sounds(row["scale"])
+        if len(systems) != wanted:
+            told = f"needs {wanted} sounds in a row, got {len(systems)}"
+            yield Fault("file", f"{row['scale']} {told}")
+
+
+def _order(path: Path, rows: list[tuple[int, Row]]) -> Iterator[Problem]:
+    """Sessions that are not 1, 2, …, and listeners who are in two panels."""
+    wanted = 0 if rows and rows[0][1]["session"] == 0 else 1
+    for number, own in groupby(rows, key=lambda one: one[1]["session"]):
+        line = next(own)[0]
+        if number != wanted:
+            told = f"session {number} stands where session {wanted} should"
+            yield Problem(str(path), line, "session", told, "count them 1, 2, …; 0 for anchors")
+            return
+        wanted += 1
+    if wanted == 1 and rows:
+        yield Problem(str(path), rows[-1][0], "session", "there is no session 1")
     for line, row in rows:
-        number = row["session"]
-        if not seen or seen[-1] != number:
-            if number in seen:
-                told = f"session {number} comes again after session {seen[-1]}"
-                found.append(Problem(str(path), line, "session", told))
-            seen.append(number)
         if row["subset"] != rows[0][1]["subset"]:
             told = f"subset {row['subset']}, but {rows[0][1]['subset']} above"
-            found.append(Problem(str(path), line, "subset", told))
-    return found
+            yield Problem(str(path), line, "subset", told)
 
 
 def _plan(listener: int, rows: Sequence[Row], known: Known) -> Plan:
     sessions: dict[int, list[Trial]] = {}
-    last: Mapping[str, Any] = {}
+    last = ("", -1)
     for row in rows:
         own = sessions.setdefault(row["session"], [])
-        system, item = known.named(row["file"])
-        together = own and row["file"] == last.get("file") and row["session"] == last["session"]
-        if together and row["scale"] not in own[-1].scales:
-            own[-1] = Trial(item, (system,), (*own[-1].scales, row["scale"]))
+        here = row["file"], row["session"]
+        if own and here == last and row["scale"] not in own[-1].scales:
+            own[-1] = replace(own[-1], scales=(*own[-1].scales, row["scale"]))
         else:
-            own.append(Trial(item, (system,), (row["scale"],)))
-        last = row
+            own.append(known.trial(row))
+        last = here
     before = sessions.pop(0, [])
-    anchors = _only(before, known.anchors, there=True)
-    training = _only(before, known.anchors, there=False)
+    anchors = known.study.anchor_system
     kept = tuple(tuple(own) for own in sessions.values())
-    return Plan(listener, rows[0]["subset"], kept, training, anchors)
+    return Plan(
+        listener,
+        rows[0]["subset"],
+        kept,
+        _only(before, anchors, there=False),
+        _only(before, anchors, there=True),
+    )
 
 
 def _only(trials: Sequence[Trial], anchors: str, *, there: bool) -> Session:

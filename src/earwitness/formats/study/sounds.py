@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from glob import escape
+from glob import escape, glob
 from pathlib import Path
 
 from earwitness.audio.wav import wav_seconds
@@ -14,6 +14,7 @@ from earwitness.errors import Problem, UsageError
 from earwitness.formats.check import Fault
 
 ITEM, SYSTEM = "{item}", "{system}"
+ITEM_AGAIN = r"\1"
 
 
 def misfit(pattern: str) -> Iterator[Fault]:
@@ -21,7 +22,7 @@ def misfit(pattern: str) -> Iterator[Fault]:
     for needed in (ITEM, SYSTEM):
         if needed not in pattern:
             yield Fault("files", f"needs {needed}", f"such as audio/{SYSTEM}/{ITEM}.wav")
-    if "{" in pattern.replace(ITEM, "").replace(SYSTEM, ""):
+    if set("{}") & set(pattern.replace(ITEM, "").replace(SYSTEM, "")):
         yield Fault("files", f"may have {ITEM} and {SYSTEM} in braces, nothing else")
 
 
@@ -44,30 +45,41 @@ class Sounds:
         return sorted(found)
 
     def _names(self, system: str) -> Iterator[str]:
-        pattern = self.pattern.replace(SYSTEM, escape(system)).replace(ITEM, "*")
-        own = re.escape(self.pattern.replace(SYSTEM, system)).replace(re.escape(ITEM), "([^/]+)", 1)
-        shape = re.compile(own.replace(re.escape(ITEM), r"\1"))
-        for path in self.folder.glob(pattern):
-            if match := shape.fullmatch(path.relative_to(self.folder).as_posix()):
+        whole = (self.folder / self.pattern.replace(SYSTEM, system)).as_posix()
+        first, *rest = (re.escape(part) for part in whole.split(ITEM))
+        shape = re.compile(f"{first}([^/]+){ITEM_AGAIN.join(rest)}")
+        for path in glob("*".join(map(escape, whole.split(ITEM)))):  # noqa: PTH207
+            if match := shape.fullmatch(Path(path).as_posix()):
                 yield match[1]
 
-    def missing(self, clips: Sequence[Clip]) -> list[Problem]:
-        """Every sound that is not there, with a system that has it."""
+    def problems(self, clips: Sequence[Clip]) -> list[Problem]:
+        """Every sound that is not there, with a system that has it, and every one that is none."""
         found = []
         for clip in clips:
             there = [system for system in self.systems if self.path(clip, system).is_file()]
             told = f"is missing: {there[0]} has this clip" if there else "is missing"
-            found += [
-                Problem(str(self.path(clip, system)), 0, "", told, item=clip.name)
-                for system in self.systems
-                if system not in there
-            ]
+            for system in self.systems:
+                path = self.path(clip, system)
+                if system not in there:
+                    found.append(Problem(str(path), 0, "", told, item=clip.name))
+                elif wrong := no_sound(path):
+                    found.append(Problem(str(path), 0, "", wrong, item=clip.name))
         return found
 
     def seconds(self, clip: Clip) -> float:
         """How long the first system's file is; NaN if it is not there."""
         path = self.path(clip, self.systems[0])
         return wav_seconds(path) if path.is_file() else float("nan")
+
+
+def no_sound(path: Path) -> str:
+    """What is wrong with a WAV file; other files are not looked into."""
+    if path.suffix.lower() != ".wav":
+        return ""
+    try:
+        return "" if wav_seconds(path) > 0 else "has no sound in it"
+    except UsageError as error:
+        return str(error).partition(": ")[2]
 
 
 def anchor_clips(folder: Path, name: str) -> tuple[list[Clip], list[Problem]]:

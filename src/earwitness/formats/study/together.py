@@ -12,7 +12,7 @@ from earwitness.formats.check import Fault
 from earwitness.listening.kinds import KINDS, Kind
 from earwitness.listening.kinds.base import LETTERS
 from earwitness.listening.kinds.single import SingleKind
-from earwitness.listening.screening import SCREENS
+from earwitness.listening.screening import SCREENS, SHARES
 from earwitness.listening.wordings import wording
 
 Value = Mapping[str, Any]
@@ -28,7 +28,6 @@ def contradictions(value: Value, clips: Sequence[Clip]) -> Iterator[Fault]:
     for number, block in enumerate(value["blocks"]):
         yield from _block(value, block, f"blocks[{number}]", systems, len(clips))
     yield from _listeners(value)
-    yield from _first(value, clips)
     yield from _covariates(value["balance"], clips)
     yield from _words(value)
     yield from _forms(value["forms"])
@@ -78,10 +77,25 @@ def _block(
     if isinstance(kind, UsageError):
         yield Fault(f"{path}.parameters", str(kind))
     else:
-        yield from _fits(value, kind, heard, path)
+        yield from _fits(value, kind, heard, path, systems)
+        yield from _practice(value, kind, own[:heard], clips - size, path)
 
 
-def _fits(value: Value, kind: Kind, heard: int, path: str) -> Iterator[Fault]:
+def _practice(
+    value: Value, kind: Kind, systems: Sequence[str], left: int, path: str
+) -> Iterator[Fault]:
+    """Practice, which is of the first block's kind, needs clips that are not heard later."""
+    if value["training"] and path == "blocks[0]" and not value.get("rows"):
+        others = sum(block.get("clips", 0) for block in value["blocks"][1:])
+        most = max(0, left - others) * len(kind.treatments(systems, ""))
+        if value["training"] > most:
+            told = "practice needs clips that are not heard later"
+            yield Fault("training", f"{told}: there are {most} trials", "fewer clips a listener")
+
+
+def _fits(
+    value: Value, kind: Kind, heard: int, path: str, systems: Sequence[str]
+) -> Iterator[Fault]:
     """Whether a kind finds what it needs."""
     if kind.needs_reference and not value.get("reference"):
         yield Fault("reference", f"missing: {kind.name} needs it", "name a folder, such as ref")
@@ -89,18 +103,22 @@ def _fits(value: Value, kind: Kind, heard: int, path: str) -> Iterator[Fault]:
         yield Fault(f"{path}.systems", f"{kind.name} needs two systems or more")
     elif kind.switching and len(kind.treatments(["x"] * heard, "")[0]) > len(LETTERS):
         yield Fault(f"{path}.systems", f"more than {len(LETTERS)} sounds on one page")
-    if not isinstance(kind, SingleKind) or kind.open_reference:
-        what = "anchors" if value.get("anchors") else "rows" if value.get("rows") else ""
-        if what:
-            yield Fault(what, f"{kind.name} does not rate clips one by one")
+    if value.get("anchors") and (not isinstance(kind, SingleKind) or kind.open_reference):
+        yield Fault("anchors", f"{kind.name} does not rate clips one by one")
+    extra = [str(one) for one in kind.extra(str(value.get("reference", "")))]
+    for name in extra:
+        if extra.count(name) > 1 or (name in systems and name != value.get("reference")):
+            yield Fault(f"{path}.parameters", f'"{name}" is an anchor and something else')
+            break
 
 
 def _listeners(value: Value) -> Iterator[Fault]:
     if value.get("rows"):
         if "listeners" in value:
             yield Fault("listeners", "rows say who listens", "leave it out")
-        if len(value["blocks"]) > 1:
-            yield Fault("rows", "rows are one block", "keep one block")
+        kinds = [block["kind"] for block in value["blocks"]]
+        if len(set(kinds)) < len(kinds):
+            yield Fault("rows", "rows do not say which block they are of", "one block a kind")
         return
     if "listeners" not in value:
         yield Fault("listeners", "missing")
@@ -109,23 +127,18 @@ def _listeners(value: Value) -> Iterator[Fault]:
         yield Fault("listeners", told)
 
 
-def _first(value: Value, clips: Sequence[Clip]) -> Iterator[Fault]:
-    """Practice needs clips that are not heard later."""
-    most = max(block.get("clips", len(clips) // value["panels"]) for block in value["blocks"])
-    if value["training"] and len(value["blocks"]) * most >= len(clips):
-        told = "practice needs clips that are not heard later"
-        yield Fault("training", told, "fewer clips a listener, or more material")
-
-
 def _covariates(balance: Value, clips: Sequence[Clip]) -> Iterator[Fault]:
-    known = set(clips[0].covariates) if clips else set()
+    if not clips:
+        return
+    known = set(clips[0].covariates)
     for kind, names in balance.items():
+        yield from _twice(list(map(str, names)), f"balance.{kind}")
         for index, one in enumerate(map(str, names)):
             path = f"balance.{kind}[{index}]"
             if one not in known:
                 yield Fault(path, f'the material has no column "{one}"', nearest(one, known))
             elif kind == "numbers":
-                odd = [c.name for c in clips if not isinstance(c.covariates[one], float)]
+                odd = [c.name for c in clips if isinstance(c.covariates[one], str)]
                 if odd:
                     yield Fault(path, f'"{one}" of {odd[0]} is no number', "name it a category")
 
@@ -154,22 +167,42 @@ def _forms(forms: Value) -> Iterator[Fault]:
                 yield Fault(path, "missing: a choice needs them")
             if "options" in one and not choice:
                 yield Fault(path, "only a choice has options", "write answer: choice")
+            yield from _twice(one.get("options", []), path)
 
 
 def _planned(value: Value, systems: Sequence[str]) -> Iterator[Fault]:
     """Screening and analysis speak of what there is."""
+    kinds = [block["kind"] for block in value["blocks"]]
     for index, rule in enumerate(value["screening"]):
-        known = SCREENS[rule["rule"]].limits
-        for name in rule.get("limits", {}):
-            if name not in known:
-                path = f"screening[{index}].limits.{name}"
-                yield Fault(path, "unknown limit", nearest(name, known))
-    scales = {scale.name for block in value["blocks"] for scale in KINDS[block["kind"]].scales}
-    for index, name in enumerate(value["analysis"].get("scales", [])):
+        yield from _rule(rule, f"screening[{index}]", kinds)
+    scales = {name for kind in kinds for name in KINDS[kind].results()}
+    for index, name in enumerate(map(str, value["analysis"]["scales"])):
         if name not in scales:
             yield Fault(f"analysis.scales[{index}]", f'no scale "{name}"', nearest(name, scales))
-    for index, pair in enumerate(value["analysis"].get("contrasts", [])):
+    known = [*systems, *_beside(value)]
+    for index, pair in enumerate(value["analysis"]["contrasts"]):
+        path = f"analysis.contrasts[{index}]"
         for place, name in enumerate(map(str, pair)):
-            if name not in systems:
-                path = f"analysis.contrasts[{index}][{place}]"
-                yield Fault(path, f'no system "{name}"', nearest(name, systems))
+            if name not in known:
+                yield Fault(f"{path}[{place}]", f'no system "{name}"', nearest(name, known))
+        if str(pair[0]) == str(pair[1]):
+            yield Fault(path, f'"{pair[0]}" cannot be compared with itself')
+
+
+def _beside(value: Value) -> list[str]:
+    """What is rated beside the systems: the hidden reference and anchors."""
+    kinds = [kind_of(block) for block in value["blocks"]]
+    reference = str(value.get("reference", ""))
+    return [n for k in kinds if not isinstance(k, UsageError) for n in k.extra(reference)]
+
+
+def _rule(rule: Value, path: str, kinds: Sequence[str]) -> Iterator[Fault]:
+    screen = SCREENS[rule["rule"]]
+    if screen.kinds and not set(screen.kinds) & set(kinds):
+        told = f"{screen.name} is for {' and '.join(screen.kinds)}, this study has none"
+        yield Fault(f"{path}.rule", told)
+    for name, limit in rule.get("limits", {}).items():
+        if name not in screen.limits:
+            yield Fault(f"{path}.limits.{name}", "unknown limit", nearest(name, screen.limits))
+        elif name in SHARES and limit > 1:
+            yield Fault(f"{path}.limits.{name}", f"must be at most 1, got {limit:g}")

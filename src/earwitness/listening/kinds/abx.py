@@ -27,6 +27,7 @@ class ABX(PairKind):
     scales = (Scale("SAME", 1, -1, 2),)
     switching = True
     shown: ClassVar[int] = 3
+    unknown: ClassVar[bool] = True
     references = ("Munson and Gardner (1950), Standardizing auditory tests",)
 
     def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:

@@ -74,6 +74,8 @@ class Kind(ABC):
     switching: ClassVar[bool] = False  # between sounds at any moment; else one after the other
     open_reference: ClassVar[bool] = False  # is heard, and known to be it
     hidden_reference: ClassVar[bool] = False  # is rated like any other
+    unknown: ClassVar[bool] = False  # one of the sounds comes again, and must be known
+    derived: ClassVar[tuple[str, ...]] = ()  # scales that follow from others
     references: ClassVar[tuple[str, ...]]
 
     def __post_init__(self) -> None:
@@ -89,6 +91,11 @@ class Kind(ABC):
     def help(cls, name: str) -> str:
         """What a parameter means."""
         return next(str(f.metadata.get("help", "")) for f in fields(cls) if f.name == name)
+
+    @classmethod
+    def results(cls) -> tuple[str, ...]:
+        """Scales of its ratings."""
+        return (*(scale.name for scale in cls.scales), *cls.derived)
 
     @property
     def needs_reference(self) -> bool:
@@ -107,6 +114,11 @@ class Kind(ABC):
     @abstractmethod
     def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
         """What is compared in one trial."""
+
+    def beside(self, treatment: Treatment) -> str:
+        """The one that the other stands beside, where two are compared."""
+        del treatment
+        return ""
 
     @abstractmethod
     def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
@@ -142,7 +154,10 @@ class Kind(ABC):
         order = listener_order(items, treatments, sessions, rng)
         ways = {one: self._dealt(one, len(items), rng) for one in treatments}
         scales = self.scale_orders[0]
-        return [[_trial(item, next(ways[one]), scales) for item, one in own] for own in order]
+        return [
+            [_trial(item, next(ways[one]), scales, self.beside(one)) for item, one in own]
+            for own in order
+        ]
 
     def _dealt(self, one: Treatment, count: int, rng: np.random.Generator) -> Iterator[Way]:
         """Ways of presenting, in rounds of changing order."""
@@ -152,6 +167,13 @@ class Kind(ABC):
             for index in rng.permutation(len(ways)):
                 given += 1
                 yield ways[index]
+
+    def heard(
+        self, item: str, shown: tuple[str, ...], systems: Sequence[str], reference: str
+    ) -> Trial:
+        """The trial in which these are heard in this order, of all systems that there are."""
+        del systems, reference
+        return Trial(item, shown, self.scale_orders[0])
 
     def view(self, trial: Trial, words: Wording, sound: Sound, reference: str = "") -> View:
         """A page as data; what the sounds are cannot be seen from it."""
@@ -227,8 +249,8 @@ class Rate:
         return Rating(key, scale, self.listener, self.session, float(value), other, place)
 
 
-def _trial(item: str, way: Way, scales: tuple[str, ...]) -> Trial:
-    return Trial(item, way[0], scales, target=way[1])
+def _trial(item: str, way: Way, scales: tuple[str, ...], against: str) -> Trial:
+    return Trial(item, way[0], scales, target=way[1], against=against)
 
 
 def _question(ask: Ask, words: Wording) -> View:

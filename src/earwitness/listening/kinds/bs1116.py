@@ -41,6 +41,7 @@ class BS1116(Kind):
     open_reference = True
     hidden_reference = True
     compared: ClassVar[str] = "system"
+    derived: ClassVar[tuple[str, ...]] = (DIFFERENCE,)
     references = ("ITU-R BS.1116-3 (2015)",)
 
     def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
@@ -73,6 +74,13 @@ class BS1116(Kind):
             LETTERS[n]: IMPAIRMENT.high if n == best else IMPAIRMENT.at(value)
             for n, value in enumerate(heard)
         }
+
+    def heard(
+        self, item: str, shown: tuple[str, ...], systems: Sequence[str], reference: str
+    ) -> Trial:
+        del systems
+        hidden = shown.index(reference) if reference in shown else 0
+        return Trial(item, shown, self.scale_orders[0], target=hidden)
 
     def load(self, systems: int) -> Load:
         return Load(systems, 3 * systems, 2 * systems, f"{systems} systems × 3 sounds")

@@ -50,9 +50,10 @@ class Mushra(Kind):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        anchors = self.anchors
-        if isinstance(anchors, str) or not all(isinstance(one, str) and one for one in anchors):
-            raise UsageError(f"anchors must be a list of folders, got {anchors!r}")
+        anchors = self.anchors if isinstance(self.anchors, list | tuple) else (None,)
+        names = {one for one in anchors if isinstance(one, str) and one}
+        if len(names) < len(anchors):
+            raise UsageError(f"anchors must be a list of different folders, got {self.anchors!r}")
         object.__setattr__(self, "anchors", tuple(anchors))
 
     def extra(self, reference: str) -> tuple[str, ...]:

@@ -48,10 +48,22 @@ class PairKind(Kind):
         del trial
         return [Ask(scale.name, scale, 1) for scale in self.scales]
 
+    def beside(self, treatment: Treatment) -> str:
+        return treatment[0]
+
     def rated_one(self, trial: Trial) -> tuple[str, str]:
-        """Which system the rating is about, and which it stands beside: by name, not by place."""
-        first, second = trial.treatment
-        return second, first
+        """Which system the rating is about, and which it stands beside: whatever their places."""
+        first, second = trial.systems
+        return (second, first) if first == trial.against else (first, second)
+
+    def heard(
+        self, item: str, shown: tuple[str, ...], systems: Sequence[str], reference: str
+    ) -> Trial:
+        pair = shown[:2]
+        known = [one for one in self.treatments(systems, reference) if set(one) == set(pair)]
+        target = pair.index(shown[2]) if self.unknown and shown[2] in pair else 0
+        against = known[0][0] if known else pair[0]
+        return Trial(item, pair, self.scale_orders[0], target=target, against=against)
 
     def load(self, systems: int) -> Load:
         pairs = systems if self.pairs == REFERENCE else systems * (systems - 1) // 2
