@@ -15,6 +15,7 @@ from earwitness.data import Design
 from earwitness.errors import InputError
 from earwitness.formats.study import read_study
 from earwitness.formats.study.rows import rows_of
+from earwitness.listening.design.minutes import minutes
 from earwitness.listening.kinds import KINDS
 from studies import sound
 
@@ -211,8 +212,12 @@ def test_the_plan_of_rows_is_what_the_rows_say(study: Path) -> None:
     rows = [f"1,{session},C0/clip{session}.wav,SIG" for session in (1, 2, 3)]
     (folder / "1.csv").write_text("\n".join(["subset,session,file,scale", *rows]) + "\n")
     study.write_text(GIVEN + "rows: rows\n")
-    [block] = read_study(study).blocks
+    found = read_study(study)
+    [block] = found.blocks
     assert (block.clips, block.sessions) == (3, 3)
+    steps = {step.what: step.minutes for step in minutes(found)}
+    # three ratings of (4.5 s + 4 s), two rests of 5 min
+    assert steps["in all"] == pytest.approx(3 * 8.5 / 60 + 10)
 
 
 def test_a_folder_without_rows_is_named(study: Path) -> None:

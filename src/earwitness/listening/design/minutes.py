@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
-from earwitness.data import Block, Clip, Study
+from earwitness.data import Block, Clip, Plan, Study, Trial
 from earwitness.listening.kinds import block_kind
 
 
@@ -20,9 +21,12 @@ class Step:
 
 def minutes(study: Study) -> list[Step]:
     """Anchors, practice, hearing, rating, rests, and their sum."""
-    steps = [*_first(study)]
-    for number, block in enumerate(study.blocks, 1):
-        steps += _block(study, block, f" (block {number})" * (len(study.blocks) > 1))
+    if study.plans:
+        steps = [_rows(study)]
+    else:
+        steps = [*_first(study)]
+        for number, block in enumerate(study.blocks, 1):
+            steps += _block(study, block, f" (block {number})" * (len(study.blocks) > 1))
     rests = sum(block.sessions for block in study.blocks) - 1
     told = f"{rests} × {study.rest_minutes:g} min"
     steps.append(Step("resting", told, rests * study.rest_minutes))
@@ -55,6 +59,30 @@ def _first(study: Study) -> Iterator[Step]:
         each = sounds * _seconds(study.material) + questions * block.seconds
         told = f"{study.training} trials × {each:.1f} s"
         yield Step("practice", told, study.training * each / 60)
+
+
+def _rows(study: Study) -> Step:
+    """All trials of plans that were made elsewhere, of the listener who is busy longest."""
+    seconds = {clip.name: clip.seconds for clip in (*study.material, *study.anchors)}
+
+    def busy(plan: Plan) -> float:
+        trials = [*plan.training, *plan.anchors, *chain.from_iterable(plan.sessions)]
+        return sum(_trial(study, trial, seconds[trial.item]) for trial in trials)
+
+    longest = max(study.plans, key=busy)
+    trials = sum(map(len, (longest.training, longest.anchors, *longest.sessions)))
+    told = f"{trials} trials of listener {longest.listener}, who has most"
+    return Step("hearing and rating", told, busy(longest) / 60)
+
+
+def _trial(study: Study, trial: Trial, seconds: float) -> float:
+    """Seconds of one trial: its share of what a clip takes."""
+    block = study.blocks[trial.block]
+    kind = block_kind(block)
+    load = kind.load(block.heard)
+    asked = len(trial.scales) / len(kind.scales)
+    each = load.sounds * seconds + load.questions * block.seconds
+    return each / load.trials * asked
 
 
 def _block(study: Study, block: Block, where: str) -> Iterator[Step]:
