@@ -3,83 +3,27 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
+from earwitness import __version__
+from earwitness.api import taking
 from earwitness.api.studies import study_design
 from earwitness.api.taking import rating_records, study_ratings, study_take
-from earwitness.cli.group import group
+from earwitness.data import Design
 from earwitness.errors import BadAnswer, InputError, UsageError
 from earwitness.listening.kinds import KINDS
 from earwitness.listening.pages import pages
-from studies import sound
-
-STUDY = """\
-title: Taking part
-systems: [C0, C1]
-files: "{{system}}/{{item}}.wav"
-reference: ref
-listeners: 2
-training: 1
-instructions: Listen well.
-consent: I may stop at any time.
-forms:
-  before:
-    - {{name: age, prompt: "Your age?", answer: number}}
-    - {{name: ears, prompt: "Ears?", answer: choice, options: [two, one]}}
-  after:
-    - {{name: remarks, prompt: "Anything else?", needed: false}}
-blocks:
-  - kind: {kind}
-    clips: 2
-    sessions: 2
-"""
+from taking import Anyone, sounds, study
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for system in ("C0", "C1", "ref", "anchor35", "anchor70"):
-        for name in "abcd":
-            sound(tmp_path / system / f"{name}.wav")
-    return tmp_path
-
-
-def study(folder: Path, kind: str) -> Path:
-    path = folder / f"{kind}.yaml"
-    path.write_text(STUDY.format(kind=kind))
-    return path
-
-
-class Anyone:
-    """Answers any page from its view alone; forgets everything after some pages."""
-
-    def __init__(self, stop: int = 10_000) -> None:
-        self.rng, self.seen, self.stop = random.Random(1), list[Mapping[str, Any]](), stop
-
-    def __call__(self, view: Mapping[str, Any]) -> dict[str, Any]:
-        if len(self.seen) == self.stop:
-            raise KeyboardInterrupt
-        self.seen.append(view)
-        values = {one["name"]: self.answer(one) for one in view.get("questions", ())}
-        if view["kind"] == "bs1116":
-            values["A"] = 5.0
-        return values
-
-    def answer(self, question: Mapping[str, Any]) -> Any:
-        match question["answer"]:
-            case "choice":
-                return self.rng.choice(question["options"])["value"]
-            case "slider":
-                return question["high"]
-            case "number":
-                return 30
-            case _:
-                return 'ünï "&+%" 🙂'
+    return sounds(tmp_path)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -163,6 +107,9 @@ def test_answers_to_another_study_are_refused_and_left_alone(folder: Path) -> No
         (lambda one: {**one, "values": 6}, "values: must be an object"),
         (lambda one: {**one, "extra": 6}, "extra: unknown field"),
         (lambda one: {**one, "listener": "x"}, "listener: must be a whole number"),
+        (lambda one: {**one, "heard": {**one["heard"], "item": "z"}}, "heard: was z as C"),
+        (lambda one: {**one, "heard": {**one["heard"], "systems": []}}, "must not be empty"),
+        (lambda one: {k: v for k, v in one.items() if k != "heard"}, "heard: missing"),
     ],
 )
 def test_answers_that_were_tampered_with_are_named(folder: Path, change: Any, told: str) -> None:
@@ -214,21 +161,42 @@ def test_a_listener_who_is_not_planned_is_refused(folder: Path) -> None:
         study_take(study(folder, "acr"), 3, folder / "a.jsonl", respond=Anyone())
 
 
-def test_a_terminal_is_enough_to_take_part(folder: Path) -> None:
-    path, answers = study(folder, "acr"), folder / "answers.jsonl"
-    typed = ["1", "30", "2", "", "", "9", "4"]  # agree, age, ears; 9 is no rating and asked again
-    typed += ["", "5", "3", "", "", "2", "1", "", ""]
-    command = ["study", "take", str(path), "--listener", "1", "-o", str(answers)]
-    command += ["--player", "true"]
-    done = CliRunner().invoke(group, command, input="\n".join(typed) + "\n")
-    assert done.exit_code == 0, done.output
-    assert "Excellent" in done.output
-    assert "is not one of" in done.output
-    for hidden in ("C0", "C1", ".wav"):
-        assert hidden not in done.output
-    shown = CliRunner().invoke(group, ["study", "ratings", str(path), str(answers)])
-    values = [json.loads(line)["value"] for line in shown.stdout.splitlines()]
-    assert values == [5, 3, 2, 1]
-    table = CliRunner().invoke(group, ["study", "ratings", str(path), str(answers), "--to", "csv"])
-    assert table.stdout.splitlines()[0].startswith("item,system,scale,listener")
-    assert len(table.stdout.splitlines()) == 5
+def turned(made: Design) -> Design:
+    """A plan as another version might make it."""
+    plans = [replace(one, sessions=one.sessions[::-1]) for one in made.plans]
+    return replace(made, plans=tuple(plans))
+
+
+def test_answers_say_what_was_heard_and_who_asked(folder: Path) -> None:
+    path, answers = study(folder, "abx"), folder / "answers.jsonl"
+    study_take(path, 1, answers, respond=Anyone())
+    lines = {one["page"]: one for one in map(json.loads, answers.read_text().splitlines())}
+    trial = study_design(path).plans[0].sessions[0][0]
+    heard = {"item": trial.item, "systems": list(trial.systems), "target": trial.target}
+    assert lines["1.1"]["heard"] == heard
+    assert lines["1.1"]["version"] == __version__
+    assert "heard" not in lines["consent"]
+
+
+def test_answers_to_another_plan_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, answers = study(folder, "abx"), folder / "answers.jsonl"
+    study_take(path, 1, answers, respond=Anyone())
+    answers.write_text(answers.read_text().replace(f'"{__version__}"', '"0.0.9"'))
+    assert study_ratings(path, answers)
+    before = answers.read_bytes()
+    monkeypatch.setattr(taking, "study_design", lambda own: turned(study_design(own)))
+    with pytest.raises(InputError, match=r"this version plans .* — use earwitness 0.0.9"):
+        study_ratings(path, answers)
+    with pytest.raises(InputError, match=r"this version plans .* — use earwitness 0.0.9"):
+        study_take(path, 2, answers, respond=Anyone())
+    assert answers.read_bytes() == before
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_a_text_that_is_half_a_character_is_refused(folder: Path, place: int) -> None:
+    def respond(view: Mapping[str, Any]) -> dict[str, Any]:
+        values = Anyone()(view)
+        return {**values, "remarks": "ab"[:place] + "\udce9"} if "remarks" in values else values
+
+    with pytest.raises(BadAnswer, match="remarks must be text"):
+        study_take(study(folder, "acr"), 1, folder / "a.jsonl", respond=respond)

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from earwitness import __version__
 from earwitness.api.studies import study_design
-from earwitness.data import Answer, Design, Rating, Study
-from earwitness.errors import BadAnswer, InputError, Problem, UsageError
-from earwitness.formats.answers import add_answer, read_answers
-from earwitness.listening.pages import Page, View, pages, read_page
+from earwitness.data import Answer, Design, Rating, Study, Trial
+from earwitness.errors import BadAnswer, EarwitnessWarning, InputError, Problem, UsageError
+from earwitness.formats.answers import Answers, AnswersFile
+from earwitness.listening.pages import Page, View, pages, planned, read_page
 
 Respond = Callable[[View], dict[str, Any]]
-Refused = Callable[[BadAnswer], None]
+Refused = Callable[[View, BadAnswer], None]
+Told = Callable[[View], None]
 Given = str | PathLike[str] | Study
+
+
+def no_matter(view: View) -> None:
+    """Told of a page, does nothing."""
+    del view
 
 
 @dataclass
@@ -43,29 +51,84 @@ def study_take(
     respond: Respond,
     addresses: Callable[[Study], Addresses] = Addresses,
     refused: Refused | None = None,
+    stored: Told = no_matter,
+    meanwhile: Told = no_matter,
 ) -> int:
     """Go through all pages of one listener that are not answered yet; how many were answered.
 
-    ``respond`` sees the view of a page and gives the answers by name. An answer that cannot be is
+    ``respond`` sees the view of a page and gives the answers by name. Answers that cannot be are
     told to ``refused``, and the page comes again; without it the error is raised. Every answer is
-    on disk before the next page.
+    on disk before ``stored`` is told of it and the next page comes. Where another process answered
+    a page while it was shown, the first answer counts, and ``meanwhile`` is told.
     """
     made = study_design(study)
     plan = _plan(made, listener)
-    path, digest = Path(answers), made.study.digest
-    done = {one.page for one in read_answers(path, digest) if one.listener == listener}
-    shown = list(pages(made.study, plan, addresses(made.study)))
-    last = max((n for n, page in enumerate(shown) if page.name in done), default=-1)
+    file = AnswersFile(Path(answers), made.study.digest)
+    file.check()
+    _checked(made, file)
     count = 0
-    for number, page in enumerate(shown):
-        if page.name in done or (number < last and not page.asks):
-            continue
+    for page in _open_pages(list(pages(made.study, plan, addresses(made.study))), file, listener):
         values = _answered(made.study, page, listener, respond, refused)
         if page.asks:
-            at = datetime.now(UTC).isoformat(timespec="milliseconds")
-            add_answer(path, Answer(digest, listener, page.name, values, at))
-            count += 1
+            new = file.add(_answer(made.study, page, listener, values))
+            count += new
+            (stored if new else meanwhile)(page.view)
     return count
+
+
+def _open_pages(shown: Sequence[Page], file: AnswersFile, listener: int) -> Iterator[Page]:
+    """Pages that are not answered when their turn comes; what only tells, if none behind it is."""
+    for number, page in enumerate(shown):
+        done = file.read().pages(listener)
+        past = page.name in done if page.asks else any(one.name in done for one in shown[number:])
+        if not past:
+            yield page
+
+
+def _answer(study: Study, page: Page, listener: int, values: dict[str, Any]) -> Answer:
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    heard = None if page.trial is None else _heard(page.trial)
+    return Answer(study.digest, listener, page.name, values, heard, at, __version__)
+
+
+def _heard(trial: Trial) -> dict[str, Any]:
+    return {"item": trial.item, "systems": list(trial.systems), "target": trial.target}
+
+
+def _checked(made: Design, file: AnswersFile) -> Answers:
+    """Answers of a file, all to trials as this version plans them."""
+    found = file.read()
+    for line in found.cut:
+        told = f"{file.path}:{line}: was cut short, and is passed over"
+        warnings.warn(told, EarwitnessWarning, stacklevel=3)
+    known = {plan.listener: planned(plan) for plan in made.plans}
+    problems = [
+        Problem(str(file.path), line, "heard", *told)
+        for line, answer in found.lines.items()
+        for told in _other(answer, known.get(answer.listener, {}).get(answer.page))
+    ]
+    if problems:
+        raise InputError(problems, done="read")
+    return found
+
+
+def _other(answer: Answer, trial: Trial | None) -> Iterator[tuple[str, str]]:
+    """How what was heard differs from the plan, if it does, and what to do."""
+    if trial is None:
+        return
+    if answer.heard is None:
+        yield "missing", f"what was presented on page {answer.page}?"
+    elif answer.heard != _heard(trial):
+        told = f"was {_told(answer.heard)}, this version plans {_told(_heard(trial))}"
+        other = answer.version not in ("", __version__)
+        remedy = (
+            f"use earwitness {answer.version}, which asked this" if other else "was it changed?"
+        )
+        yield told, remedy
+
+
+def _told(heard: Mapping[str, Any]) -> str:
+    return f"{heard['item']} as {' | '.join(heard['systems'])} (target {heard['target']})"
 
 
 def _plan(made: Design, listener: int) -> Any:
@@ -86,7 +149,7 @@ def _answered(
         except BadAnswer as error:
             if refused is None:
                 raise
-            refused(error)
+            refused(page.view, error)
         else:
             return values
 
@@ -94,10 +157,10 @@ def _answered(
 def study_ratings(study: Given, answers: str | PathLike[str]) -> list[Rating]:
     """Ratings that follow from a file of answers; practice and anchors do not count."""
     made = study_design(study)
-    given = read_answers(Path(answers), made.study.digest)
+    given = _checked(made, AnswersFile(Path(answers), made.study.digest)).lines
     found, problems = list[Rating](), list[Problem]()
-    known = {one: _pages(made, one) for one in {answer.listener for answer in given}}
-    for line, answer in enumerate(given, 1):
+    known = {one: _pages(made, one) for one in {answer.listener for answer in given.values()}}
+    for line, answer in given.items():
         page = known[answer.listener].get(answer.page)
         try:
             if page is None:

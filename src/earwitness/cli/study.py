@@ -6,6 +6,9 @@ import csv
 import json
 import shutil
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,15 +17,18 @@ import click
 from earwitness.api.preparing import study_anchors, study_import
 from earwitness.api.studies import study_design, study_render, study_write
 from earwitness.api.taking import Addresses, rating_records, study_ratings, study_take
+from earwitness.cli.group import Terminated
+from earwitness.cli.player import player
 from earwitness.cli.progress import bar
 from earwitness.cli.take import Terminal
 from earwitness.data import Study
-from earwitness.errors import UsageError
+from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.formats.study import read_study
 from earwitness.listening.design.minutes import clips_for
 from earwitness.listening.digest import with_digest
 from earwitness.listening.kinds import KINDS
 from earwitness.listening.start import starting_file
+from earwitness.listening.wordings import wording
 
 STUDY = click.argument("study", type=click.Path(path_type=Path))
 FILE = click.Path(path_type=Path)
@@ -94,22 +100,49 @@ def design(study: Path, output: Path, minutes: float | None) -> None:
 @STUDY
 @click.option("--listener", type=int, required=True, help="Whose trials; the first is 1.")
 @click.option("-o", "--output", type=FILE, required=True, help="A file that answers are added to.")
-@click.option("--player", default="", help="A command that plays a file, such as aplay.")
-def take(study: Path, listener: int, output: Path, player: str) -> None:
+@click.option(
+    "--player", "player_command", default="", help="A command that plays a file, such as aplay."
+)
+def take(study: Path, listener: int, output: Path, player_command: str) -> None:
     """Take part in STUDY in this terminal.
 
     Answers are JSON lines, each on disk before the next page; run it again to go on where one
     stopped.
     """
-    terminal = Terminal(study.parent, player)
+    plays, plan = player(player_command), read_study(study)
+    words = wording(plan.language, plan.wordings)
+    terminal = Terminal(words, plays, study.parent)
+    try:
+        with _notes():
+            _take(plan, listener, output, terminal)
+    except (KeyboardInterrupt, click.Abort, Terminated) as stop:
+        click.echo("\n" + words.page("stopped", count=terminal.answered), err=True)
+        raise click.exceptions.Exit(143 if isinstance(stop, Terminated) else 130) from None
+    click.echo(words.page("answered", count=terminal.answered), err=True)
 
-    def addresses(plan: Study) -> Addresses:
-        return Addresses(plan, terminal.files)
 
-    told = study_take(
-        study, listener, output, respond=terminal, addresses=addresses, refused=terminal.refused
+def _take(plan: Study, listener: int, output: Path, terminal: Terminal) -> None:
+    if not terminal.player.command:
+        click.echo(terminal.words.page("silence"), err=True)
+    study_take(
+        plan,
+        listener,
+        output,
+        respond=terminal,
+        addresses=lambda own: Addresses(own, terminal.files),
+        refused=terminal.refused,
+        stored=terminal.stored,
+        meanwhile=terminal.meanwhile,
     )
-    click.echo(f"{told} pages answered", err=True)
+
+
+@contextmanager
+def _notes() -> Iterator[None]:
+    """Warnings as notes, told at once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", EarwitnessWarning)
+        warnings.showwarning = lambda told, *_: click.echo(f"note: {told}", err=True)
+        yield
 
 
 @command.command("anchors")
@@ -141,7 +174,8 @@ def ratings(study: Path, answers: Path, to: str) -> None:
     """Print the ratings that follow from ANSWERS to STUDY, a line each."""
     if not answers.exists():
         raise UsageError(f"{answers}: there is no such file")
-    records = rating_records(study_ratings(study, answers))
+    with _notes():
+        records = rating_records(study_ratings(study, answers))
     if to == "jsonl":
         sys.stdout.writelines(json.dumps(one, ensure_ascii=False) + "\n" for one in records)
     elif records:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
-import subprocess
+import shutil
+import textwrap
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,77 +12,174 @@ from typing import Any
 
 import click
 
+from earwitness.cli.asking import NotAnAnswer, shown_answers, understood
+from earwitness.cli.player import Player
 from earwitness.errors import BadAnswer
+from earwitness.listening.pages import END
+from earwitness.listening.wordings import Wording
 
 View = Mapping[str, Any]
+WIDTH = 78
+AGAIN, REFERENCE = "R", "REF"
 
 
 @dataclass
 class Terminal:
-    """Shows views; plays sounds with a command, if there is one.
+    """Shows views in the words of a study, and plays sounds.
 
-    ``files`` says which file an address stands for; nothing of it is ever shown.
+    ``files`` says which file an address stands for; nothing of it is ever shown. ``answered``
+    counts pages whose answers are on disk.
     """
 
+    words: Wording
+    player: Player
     folder: Path
-    player: str
     files: dict[str, str] = field(default_factory=dict)
+    answered: int = 0
+    _played: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def __call__(self, view: View) -> dict[str, Any]:
         """Show a page and ask its questions."""
-        click.echo()
-        if "progress" in view:
-            click.echo("{} / {}".format(*view["progress"]))
-        for part in ("title", "text"):
-            if view.get(part):
-                click.echo(view[part])
-        self._play_all(view)
+        self._head(view)
         questions = view.get("questions", ())
-        if not questions:
-            click.prompt("Enter to go on", default="", show_default=False, prompt_suffix=" ")
-        return {one["name"]: self._ask(one, view) for one in questions}
+        if not questions and view["kind"] != END:
+            self._typed(self.words.page("next"))
+        if view.get("switching"):
+            self._hear_new(view)
+        values, said = {}, ""
+        for question in questions:
+            self._introduce(question, view, again=question["prompt"] == said)
+            values[question["name"]] = self._ask(question, view)
+            said = question["prompt"] if question["answer"] == "slider" else ""
+        return values
 
-    def refused(self, error: BadAnswer) -> None:
-        """Say what was wrong with the answers."""
-        for told in error.wrong:
-            click.echo(f"  {told}", err=True)
+    def refused(self, view: View, error: BadAnswer) -> None:
+        """Say that answers do not go together; each by itself was found to be right."""
+        del error  # says it in English
+        own = f"misfit_{view['kind']}"
+        self._say(self.words.page(own if own in self.words.pages else "misfit"))
 
-    def _play_all(self, view: View) -> None:
-        for number, sound in enumerate(view.get("sounds", ()), 1):
-            click.echo(f"  sound {sound['label'] or number}")
-            self._play(sound["address"])
+    def stored(self, view: View) -> None:
+        """Count a page whose answers are on disk."""
+        del view
+        self.answered += 1
 
-    def _play(self, address: str) -> None:
-        if self.player:
-            path = self.folder / self.files[address]
-            command = [*shlex.split(self.player), str(path)]
-            quiet = subprocess.DEVNULL
-            subprocess.run(command, stdout=quiet, stderr=quiet, check=False)
+    def meanwhile(self, view: View) -> None:
+        """Say that another process was faster."""
+        del view
+        self._say(self.words.page("meanwhile"))
+
+    def _head(self, view: View) -> None:
+        click.echo(f"\n{'-' * 40}")
+        title = view.get("title", "")
+        if "progress" in view:
+            number, count = view["progress"]
+            title += f" - {self.words.page('progress', number=number, count=count)}"
+        self._say(title, "", bold=True)
+        if view.get("text"):
+            click.echo()
+            self._say(view["text"], "")
+
+    def _introduce(self, question: View, view: View, *, again: bool) -> None:
+        """The question, before its sounds are heard; what was said already is not said again."""
+        sounds = view.get("sounds", [])
+        if not again:
+            click.echo()
+            self._say(question["prompt"], "")
+        if sounds and not view["switching"]:
+            self._hear_all(view, question)
+        if not again:
+            for line in shown_answers(question, sounds, self.words):
+                self._say(line)
+            self._say(self._hint(view, sounds))
+
+    def _hint(self, view: View, sounds: list[View]) -> str:
+        if not sounds or view["plays"] == 1:
+            return ""
+        if view["switching"]:
+            return self.words.page("switch", keys=", ".join(_keys(sounds)))
+        return self.words.page("replay", key=AGAIN)
 
     def _ask(self, question: View, view: View) -> Any:
-        sounds = view.get("sounds", ())
-        about = sounds[question["sound"]]["label"] if "sound" in question else ""
-        click.echo(f"{about + ': ' if about else ''}{question['prompt']}")
-        match question["answer"]:
-            case "choice":
-                return self._choose(question["options"])
-            case "slider":
-                labels = " – ".join(question["labels"])
-                told = f"  {question['high']:g} to {question['low']:g} ({labels})"
-                return click.prompt(told, type=float)
-            case "number":
-                return click.prompt("  number", type=float)
-            case _:
-                needed = None if question.get("needed", True) else ""
-                return click.prompt("  text", default=needed, show_default=False)
+        while True:
+            typed = self._typed(self._prompt(question, view)).strip()
+            if self._replayed(typed.upper(), question, view):
+                continue
+            try:
+                return understood(question, typed, view.get("sounds", []), self.words)
+            except NotAnAnswer as error:
+                self._say(str(error))
 
-    def _choose(self, options: list[View]) -> Any:
-        by_value = all(type(one["value"]) is int for one in options)
-        keys = {
-            str(one["value"] if by_value else number): one["value"]
-            for number, one in enumerate(options, 1)
-        }
-        for key, one in zip(keys, options, strict=True):
-            click.echo(f"  {key:>3}  {one['label']}")
-        chosen = click.prompt("  ", type=click.Choice(list(keys)), show_choices=False)
-        return keys[chosen]
+    def _prompt(self, question: View, view: View) -> str:
+        if not question.get("needed", True):
+            return f"({self.words.page('skip')}) >"
+        if question["answer"] != "slider":
+            return ">"
+        low, high = self.words.number(question["low"]), self.words.number(question["high"])
+        return f"{view['sounds'][question['sound']]['label']} ({low} – {high}) >"
+
+    def _replayed(self, key: str, question: View, view: View) -> bool:
+        """Whether what was typed asks for a sound, which is then played if it may be."""
+        if "sounds" not in view:
+            return False
+        if not view["switching"]:
+            return key == AGAIN and self._hear_all(view, question)
+        sound = _keys(view["sounds"]).get(key)
+        return sound is not None and self._hear(sound, view["plays"])
+
+    def _hear_new(self, view: View) -> None:
+        for sound in view["sounds"]:
+            if not self._played[sound["address"], ""]:
+                self._hear(sound, view["plays"])
+
+    def _hear_all(self, view: View, question: View) -> bool:
+        """All sounds in order, so often for each question."""
+        allowed = view["plays"]
+        key = view["sounds"][0]["address"], question["name"]
+        if allowed and self._played[key] >= allowed:
+            self._say(self.words.page("played_out"))
+            return True
+        for sound in view["sounds"]:
+            self._hear(sound, 0)
+        self._played[key] += 1
+        return True
+
+    def _hear(self, sound: View, allowed: int) -> bool:
+        key = sound["address"], ""
+        if allowed and self._played[key] >= allowed:
+            self._say(self.words.page("played_out"))
+            return True
+        name = sound["label"]
+        self._say(self.words.page("playing_named" if name else "playing", name=name))
+        while wrong := self._wrong(self.folder / self.files[sound["address"]]):
+            self._say(wrong)
+            self._typed(self.words.page("retry"))
+        self._played[key] += 1
+        return True
+
+    def _wrong(self, path: Path) -> str:
+        """Play a file; why it was not heard, if so."""
+        if self.player.command and not path.is_file():
+            return self.words.page("missing")
+        status = self.player.play(path)
+        if not status:
+            return ""
+        return self.words.page("unplayed", player=self.player.name, status=status)
+
+    def _typed(self, prompt: str) -> str:
+        found: str = click.prompt(f"  {prompt}", default="", show_default=False, prompt_suffix=" ")
+        return found
+
+    def _say(self, text: str, indent: str = "  ", *, bold: bool = False) -> None:
+        """Lines that fit; breaks of the text are kept."""
+        width = min(WIDTH, shutil.get_terminal_size((80, 24)).columns - 1)
+        for line in text.splitlines():
+            own = textwrap.fill(line, width, initial_indent=indent, subsequent_indent=indent)
+            click.secho(own, bold=bold or None)
+
+
+def _keys(sounds: list[View]) -> dict[str, View]:
+    """What can be typed for every sound: its letter, or R for one with a longer name."""
+    letters = {sound["label"] for sound in sounds}
+    named = REFERENCE if AGAIN in letters else AGAIN
+    return {one["label"] if len(one["label"]) == 1 else named: one for one in sounds}

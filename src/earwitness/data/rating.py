@@ -11,13 +11,19 @@ from earwitness.data.case import Key
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a listener said on one page of a study; ``study`` is the digest of its file."""
+    """What a listener said on one page of a study; ``study`` is the digest of its file.
+
+    ``heard`` says what was presented, if it was a trial: the item, systems in order, and which of
+    them was the unknown one. ``version`` is that of the program that asked.
+    """
 
     study: str
     listener: int
     page: str
     values: Mapping[str, Any]
+    heard: Mapping[str, Any] | None = None
     at: str = ""
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,28 @@
-"""Answers of listeners: JSON lines that are only ever added to, each on disk before the next."""
+"""Answers of listeners: JSON lines that are only ever added to, each on disk before the next.
+
+A process that is killed while it writes leaves half a line at the end. Nobody's bytes are ever
+removed: whoever adds next ends that line with a mark, and readers pass over it. Several processes
+may add to one file: what is there is read again, and added to, under a lock.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from earwitness.data import Answer
-from earwitness.errors import InputError, Problem
+from earwitness.errors import InputError, Problem, UsageError
 from earwitness.formats.check import (
     BadLine,
     Fault,
     Field,
     either,
+    listed,
     load,
     mapping,
     name,
@@ -24,36 +31,138 @@ from earwitness.formats.check import (
     text,
 )
 
+try:
+    import fcntl
+except ImportError:  # some systems have no such locks
+    fcntl = None  # type: ignore[assignment]
+
+HEARD = record(
+    {
+        "item": Field(text, required=True),
+        "systems": Field(listed(text, least=1), required=True),
+        "target": Field(number, required=True),
+    },
+    own="",
+)
 ANSWER = record(
     {
         "study": Field(text, required=True),
         "listener": Field(either(int, number, name), required=True),
         "page": Field(text, required=True),
         "values": Field(mapping, required=True),
+        "heard": Field(HEARD),
         "at": Field(text),
+        "version": Field(text),
     },
     own="",
 )
+MARK = b" # cut short"  # ends half a line; no JSON ends in it
 
 
-def read_answers(path: Path, digest: str) -> list[Answer]:
-    """All answers of a file, which must be to this very study; none if there is no file."""
-    if not path.exists():
-        return []
-    answers, problems, seen = list[Answer](), list[Problem](), dict[tuple[int, str], int]()
-    for line, raw in enumerate(path.read_bytes().splitlines(), 1):
+@dataclass(frozen=True)
+class Answers:
+    """What a file holds: answers by the number of their line, and lines that were cut short."""
+
+    lines: Mapping[int, Answer]
+    cut: tuple[int, ...] = ()
+
+    def pages(self, listener: int) -> set[str]:
+        """Pages that a listener has answered."""
+        return {one.page for one in self.lines.values() if one.listener == listener}
+
+
+@dataclass
+class AnswersFile:
+    """A file of answers to one study; remembers what it has read, and reads on from there."""
+
+    path: Path
+    digest: str
+    _read: bytes = b""
+    _lines: dict[int, Answer] = field(default_factory=dict)
+    _cut: list[int] = field(default_factory=list)
+    _seen: dict[tuple[int, str], int] = field(default_factory=dict)
+
+    def read(self) -> Answers:
+        """All that the file holds now."""
         try:
-            value = load(raw)
-            faults = list(_wrong(value, digest, seen))
+            return self._understood(self.path.read_bytes())
+        except FileNotFoundError:
+            return self._understood(b"")
+        except OSError as error:
+            raise UsageError(f"{self.path}: cannot be read: {error.strerror}") from None
+
+    def check(self) -> None:
+        """See to it, before anybody is asked, that lines can be added."""
+        try:
+            wrong = _obstacle(self.path)
+        except OSError as error:
+            wrong = str(error.strerror)
+        if wrong:
+            raise UsageError(f"{self.path}: answers cannot be added: {wrong}")
+
+    def add(self, answer: Answer) -> bool:
+        """Add one line; on return it is on disk. False if that page was answered meanwhile."""
+        with self.path.open("a+b") as file, _locked(file):
+            file.seek(0)
+            raw = file.read()
+            if answer.page in self._understood(raw).pages(answer.listener):
+                return False
+            file.write(self._ending(raw) + _line(answer))
+            file.flush()
+            os.fsync(file.fileno())
+        return True
+
+    def _ending(self, raw: bytes) -> bytes:
+        """What must come before a new line can start."""
+        last = raw.rpartition(b"\n")[2]
+        if not last:
+            return b""
+        return (MARK if self._half(last) else b"") + b"\n"
+
+    def _half(self, line: bytes) -> bool:
+        """Whether this is an answer to this study that was not written to its end."""
+        start = json.dumps({"study": self.digest})[:-1].encode()
+        own = line.partition(b"#")[0].rstrip(b" ")  # a mark may have been cut short, too
+        if not own or not (own.startswith(start) or start.startswith(own)):
+            return False
+        try:
+            load(line)
+        except BadLine:
+            return True
+        return False
+
+    def _understood(self, raw: bytes) -> Answers:
+        if not self._read or not raw.startswith(self._read):
+            self._read, self._lines, self._cut, self._seen = b"", {}, [], {}
+        first = self._read.count(b"\n") + 1
+        *whole, last = raw[len(self._read) :].split(b"\n")
+        half = [first + len(whole)] * self._half(last)
+        problems = [
+            problem
+            for line, own in enumerate(whole if half else [*whole, last], first)
+            for problem in self._taken(own.strip(), line)
+        ]
+        self._read = b"" if problems else raw.removesuffix(last) if half else raw
+        if problems:
+            raise InputError(problems, done="read")
+        return Answers(dict(self._lines), (*self._cut, *half))
+
+    def _taken(self, line: bytes, number: int) -> Iterator[Problem]:
+        """Keep an answer, or say what is wrong with it; blank lines are passed over."""
+        if not line:
+            return
+        if line.endswith(MARK) and self._half(line.removesuffix(MARK)):
+            self._cut.append(number)
+            return
+        try:
+            value = load(line)
+            faults = list(_wrong(value, self.digest, self._seen))
         except BadLine as bad:
             faults = [bad.fault]
-        problems += [Problem(str(path), line, *fault) for fault in faults]
+        yield from (Problem(str(self.path), number, *fault) for fault in faults)
         if not faults:
-            answers.append(Answer(**value))
-            seen[value["listener"], value["page"]] = line
-    if problems:
-        raise InputError(problems, done="read")
-    return answers
+            self._lines[number] = Answer(**value)
+            self._seen[value["listener"], value["page"]] = number
 
 
 def _wrong(value: Any, digest: str, seen: dict[tuple[int, str], int]) -> Iterator[Fault]:
@@ -71,10 +180,28 @@ def _wrong(value: Any, digest: str, seen: dict[tuple[int, str], int]) -> Iterato
         yield Fault("study", told, "has the study file changed since?")
 
 
-def add_answer(path: Path, answer: Answer) -> None:
-    """Add one line; on return it is on disk."""
-    line = json.dumps(asdict(answer), ensure_ascii=False) + "\n"
-    with path.open("ab") as file:
-        file.write(line.encode())
-        file.flush()
-        os.fsync(file.fileno())
+def _line(answer: Answer) -> bytes:
+    known = {name: value for name, value in asdict(answer).items() if value is not None}
+    return json.dumps(known, ensure_ascii=False).encode() + b"\n"
+
+
+def _obstacle(path: Path) -> str:
+    """Why lines cannot be added to a file, if so."""
+    folder = Path(os.path.realpath(path)).parent
+    if path.is_dir():
+        return "it is a folder"
+    if path.exists():
+        if not path.is_file():
+            return "it is no plain file"
+        return "" if os.access(path, os.R_OK | os.W_OK) else "it may not be read and written"
+    if not folder.is_dir():
+        return f"there is no folder {path.parent}"
+    return "" if os.access(folder, os.W_OK | os.X_OK) else "its folder may not be written to"
+
+
+@contextmanager
+def _locked(file: IO[bytes]) -> Iterator[None]:
+    """Nobody else adds to the file meanwhile; closing it, or dying, gives it back."""
+    if fcntl is not None:
+        fcntl.flock(file, fcntl.LOCK_EX)
+    yield

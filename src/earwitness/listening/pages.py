@@ -6,19 +6,20 @@ makes up. What was answered on a page is read by the kind of its trial, or as a 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from earwitness.data import Plan, Question, Rating, Study, Trial
-from earwitness.errors import BadAnswer
+from earwitness.errors import BadAnswer, whole_characters
 from earwitness.listening.kinds import block_kind
 from earwitness.listening.wordings import Wording, wording
 
 View = dict[str, Any]
 Address = Callable[[str, str, int], str]
 AGREE = "agree"
-CONSENT, FORM, TEXT, REST = "consent", "form", "text", "rest"  # kinds of pages without sounds
+CONSENT, FORM, TEXT, REST, END = "consent", "form", "text", "rest", "end"  # pages without sounds
 
 
 @dataclass(frozen=True)
@@ -52,16 +53,28 @@ def pages(study: Study, plan: Plan, address: Address) -> Iterator[Page]:
         yield show.text("instructions", study.instructions)
     for name, trials in (("training", plan.training), ("anchors", plan.anchors)):
         if trials:
-            yield show.text(f"{name}.0", "", words.pages[name])
-            yield from show.trials(name, trials, 0)
+            title = words.page(name)
+            yield show.text(f"{name}.0", "", title)
+            yield from show.trials(name, trials, 0, title)
     for number, session in enumerate(plan.sessions, 1):
         if number > 1:
             yield show.rest(number)
-        title = words.pages["session"].format(number=number, count=len(plan.sessions))
+        title = words.page("session", number=number, count=len(plan.sessions))
         yield show.text(f"{number}.0", "", title)
-        yield from show.trials(str(number), session, number)
+        yield from show.trials(str(number), session, number, title)
     yield from show.form("after", study.after)
-    yield show.text("end", "")
+    yield Page(END, {"kind": END, "title": words.page(END)})
+
+
+def planned(plan: Plan) -> dict[str, Trial]:
+    """All trials of one listener by the names of their pages."""
+    named = {"training": plan.training, "anchors": plan.anchors}
+    named |= {str(number): session for number, session in enumerate(plan.sessions, 1)}
+    return {
+        f"{name}.{number}": trial
+        for name, trials in named.items()
+        for number, trial in enumerate(trials, 1)
+    }
 
 
 def read_page(study: Study, page: Page, values: Mapping[str, Any], listener: int) -> list[Rating]:
@@ -86,7 +99,7 @@ class _Show:
     address: Address
 
     def text(self, name: str, text: str, title: str = "") -> Page:
-        shown = title or self.words.pages[name]
+        shown = title or self.words.page(name)
         return Page(name, {"kind": TEXT, "title": shown, "text": text})
 
     def consent(self) -> Page:
@@ -105,14 +118,16 @@ class _Show:
 
     def rest(self, number: int) -> Page:
         minutes = self.study.rest_minutes
-        title = self.words.pages[REST].format(minutes=f"{minutes:g}")
+        title = self.words.page(REST, minutes=self.words.number(minutes))
         return Page(f"rest.{number}", {"kind": REST, "title": title, "minutes": minutes})
 
-    def trials(self, name: str, trials: Sequence[Trial], session: int) -> Iterator[Page]:
+    def trials(
+        self, name: str, trials: Sequence[Trial], session: int, title: str
+    ) -> Iterator[Page]:
         for number, trial in enumerate(trials, 1):
             kind = block_kind(self.study.blocks[trial.block])
             view = kind.view(trial, self.words, self.address, self.study.reference)
-            view["progress"] = [number, len(trials)]
+            view["title"], view["progress"] = title, [number, len(trials)]
             yield Page(f"{name}.{number}", view, trial, session, counts=session > 0)
 
 
@@ -134,7 +149,7 @@ def _misfits(questions: Sequence[Question], values: Mapping[str, Any]) -> Iterat
             yield f"{name} must be one of {', '.join(one.options)}, got {value!r}"
         elif one.answer == "number" and (isinstance(value, bool) or not _finite(value)):
             yield f"{name} must be a number, got {value!r}"
-        elif one.answer == "text" and not isinstance(value, str):
+        elif one.answer == "text" and not _whole(value):
             yield f"{name} must be text, got {value!r}"
     for name in values:
         if name not in known:
@@ -142,4 +157,8 @@ def _misfits(questions: Sequence[Question], values: Mapping[str, Any]) -> Iterat
 
 
 def _finite(value: Any) -> bool:
-    return isinstance(value, int | float) and abs(value) < float("inf")
+    return isinstance(value, int | float) and abs(value) <= sys.float_info.max
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, str) and value == whole_characters(value)

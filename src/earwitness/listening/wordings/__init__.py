@@ -1,9 +1,14 @@
-"""Words that listeners see, by language: a JSON file each, and a study may change any of them."""
+"""Words that listeners see, by language: a JSON file each, and a study may change any of them.
+
+Words of pages may have places for what is known only later, such as ``{number}``. There are no
+other braces in them, and whatever a study writes can be shown.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -14,6 +19,7 @@ from earwitness.errors import UsageError, nearest
 LANGUAGES = ("en", "fr")
 PAGES, SCALES = "pages", "scales"
 PROMPT, LABELS = "prompt", "labels"
+PLACE = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,22 @@ class Wording:
 
     pages: Mapping[str, str]
     scales: Mapping[str, Mapping[str, Any]]
+
+    def page(self, name: str, /, **known: object) -> str:
+        """Words of a page, with places filled in; others are left as they are.
+
+        >>> wording("fr").page("session", number=1, count=4)
+        'Session 1 sur 4'
+        """
+        return PLACE.sub(lambda place: str(known.get(place[1], place[0])), self.pages[name])
+
+    def number(self, value: float) -> str:
+        """A number as it is written in this language.
+
+        >>> wording("fr").number(0.1), wording("fr").number(100)
+        ('0,1', '100')
+        """
+        return f"{value:g}".replace(".", self.pages["decimal"])
 
     def prompt(self, scale: str) -> str:
         """The question."""
@@ -48,6 +70,30 @@ def wording(language: str = "en", own: Mapping[str, Any] | None = None) -> Wordi
         for name, words in known[SCALES].items()
     }
     return Wording({**known[PAGES], **own.get(PAGES, {})}, scales)
+
+
+def misfits(own: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What is wrong with places in the words of a study's own: where, and what.
+
+    >>> misfits({"pages": {"session": "Part {foo}", "rest": "{minutes} min"}})
+    [('pages.session', 'unknown place {foo} — known: {number}, {count}')]
+    """
+    known, given = _packaged(LANGUAGES[0])[PAGES], own.get(PAGES, {})
+    return [
+        (f"{PAGES}.{name}", told)
+        for name, text in given.items()
+        if name in known and isinstance(text, str)
+        for told in _misplaced(text, PLACE.findall(known[name]))
+    ]
+
+
+def _misplaced(text: str, known: list[str]) -> Iterator[str]:
+    remedy = f"known: {', '.join(f'{{{one}}}' for one in known)}" if known else "there is none here"
+    for place in dict.fromkeys(PLACE.findall(text)):
+        if place not in known:
+            yield f"unknown place {{{place}}} — {remedy}"
+    if re.search(r"[{}]", PLACE.sub("", text)):
+        yield "a brace without a place — leave it out"
 
 
 @cache

@@ -1,0 +1,89 @@
+"""Studies that are taken part in, and somebody who answers anything."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from multiprocessing.queues import Queue
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from typing import Any
+
+from earwitness.api.taking import study_take
+from studies import sound
+
+STUDY = """\
+title: Taking part
+systems: [C0, C1]
+files: "{{system}}/{{item}}.wav"
+reference: ref
+listeners: 2
+training: 1
+instructions: Listen well.
+consent: I may stop at any time.
+forms:
+  before:
+    - {{name: age, prompt: "Your age?", answer: number}}
+    - {{name: ears, prompt: "Ears?", answer: choice, options: [two, one]}}
+  after:
+    - {{name: remarks, prompt: "Anything else?", needed: false}}
+blocks:
+  - kind: {kind}
+    clips: 2
+    sessions: 2
+"""
+
+
+def sounds(folder: Path) -> Path:
+    """A folder with the sounds of a small study of any kind."""
+    for system in ("C0", "C1", "ref", "anchor35", "anchor70"):
+        for name in "abcd":
+            sound(folder / system / f"{name}.wav")
+    return folder
+
+
+def study(folder: Path, kind: str, more: str = "") -> Path:
+    """A study file of a kind."""
+    path = folder / f"{kind}.yaml"
+    path.write_text(STUDY.format(kind=kind) + more)
+    return path
+
+
+class Anyone:
+    """Answers any page from its view alone; stops after some pages."""
+
+    def __init__(self, stop: int = 10_000, seed: int = 1) -> None:
+        self.rng, self.seen, self.stop = random.Random(seed), list[Mapping[str, Any]](), stop
+
+    def __call__(self, view: Mapping[str, Any]) -> dict[str, Any]:
+        if len(self.seen) == self.stop:
+            raise KeyboardInterrupt
+        self.seen.append(view)
+        values = {one["name"]: self.answer(one) for one in view.get("questions", ())}
+        if view["kind"] == "bs1116":
+            values["A"] = 5.0
+        return values
+
+    def answer(self, question: Mapping[str, Any]) -> Any:
+        """An answer to one question."""
+        match question["answer"]:
+            case "choice":
+                return self.rng.choice(question["options"])["value"]
+            case "slider":
+                return question["high"]
+            case "number":
+                return 30
+            case _:
+                return 'ünï "&+%" 🙂'
+
+
+def take_in_step(path: Path, answers: Path, barrier: Barrier, told: Queue[tuple[int, int]]) -> None:
+    """Answer every page at the same moment as another process; how many were stored, or not."""
+    anyone, late = Anyone(), list[Any]()
+
+    def respond(view: Mapping[str, Any]) -> dict[str, Any]:
+        barrier.wait(60)
+        return anyone(view)
+
+    stored = study_take(path, 1, answers, respond=respond, meanwhile=late.append)
+    told.put((stored, len(late)))
