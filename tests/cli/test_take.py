@@ -103,6 +103,33 @@ Attend only to the background. The background is:
     )
 
 
+def test_a_page_with_switching_looks_like_this(folder: Path) -> None:
+    shown = take(study(folder, "mushra"), [*START, "r", "90", "101", "80", "70"]).output
+    page = shown[shown.index("Practice - ") : shown.index("C (0 – 100)")]
+    assert (
+        page
+        == """\
+Practice - trial 1 of 1
+
+Basic audio quality, compared with the reference:
+  Playing Reference ...
+  Playing A ...
+  Playing B ...
+  Playing C ...
+  Playing D ...
+  Playing E ...
+  100  Excellent – Good – Fair – Poor – Bad  0
+  R, A, B, C, D, E: hear a sound again
+  A (0 – 100) > r
+  Playing Reference ...
+  A (0 – 100) > 90
+  B (0 – 100) > 101
+  Please type a number from 0 to 100, in steps of 1.
+  B (0 – 100) > 80
+  """
+    )
+
+
 @pytest.mark.parametrize(
     ("kind", "typed", "heard"),
     [
@@ -182,6 +209,17 @@ def test_a_sound_that_is_gone_is_told(folder: Path) -> None:
     done = take(study(folder, "p835"), [*START, "5", "", "5"], player)
     assert done.output.count("This sound is not there.") == 3
     assert list(values(folder)) == ["consent", "before"]
+
+
+def test_a_page_that_was_answered_elsewhere_meanwhile_is_told_and_not_stored(folder: Path) -> None:
+    path, answers = study(folder, "acr"), folder / "answers.jsonl"
+    take(path, [*START, "4", "", "5", "3", "", "", "2", "1", ""])
+    before = answers.rename(folder / "done.jsonl").read_bytes()
+    done = take(path, [*START, "1"], script(folder, f"cp {folder}/done.jsonl {answers}"))
+    assert done.exit_code == 0
+    assert done.output.count("This page was answered elsewhere meanwhile;") == 1
+    assert done.stderr == "Pages answered: 2\n"
+    assert answers.read_bytes() == before
 
 
 def test_a_stop_says_how_far_one_came_and_one_goes_on_from_there(folder: Path) -> None:

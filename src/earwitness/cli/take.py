@@ -44,8 +44,6 @@ class Terminal:
         questions = view.get("questions", ())
         if not questions and view["kind"] != END:
             self._typed(self.words.page("next"))
-        if view.get("switching"):
-            self._hear_new(view)
         values, said = {}, ""
         for question in questions:
             self._introduce(question, view, again=question["prompt"] == said)
@@ -86,8 +84,8 @@ class Terminal:
         if not again:
             click.echo()
             self._say(question["prompt"], "")
-        if sounds and not view["switching"]:
-            self._hear_all(view, question)
+        if sounds:
+            self._hear_new(view) if view["switching"] else self._hear_all(view, question)
         if not again:
             for line in shown_answers(question, sounds, self.words):
                 self._say(line)
@@ -175,7 +173,7 @@ class Terminal:
         width = min(WIDTH, shutil.get_terminal_size((80, 24)).columns - 1)
         for line in text.splitlines():
             own = textwrap.fill(line, width, initial_indent=indent, subsequent_indent=indent)
-            click.secho(own, bold=bold or None)
+            click.echo(click.style(own, bold=True) if bold else own)
 
 
 def _keys(sounds: list[View]) -> dict[str, View]:
