@@ -127,6 +127,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     'known: duration, reference'
     """
     known = sorted(known)
+    if not known:
+        return ""
     close = [one for one in get_close_matches(name, known, n=9, cutoff=0.7) if _alike(name, one)]
     if close:
         return f'did you mean "{close[0]}"?'

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from earwitness import gather, score
 from earwitness.cli.group import group
-from earwitness.errors import InputError, UsageError
+from earwitness.errors import EarwitnessWarning, InputError, UsageError
 
 SRT = (
     "1\r\n00:00:00,000 --> 00:01:00,000\r\nHello\r\n\r\n2\r\n00:01:00,000 --> 00:02:00,000\r\nRain"
@@ -40,7 +40,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_folders_of_subtitles_and_chapters_are_scored(folder: Path) -> None:
-    outputs = gather([folder / "careful", folder / "eager"])
+    with pytest.warns(EarwitnessWarning, match=r"1 passed over, such as .*notes\.txt — name a p"):
+        outputs = gather([folder / "careful", folder / "eager"])
     references = gather([folder / "anna", folder / "bert"], durations=folder / "durations.csv")
     assert [(r["item"], r["system"]) for r in outputs] == [
         ("a", "careful"),
@@ -168,3 +169,22 @@ def test_what_is_wrong_with_what_was_said_is_told(folder: Path) -> None:
         assert part in told
     with pytest.raises(UsageError, match="what was said is added to chapters"):
         gather(folder / "said" / "one.ctm", spoken=folder / "said")
+
+
+def test_a_preset_is_for_files_whose_ending_says_nothing(folder: Path) -> None:
+    (folder / "careful" / "c.txt").write_text("0:00 Hello\n1:00 Rain\n")
+    found = gather(folder / "careful", preset="youtube")
+    presets = {one["item"]: one["output"]["preset"] for one in found}
+    assert presets == {"a": "srt", "b": "podcast", "c": "youtube"}
+    (folder / "list.json").write_text("0:00 Hello\n1:00 Rain\n")
+    [named] = gather(folder / "list.json", preset="youtube", system="x")
+    assert named["output"]["preset"] == "youtube"
+    made = CliRunner().invoke(group, ["gather", str(folder / "careful")])
+    assert "note: 1 passed over, such as" in made.stderr
+    (folder / "only").mkdir()
+    (folder / "only" / "x.txt").write_text("0:00 A\n")
+    with (
+        pytest.warns(EarwitnessWarning, match="1 passed over"),
+        pytest.raises(UsageError, match=r"no file to gather — for other endings than \.srt"),
+    ):
+        gather(folder / "only")

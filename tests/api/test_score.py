@@ -261,11 +261,26 @@ def test_texts_that_nobody_scores_are_noted() -> None:
     outputs, references = joined(SAMPLES[:2], ["a"])
     references[0]["references"][0]["titles"] = [["a", 0]]
     references[1]["transcript"] = "a b c"
+    outputs[1]["output"] = {"transcript": "# 0:01 x\na b", "preset": "markdown_ts"}
     assert score(outputs, references).notes == (
         "titles are given (1): --metric titles scores them",
         "transcripts are given (1): --metric wer scores them",
     )
     assert score(outputs, references, metrics=["titles", "wer"]).notes == ()
+
+
+def test_metrics_of_texts_that_nobody_gave_are_noted() -> None:
+    outputs, references = joined(SAMPLES[:2], ["a"])
+    references[1]["transcript"] = "a b c"
+    assert score(outputs, references, metrics=["wer", "sentences"]).notes == (
+        "sentences is undefined for all: no item has sentences, subtitles or words with times",
+        "wer is undefined for all: no case has both a transcript of the item and an output with "
+        "text",
+    )
+    references[1]["transcript"] = "今日は雨が降ります"
+    outputs[1]["output"] = {"transcript": "# 0:01 x\n今日は雨が", "preset": "markdown_ts"}
+    [note] = score(outputs, references, metrics=["wer"]).notes
+    assert note.startswith("transcripts in a script without blanks between words (1): wer takes")
 
 
 def test_times_past_the_end_or_before_the_start_are_noted() -> None:

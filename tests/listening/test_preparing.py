@@ -173,6 +173,8 @@ def test_pages_of_several_kinds_become_a_study_each(config: Path) -> None:
     [
         ("audio/b_c2.wav", "audio/b_c9.wav", "config.yaml:34: pages[2][2].stimuli.C2: there is no"),
         ("type: generic", "type: video", 'a page of type "video"'),
+        ("type: mushra", "type: musrha", 'a page of type "musrha" — did you mean "mushra"?'),
+        ("  reference: audio/b", "  refrence: audio/b", 'did you mean "refrence"?'),
         ("id: trial_b", "id: trial_a", '"trial_a" comes twice'),
         ("C2: audio/b_c2.wav", "C3: audio/b_c2.wav", "pages of a study need the same systems"),
         ("pages:", "sites:", "a configuration of webMUSHRA has a list of pages"),
@@ -189,6 +191,17 @@ def test_what_cannot_be_taken_over_is_named_and_nothing_written(
         study_import(config, config.parent / "study")
     assert told in str(error.value)
     assert not (config.parent / "study").exists()
+
+
+def test_a_single_sound_is_compared_with_the_reference(config: Path) -> None:
+    pages = PAIRS.split("        - type: likert")[0]
+    pages = pages.replace("              C2: audio/a_c2.wav\n", "          colour: red\n")
+    config.write_text(f"testname: One\npages:\n    -\n{pages}")
+    notes = study_import(config, config.parent / "study")
+    assert '"colour" of page "pair_a" is not known and left out' in notes[0]
+    found = read_study(config.parent / "study" / "study.yaml")
+    trial = study_design(found).plans[0].sessions[0][0]
+    assert trial.treatment == ("C1", "reference")
 
 
 def test_a_study_without_anchors_to_make_is_told(config: Path) -> None:

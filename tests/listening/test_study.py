@@ -166,6 +166,7 @@ wordings: {scales: {OVRL: {prompt: "All in all:"}}}
         ("title: Denoising", "title: 5", "title: must be text, got 5"),
         ("title: Denoising", "title: &a [*a, *a]", "not YAML"),
         ("title: Denoising", "title: [2026-01-01, !!binary aGk=]", "title: must be text"),
+        ("wordings: {", "wordings: {pages: {session: 'S {foo}'}, ", "wordings.pages.session: "),
         ("scales: [OVRL]", "scales: [5]", 'analysis.scales[0]: no scale "5"'),
         ("[C1, C0]]", "[C1, C1]]", '"C1" cannot be compared with itself'),
         ("rule: p808, limits: {variance: 0.2}", "rule: bs1534", "bs1534 is for mushra"),
@@ -351,6 +352,17 @@ def test_every_file_that_is_missing_in_a_condition_is_named(folders: Path) -> No
     assert found.endswith("4 problems; nothing was planned")
 
 
+def test_a_system_of_which_nothing_is_there_is_named_once(folders: Path) -> None:
+    folders.write_text(FOLDERS.replace("[C0, C1]", "[C0, Enh2]"))
+    (folders.parent / "enh2").mkdir()
+    found = problems(folders)
+    assert 'Enh2: no file of "Enh2" is there, such as a.wav — did you mean "enh2"?' in found
+    assert found.endswith("1 problem; nothing was planned")
+    folders.write_text(FOLDERS.replace("kind: dcr", "kind: mushra"))
+    assert 'anchor35: no file of "anchor35" is there' in problems(folders)
+    assert "earwitness study anchors makes them" in problems(folders)
+
+
 def test_every_file_that_is_no_sound_is_named(folders: Path) -> None:
     (folders.parent / "C0" / "b.wav").write_bytes(b"ID3 not a wave")
     (folders.parent / "C1" / "a.wav").write_bytes(b"")
@@ -401,6 +413,8 @@ def test_verbs_check_and_design(study: Path) -> None:
     for odd in ("inf", "nan", "-3"):
         wrong = run.invoke(group, ["study", "check", str(study), "--minutes", odd])
         assert "minutes must be a number above 0" in str(wrong.exception)
+    more = run.invoke(group, ["study", "check", str(study), "--minutes", "500"])
+    assert "clips would fit, the material has 7 for a listener" in more.stderr
     short = run.invoke(group, ["study", "check", str(study), "--minutes", "1"])
     assert "too short for 2 sessions" in str(short.exception)
     done = run.invoke(group, ["study", "design", str(study), "-o", str(study.parent / "d")])

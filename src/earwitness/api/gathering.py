@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from os import PathLike
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.api.transcript_files import CTM, Said, files_of, recordings, said_in, text_of
-from earwitness.errors import InputError, Problem, UsageError, nearest
+from earwitness.errors import EarwitnessWarning, InputError, Problem, UsageError, nearest
 from earwitness.formats.check import LONGEST, is_name
 from earwitness.text.presets import PRESETS, Options, read
 
@@ -21,6 +22,7 @@ ENDINGS = {
     ".ffmeta": "ffmetadata",
     ".ffmetadata": "ffmetadata",
 }
+KNOWN = ", ".join([*ENDINGS, CTM])
 FEW = 1000  # names among which a near one is looked for
 Paths = Sequence[str | PathLike[str]] | str | PathLike[str]
 
@@ -40,17 +42,23 @@ def gather(
     An item is called like its file without the ending, a system like its folder unless it is named;
     of references the folders are the annotators. ``durations`` has the seconds of every item, or is
     a CSV file with the columns item and duration. The preset follows from the ending (.srt, .vtt,
-    .json, .ffmeta) unless it is given. A file that ends in .ctm has recognised words of summaries,
-    and an item for every recording in it. ``spoken`` are files with what was said, for sentences:
-    subtitles that are called like the item, or CTM; of outputs it is what was recognised.
+    .json, .ffmeta); of other files, and of files that are named one by one, it is ``preset``. Files
+    of folders that are passed over are told in a warning. A file that ends in .ctm has recognised
+    words of summaries, and an item for every recording in it. ``spoken`` are files with what was
+    said, for sentences: subtitles that are called like the item, or CTM; of outputs it is what was
+    recognised.
     """
     if durations is not None and system is not None:
         raise UsageError("a system is named for outputs; durations are given for references")
     if preset and preset not in PRESETS:
         raise UsageError(f'there is no preset "{preset}" — {nearest(preset, PRESETS)}')
-    paths = list(files_of(_listed(files), () if preset else {*ENDINGS, CTM}))
+    passed: list[Path] = []
+    paths = list(files_of(_listed(files), () if preset else {*ENDINGS, CTM}, passed))
+    if passed:
+        told = f"{len(passed)} passed over, such as {passed[0]} — name a preset"
+        warnings.warn(told, EarwitnessWarning, stacklevel=2)
     if not paths:
-        raise UsageError("no file to gather")
+        raise UsageError(f"no file to gather — for other endings than {KNOWN} name a preset")
     recognised = [path for path in paths if path.suffix.lower() == CTM and not preset]
     paths = [path for path in paths if path not in recognised]
     if recognised and paths:
@@ -64,7 +72,10 @@ def gather(
     problems: list[Problem] = []
     options = Options(pattern, timestamp_format)
     options.check()
-    contents = [_content(path, preset, options, problems) for path in paths]
+    named = {Path(one) for one in _listed(files)}
+    contents = [
+        _content(path, preset if path in named else "", preset, options, problems) for path in paths
+    ]
     if durations is None:
         found = _outputs(paths, contents, system, problems)
     else:
@@ -114,9 +125,10 @@ def _check_words(found: list[dict[str, Any]], problems: list[Problem]) -> None:
 
 
 def _content(
-    path: Path, preset: str, options: Options, problems: list[Problem]
+    path: Path, own: str, other: str, options: Options, problems: list[Problem]
 ) -> dict[str, str] | None:
-    preset = preset or ENDINGS.get(path.suffix.lower(), "")
+    """By its own preset, else by its ending, else by that of others."""
+    preset = own or ENDINGS.get(path.suffix.lower(), other)
     if not preset:
         remedy = f"name a preset: {', '.join(PRESETS)}"
         problems.append(Problem(str(path), 0, "", "how are chapters marked in it?", remedy))

@@ -19,15 +19,25 @@ SUBTITLES = (".srt", ".vtt")
 Said = dict[str, dict[str, Any]]  # items with subtitles or words
 
 
-def files_of(places: Iterable[str | PathLike[str]], endings: Iterable[str]) -> Iterator[Path]:
-    """Files as they are; of folders those with these endings, or all if none is named."""
+def files_of(
+    places: Iterable[str | PathLike[str]], endings: Iterable[str], passed: list[Path] | None = None
+) -> Iterator[Path]:
+    """Files as they are; of folders those with these endings, or all if none is named.
+
+    Files of folders that are ``passed`` over are added there; hidden ones are not looked at.
+    """
     wanted = set(endings)
     for place in map(Path, places):
         if not place.is_dir():
             yield place
             continue
-        inside = sorted(path for path in place.iterdir() if path.is_file())
-        yield from (path for path in inside if not wanted or path.suffix.lower() in wanted)
+        for path in sorted(place.iterdir()):
+            if not path.is_file() or path.name.startswith("."):
+                continue
+            if not wanted or path.suffix.lower() in wanted:
+                yield path
+            elif passed is not None:
+                passed.append(path)
 
 
 def text_of(path: Path, problems: list[Problem]) -> str | None:

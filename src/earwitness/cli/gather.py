@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import msgspec
 
 from earwitness.api import gather
 from earwitness.cli.options import SHARED, check_results
+from earwitness.errors import EarwitnessWarning
 from earwitness.formats.whole import WholeFile
 
 
@@ -37,8 +39,9 @@ def command(files: tuple[Path, ...], output: Path | None, **options: Any) -> Non
 
     Without --durations they are outputs, and their folder is the system; with it they are
     references, and their folder is the annotator. A folder stands for the files in it that can be
-    read. The preset follows from the ending (.srt, .vtt, .json, .ffmeta) unless it is given. A .ctm
-    file has recognised words of summaries, an item for every recording.
+    read. The preset follows from the ending (.srt, .vtt, .json, .ffmeta); --preset is for others,
+    and for files that are named one by one. A .ctm file has recognised words of summaries, an item
+    for every recording.
 
     \b
     earwitness gather careful/ eager/ > outputs.jsonl
@@ -49,7 +52,12 @@ def command(files: tuple[Path, ...], output: Path | None, **options: Any) -> Non
     read = [*files, *options["spoken"], *(path for path in [options.get("durations")] if path)]
     check_results(map(str, read), (output,))
     given = {name: value for name, value in options.items() if value not in (None, ())}
-    lines = [msgspec.json.encode(one).decode() + "\n" for one in gather(files, **given)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", EarwitnessWarning)
+        found = gather(files, **given)
+    for warning in caught:
+        click.echo(f"note: {warning.message}", err=True)
+    lines = [msgspec.json.encode(one).decode() + "\n" for one in found]
     if target is None:
         sys.stdout.writelines(lines)
         return

@@ -80,7 +80,10 @@ def _fitted(plan: Study, minutes: float) -> Study:
         raise UsageError("rows say what is heard — leave out --minutes")
     spare = 1 if plan.training else 0  # practice is of clips that are not heard later
     most = min(len(plan.material) // plan.panels, len(plan.material) - spare)
-    clips = min(clips_for(plan, minutes), most)
+    clips = min(fits := clips_for(plan, minutes), most)
+    if fits > most:
+        told = f"{fits} clips would fit, the material has {most} for a listener"
+        click.echo(f"note: {told}", err=True)
     if clips < first.sessions:
         raise UsageError(f"{minutes:g} minutes: too short for {first.sessions} sessions")
     return with_digest(replace(plan, blocks=(replace(first, clips=clips), *others)))

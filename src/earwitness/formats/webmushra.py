@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from earwitness.errors import InputError, Problem
+from earwitness.errors import InputError, Problem, nearest
 from earwitness.formats.check import Fault, is_name, show
 from earwitness.formats.lined import Lined, read_yaml
 from earwitness.listening.kinds.mushra import CUTOFFS
@@ -19,6 +19,11 @@ TRIALS = ("mushra", "bs1116", "paired_comparison", "likert_single_stimulus")
 OTHERS = ("generic", "finish", "volume", "consent")
 ANSWERS = {"text": "text", "long_text": "text", "number": "number", "likert": "choice"}
 FIVE = [5, 4, 3, 2, 1]
+KEYS = {  # of pages with trials
+    *("type", "id", "name", "content", "reference", "stimuli", "response", "unforced", "strict"),
+    *("mustRate", "mustPlayback", "showWaveform", "enableLooping", "randomize", "switchBack"),
+    *("showConditionNames", "createAnchor35", "createAnchor70"),
+}
 Page = dict[str, Any]
 Row = dict[str, Any]
 
@@ -78,8 +83,8 @@ def _flatten(reading: _Reading, pages: Sequence[Any], path: str) -> None:
             reading.shuffled = True
         elif not isinstance(page, dict) or page.get("type") not in (*TRIALS, *OTHERS):
             what = page.get("type") if isinstance(page, dict) else page
-            known = ", ".join((*TRIALS, *OTHERS))
-            reading.wrong(at, f"a page of type {show(what)}", f"known: {known}")
+            remedy = nearest(str(what), (*TRIALS, *OTHERS))
+            reading.wrong(at, f"a page of type {show(what)}", remedy)
         else:
             reading.pages.append((at, page))
 
@@ -88,6 +93,10 @@ def _check(reading: _Reading, path: str, page: Page) -> None:
     """Names and files of a page with a trial."""
     if page["type"] not in TRIALS:
         return
+    for key in page:
+        if key not in KEYS:
+            told = f'"{key}" of page {show(page.get("id"))} is not known and left out'
+            reading.notes.append(f"{told} — {nearest(str(key), KEYS)}")
     if not is_name(page.get("id")):
         reading.wrong(f"{path}.id", f"must be a name, got {show(page.get('id'))}")
     stimuli = page.get("stimuli")
@@ -95,14 +104,22 @@ def _check(reading: _Reading, path: str, page: Page) -> None:
         reading.wrong(f"{path}.stimuli", "must name a file for each system")
         return
     named = {f"stimuli.{name}": file for name, file in stimuli.items()}
-    if page["type"] in ("mushra", "bs1116"):
+    if _needs_reference(page):
         named[REFERENCE] = page.get(REFERENCE)
     for key, file in named.items():
         if not isinstance(file, str):
-            reading.wrong(f"{path}.{key}", f"must be a path, got {show(file)}")
+            close = [name for name in page if name not in KEYS]
+            remedy = nearest(key, close) if close else ""
+            reading.wrong(f"{path}.{key}", f"must be a path, got {show(file)}", remedy)
         elif not (reading.root / file).is_file():
             told = f"there is no file {file} in {reading.root}"
             reading.wrong(f"{path}.{key}", told, "give --root, the folder that paths start from")
+
+
+def _needs_reference(page: Page) -> bool:
+    """Whether trials need the reference; a single sound is compared with it."""
+    alone = page["type"] == "paired_comparison" and len(page["stimuli"]) == 1
+    return alone or page["type"] in ("mushra", "bs1116")
 
 
 def _studies(reading: _Reading, listeners: int) -> Iterator[Imported]:
@@ -122,8 +139,11 @@ def _alike(reading: _Reading, pages: list[tuple[str, Page]]) -> None:
         if list(map(str, page["stimuli"])) != list(map(str, first["stimuli"])):
             told = f"{', '.join(page['stimuli'])}; {first['id']} has {', '.join(first['stimuli'])}"
             reading.wrong(f"{path}.stimuli", told, "pages of a study need the same systems")
-        if _made(page) != _made(first) or page.get("response") != first.get("response"):
-            reading.wrong(path, f"anchors or answers are not those of {first['id']}")
+        for key in (*MADE, "response"):
+            if bool(page.get(key)) != bool(first.get(key)) or (
+                key == "response" and page.get(key) != first.get(key)
+            ):
+                reading.wrong(f"{path}.{key}", f"is not that of {first['id']}")
 
 
 def _once(reading: _Reading, pages: list[tuple[str, Page]]) -> None:
@@ -151,7 +171,7 @@ def _study(reading: _Reading, kind: str, pages: list[Page], listeners: int) -> I
         "blocks": [block],
         "instructions": _instructions(reading, kind),
         "forms": {"after": list(_questions(reading))},
-        **({REFERENCE: REFERENCE} if kind in ("mushra", "bs1116") else {}),
+        **({REFERENCE: REFERENCE} if _needs_reference(first) else {}),
         **({"wordings": wordings} if wordings else {}),
     }
     return Imported(block["kind"], study, [_row(reading, page) for page in pages], anchors)
@@ -165,9 +185,12 @@ def _block(
     if kind == "bs1116":
         return {"kind": "bs1116"}, {}
     if kind == "paired_comparison":
+        kind = "preference" if "unforced" in page else "ab"
+        if len(page["stimuli"]) == 1:
+            return {"kind": kind, "parameters": {"pairs": REFERENCE}}, {}
         if page.get(REFERENCE):
             reading.notes.append("pairs are compared without the reference that was beside them")
-        return {"kind": "preference" if "unforced" in page else "ab"}, {}
+        return {"kind": kind}, {}
     labels = _five(reading, page)
     prompt = _plain(str(page.get("content") or page.get("name") or ""))
     scale = {"labels": labels, **({"prompt": prompt} if prompt else {})}
@@ -191,7 +214,7 @@ def _five(reading: _Reading, page: Page) -> list[str]:
 def _row(reading: _Reading, page: Page) -> Row:
     root = reading.root
     files = {f"file.{name}": str(root / path) for name, path in page["stimuli"].items()}
-    if page["type"] in ("mushra", "bs1116"):
+    if _needs_reference(page):
         files[f"file.{REFERENCE}"] = str(root / page[REFERENCE])
     return {"name": str(page["id"]), **files}
 
@@ -217,6 +240,9 @@ def _questions(reading: _Reading) -> Iterator[dict[str, Any]]:
             if kind is None or not is_name(one.get("name")):
                 reading.notes.append(f"a question has no counterpart: {show(one)}")
                 continue
+            if lost := sorted(set(one) & {"min", "max", "default"}):
+                told = f'{", ".join(lost)} of the question "{one["name"]}" has no counterpart'
+                reading.notes.append(told)
             yield {
                 "name": str(one["name"]),
                 "prompt": _plain(str(one.get("label") or one["name"])),

@@ -24,6 +24,7 @@ SCREENS = {
             "p808",
             "a listener whose ratings hardly vary or do not go with those of the panel",
             {"variance": 0.1, "correlation": 0.4},
+            ("p835", "acr", "dcr", "ccr"),
         ),
         Screen(
             "bs1534",

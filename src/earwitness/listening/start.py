@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from earwitness.listening.kinds import KINDS, Kind
+from earwitness.listening.kinds.single import SingleKind
 
 FILE = """\
 # A study with listeners. `earwitness study check study.yaml` prints the plan and its balance.
@@ -11,10 +12,10 @@ seed: 1  # another seed, another design
 
 # Folders with the same file names in each; the names of the folders are the systems.
 systems: [C0, C1, C2, C3, C4]
-# files: "audio/{{system}}/{{item}}.wav"  # if given, every file must be there
+# files: "audio/{{system}}/{{item}}.wav"  # where they are; if given, every file must be there
 {reference}
 # A table of clips, CSV or JSONL: name (of the file, without its ending), seconds, and whatever else
-# is known of a clip. Left out, it is what the folders of `files` have.
+# is known of a clip. Without this line, clips are what the folders of `files` have.
 material: clips.csv
 
 # Columns of that table in which the subsets of the panels are to be alike.
@@ -22,21 +23,20 @@ balance:
   categories: []  # such as [session, location, sex]
   numbers: []  # such as [snr]
 
-listeners: 32
-panels: 4  # each hears another subset of the clips
+listeners: {listeners}
+panels: {panels}  # each hears another subset of the clips
 rest_minutes: 5  # between sessions
 
 blocks:
   - kind: {kind}  # {title}
-    clips: 32  # that one listener hears; left out: as many as there are for a panel
-    sessions: 4
+    clips: {clips}  # that one listener hears; left out: as many as there are for a panel
+    sessions: {sessions}
     rating_seconds: 4  # to answer one question
     # heard: 3  # systems that one listener hears, if not all
     parameters:
 {parameters}
 
-# anchors: ref  # a folder with sounds that everybody rates first
-# training: 4  # trials for practice, of clips that are not heard later
+{first}# training: 4  # trials for practice, of clips that are not heard later
 
 language: en
 instructions: |
@@ -56,7 +56,10 @@ analysis:
   level: 0.95
   correction: holm
 """
-RULES = {"mushra": "bs1534", "bs1116": "bs1116"}
+FIRST = "# anchors: ref  # a folder with sounds that everybody rates first, by themselves\n"
+RULES = {"mushra": "bs1534", "bs1116": "bs1116", "p835": "p808", "acr": "p808", "dcr": "p808"}
+SIZES = {"listeners": 32, "panels": 4, "clips": 32, "sessions": 4}  # as published for P.835
+SMALLER = {"listeners": 20, "panels": 1, "clips": 12, "sessions": 2}  # where a trial takes longer
 
 
 def starting_file(name: str) -> str:
@@ -67,7 +70,9 @@ def starting_file(name: str) -> str:
         title=kind.title,
         reference="reference: ref  # the folder with the references\n" * kind().needs_reference,
         parameters="\n".join(_parameter(kind, one) for one in kind.parameters()),
-        rule=RULES.get(name, "p808"),
+        rule=RULES.get(name, "unheard"),
+        first=FIRST if issubclass(kind, SingleKind) and not kind.open_reference else "",
+        **(SIZES if issubclass(kind, SingleKind) else SMALLER),
     )
 
 

@@ -43,7 +43,7 @@ def _plan(study: Study) -> Table:
         *([("anchors", _count(len(study.anchors), "sound"))] if study.anchors else []),
         *((f"block {n}", _block(block)) for n, block in enumerate(study.blocks, 1)),
         *([("form after", _count(len(study.after), "question"))] if study.after else []),
-        ("left out", "; ".join(_rule(rule.name, rule.limits) for rule in study.screening) or "–"),
+        ("screening", "; ".join(_rule(rule.name, rule.limits) for rule in study.screening) or "–"),
         ("analysis", _analysis(study)),
     ]
     return Table("what happens", ("", "what"), tuple(rows), names=2)

@@ -17,6 +17,7 @@ TAGS = re.compile(r"</?(?:b|i|u|s|c|v|lang|ruby|rt|font|\d[\d:.]*)(?:[.\s][^<>]*
 NOTES = ("NOTE", "STYLE", "REGION")
 FOUND = re.compile(TIME)
 BEFORE = re.compile(r"[\W_]*(?:\d{1,3}[.)])?[\W_]*")  # bullets, symbols, a number
+LIKE_TIME = re.compile(rf"{BEFORE.pattern}(?:\d{{1,4}}:)?\d{{1,4}}:\d{{2}}(?!\d)")  # but none
 SEPARATORS = " \t-–—:|.,;→•\u200b\u200e\u200f"
 ENTRY = re.compile(r"(?:[^\n\\]|\\.)+", re.DOTALL)
 
@@ -45,7 +46,9 @@ def cues(text: str) -> tuple[list[Cue], list[Flaw]]:
         if not timings:
             header = first == 1 and block[0].startswith("WEBVTT")
             if not header and block[0].split()[0] not in NOTES:
-                flaws.append(Flaw(first, f'no times in "{block[0][:40]}"', "00:01:00.000 --> …"))
+                place = next((n for n, one in enumerate(block) if FOUND.search(one)), 0)
+                told = f'no times in "{block[place][:40]}"'
+                flaws.append(Flaw(first + place, told, "write 00:01:00.000 --> 00:02:00.000"))
             continue
         for place, stop in zip(timings, [*timings[1:], len(block)], strict=True):
             words = block[place + 1 : stop]
@@ -85,10 +88,16 @@ def youtube(text: str) -> Transcript:
         found = [read(line, number) for number, line in lines]
         sections = tuple(section for section in found if section is not None)
         if sections:
-            return Transcript(sections, (), len(lines) - len(sections))
+            loose = [one for one, own in zip(lines, found, strict=True) if own is None]
+            flaws = [_no_time(*one) for one in loose if LIKE_TIME.match(one[1])]
+            return Transcript(sections, tuple(flaws), len(loose) - len(flaws))
     return Transcript(
         (), (Flaw(1, "no line with a time in it", "write 1:02:03 Title"),), len(lines)
     )
+
+
+def _no_time(number: int, line: str) -> Flaw:
+    return Flaw(number, f'no time in "{line.strip()[:40]}"', "minutes and seconds end at 59")
 
 
 def _time_before(line: str, number: int) -> Section | None:

@@ -156,7 +156,9 @@ def _seconds(row: Row, clip: Clip, sounds: Sounds | None) -> float:
         return float(row["seconds"])
     seconds = float("nan") if sounds is None else sounds.seconds(clip)
     if seconds != seconds:
-        raise UsageError("missing, and there is no file to ask — write how long the clip is")
+        known = nearest(clip.name, sounds.names()) if sounds is not None else ""
+        remedy = known if known.startswith("did") else "write how long the clip is"
+        raise UsageError(f"missing, and there is no file to ask — {remedy}")
     return seconds
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from earwitness.audio.wav import wav_seconds
 from earwitness.data import Clip
-from earwitness.errors import Problem, UsageError
+from earwitness.errors import Problem, UsageError, nearest
 from earwitness.formats.check import Fault
+from earwitness.listening.kinds.mushra import CUTOFFS
 
 ITEM, SYSTEM = "{item}", "{system}"
 ITEM_AGAIN = r"\1"
@@ -54,17 +55,34 @@ class Sounds:
 
     def problems(self, clips: Sequence[Clip]) -> list[Problem]:
         """Every sound that is not there, with a system that has it, and every one that is none."""
-        found = []
+        found, known = [], [one for one in self.systems if self._has_any(one, clips)]
+        for system in self.systems:
+            if system not in known:
+                found.append(self._nowhere(system, clips))
         for clip in clips:
-            there = [system for system in self.systems if self.path(clip, system).is_file()]
+            there = [system for system in known if self.path(clip, system).is_file()]
             told = f"is missing: {there[0]} has this clip" if there else "is missing"
-            for system in self.systems:
+            for system in known:
                 path = self.path(clip, system)
                 if system not in there:
                     found.append(Problem(str(path), 0, "", told, item=clip.name))
                 elif wrong := no_sound(path):
                     found.append(Problem(str(path), 0, "", wrong, item=clip.name))
         return found
+
+    def _has_any(self, system: str, clips: Sequence[Clip]) -> bool:
+        return any(self.path(clip, system).is_file() for clip in clips)
+
+    def _nowhere(self, system: str, clips: Sequence[Clip]) -> Problem:
+        """A system of which no file is there: is its name right?"""
+        wanted = self.path(clips[0], system) if clips else self.folder / system
+        told = f'no file of "{system}" is there, such as {wanted.name}'
+        if system in CUTOFFS:
+            return Problem(str(wanted.parent), 0, "", told, "earwitness study anchors makes them")
+        beside = wanted.parent.parent
+        there = [one.name for one in beside.iterdir() if one.is_dir()] if beside.is_dir() else []
+        others = [name for name in there if name not in self.systems]
+        return Problem(str(wanted.parent), 0, "", told, nearest(system, others))
 
     def seconds(self, clip: Clip) -> float:
         """How long the first system's file is; NaN if it is not there."""

@@ -13,7 +13,7 @@ from earwitness.listening.kinds import KINDS, Kind
 from earwitness.listening.kinds.base import LETTERS
 from earwitness.listening.kinds.single import SingleKind
 from earwitness.listening.screening import SCREENS, SHARES
-from earwitness.listening.wordings import wording
+from earwitness.listening.wordings import misfits, wording
 
 Value = Mapping[str, Any]
 
@@ -66,7 +66,9 @@ def _block(
         yield Fault(f"{path}.heard", f"{heard} of {len(own)} systems cannot be heard")
     panels = value["panels"]
     size = block.get("clips", clips // panels)
-    if size * panels > clips:
+    if not clips:
+        pass  # told elsewhere
+    elif size * panels > clips:
         told = f"{panels} panels of {size} clips need {size * panels}, the material has {clips}"
         yield Fault(f"{path}.clips", told, "fewer clips or panels")
     elif size < 1:
@@ -78,7 +80,8 @@ def _block(
         yield Fault(f"{path}.parameters", str(kind))
     else:
         yield from _fits(value, kind, heard, path, systems)
-        yield from _practice(value, kind, own[:heard], clips - size, path)
+        if clips:
+            yield from _practice(value, kind, own[:heard], clips - size, path)
 
 
 def _practice(
@@ -150,6 +153,8 @@ def _words(value: Value) -> Iterator[Fault]:
         for name in own.get(kind, {}):
             if name not in names:
                 yield Fault(f"wordings.{kind}.{name}", "unknown", nearest(name, names))
+    for path, told in misfits(own):
+        yield Fault(f"wordings.{path}", told)
     for name, words in own.get("scales", {}).items():
         if name in known.scales and "labels" in words:
             wanted, got = len(known.labels(name)), len(words["labels"])

@@ -81,4 +81,4 @@ class Mushra(Kind):
 
     def load(self, systems: int) -> Load:
         rated = systems + 1 + len(self.anchors)
-        return Load(1, rated + 1, rated, f"{rated + 1} sounds")
+        return Load(1, rated + 1, rated, f"{rated + 1} sounds, each once")

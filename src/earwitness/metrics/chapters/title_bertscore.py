@@ -1,9 +1,9 @@
 """Titles of chapters, compared by BERTScore: close in meaning, not only in words.
 
-Pairs and joined titles are those of `titles`. The model `minilm` comes as a package and needs no
-download; any BERT-like model in a folder or in the Hugging Face cache may be named instead, with
-its layer. Model, layer, hash of the weights and versions of the libraries are in the signature.
-Needs the extra `bert`.
+Pairs and joined titles are those of `titles`. The model `minilm` comes as a package, needs no
+download and knows English; any BERT-like model in a folder or in the Hugging Face cache may be
+named instead, with its layer. Model, layer, hash of the weights and versions of the libraries are
+in the signature. Needs the extra `bert`.
 """
 
 from __future__ import annotations

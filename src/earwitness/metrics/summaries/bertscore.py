@@ -1,8 +1,8 @@
 """BERTScore of summaries: close in meaning, not only in words.
 
-The model `minilm` comes as a package; any BERT-like model in a folder or in the Hugging Face cache
-may be named, with its layer. Model, layer, hash of the weights and versions of the libraries are in
-the signature. Needs the extra `bert`.
+The model `minilm` comes as a package and knows English; any BERT-like model in a folder or in the
+Hugging Face cache may be named, with its layer. Model, layer, hash of the weights and versions of
+the libraries are in the signature. Needs the extra `bert`.
 
 Without `_micro` a value is the mean of the cases' own; with it, similarities and tokens are summed
 over all cases first, and F1 is that of both quotients. Of several manual summaries of an item, sums

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import bidirectional
+
 from earwitness.data import Alignment, Pair
 from earwitness.report.html.elements import Html, element, joined
 from earwitness.report.parts import Block
@@ -30,8 +32,15 @@ def _alignment(alignment: Alignment) -> Html:
     heads = [alignment.wanted, "OUT", "", *(["people"] if people else [])]
     head = element("li", *(element("span", name) for name in heads), class_="head")
     pairs = [_pair(pair, people=people) for pair in alignment.pairs]
-    listed = element("ol", head, *pairs, class_="words")
+    listed = element("ol", head, *pairs, class_="words", dir=_direction(alignment))
     return element("div", joined([listed, element("p", told)]) if told else listed, class_="card")
+
+
+def _direction(alignment: Alignment) -> str | None:
+    """From the right if most letters are of such a script."""
+    text = "".join(pair.wanted + pair.given for pair in alignment.pairs)
+    letters = [bidirectional(letter) for letter in text if letter.isalpha()]
+    return "rtl" if 2 * sum(one in ("R", "AL") for one in letters) > len(letters) else None
 
 
 def _pair(pair: Pair, *, people: bool) -> Html:
