@@ -18,6 +18,7 @@ COMMANDS = {
     "Chapters against chunkseg": ["benchmarks/chapters.py"],
     "Titles against bert-score": ["benchmarks/titles.py"],
     "Word networks against one pass": ["benchmarks/summaries.py"],
+    "Designs beside a plain shuffle": ["benchmarks/designs.py"],
 }
 
 
