@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from earwitness.data import Block, Design, Trial
 from earwitness.errors import UsageError
 from earwitness.listening.design import equivalent_subsets, listener_order
-from earwitness.listening.design.balance import IMPOSSIBLE, KEPT, claims
+from earwitness.listening.design.balance import IMPOSSIBLE, KEPT, MISSED, claims
 from earwitness.listening.design.incomplete import heard_by
 from earwitness.listening.design.margins import left_out, margins
 from earwitness.listening.design.minutes import clips_for, minutes
@@ -226,6 +226,9 @@ def test_blocks_follow_each_other_with_sessions_and_kinds_of_their_own() -> None
         assert {len(trial.systems) for trial in plan.sessions[4]} == {2}
     found = {claim.what: claim for claim in claims(made)}
     assert found["block 2: times a pair occurs in a session"].kept == KEPT
+    # 24 places for 18 strata: of either sex alone there are 6 in 11 % of the clips
+    off = found.pop("block 2: clips by which a category is off its share")
+    assert off.kept == IMPOSSIBLE
     assert all(claim.kept == KEPT for claim in found.values())
 
 
@@ -277,8 +280,20 @@ def test_what_cannot_be_avoided_is_told_apart_from_what_was_missed() -> None:
 
 def test_orders_of_scales_that_do_not_change_over_are_told(made: Design) -> None:
     plans = tuple(replace(plan, sessions=plan.sessions[:2] * 2) for plan in made.plans)
-    kept = {claim.what: claim.kept for claim in claims(replace(made, plans=plans))}
-    assert kept["listeners of a panel that start with each order of scales"] != KEPT
+    found = {claim.what: claim for claim in claims(replace(made, plans=plans))}
+    assert found["sessions with each order of scales, a listener"].found == "0 to 4"
+    assert found["sessions with each order of scales, a listener"].kept == MISSED
+
+
+@pytest.mark.parametrize(
+    ("sessions", "found", "kept"), [(1, "0 to 1", IMPOSSIBLE), (2, "1", KEPT), (3, "1 to 2", KEPT)]
+)
+def test_sessions_with_each_order_of_scales_are_told(sessions: int, found: str, kept: str) -> None:
+    made = design(udase(sessions=sessions, listeners=8))
+    told = {claim.what: claim for claim in claims(made)}
+    assert told["sessions with each order of scales, a listener"].found == found
+    assert told["sessions with each order of scales, a listener"].kept == kept
+    assert told["listeners of a panel that start with each order of scales"].kept == KEPT
 
 
 @pytest.mark.parametrize(("systems", "heard", "listeners"), [(7, 3, 7), (13, 4, 13), (6, 5, 6)])
@@ -310,6 +325,8 @@ def test_a_design_of_more_systems_than_one_can_hear_says_how_even_it_is() -> Non
     assert found["listeners of a panel who hear a system"].found == "3"
     assert found["listeners of a panel who hear two systems"].found == "1"
     assert found["listeners of a panel who hear two systems"].shuffled != "1"
+    told = found.pop("listeners of a panel that start so and hear a system")
+    assert (told.found, told.kept) == ("0 to 3", IMPOSSIBLE)  # no two colours fit the Fano plane
     assert all(claim.kept == KEPT for claim in found.values())
     for plan in made.plans:
         heard = {trial.systems for session in plan.sessions for trial in session}

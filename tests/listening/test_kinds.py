@@ -213,7 +213,11 @@ def test_impressions_become_values_of_the_scale(heard: float) -> None:
     ("kind", "options", "told"),
     [
         ("ab", {"pairs": "some"}, "pairs must be one of all, reference"),
-        ("mushra", {"anchors": "low"}, "anchors must be a list of different folders"),
+        *(
+            ("mushra", {"anchors": bad}, "anchors must be a list of folders")
+            for bad in ("low", None, 5, {"a": 1}, ["a", ""], [1])
+        ),
+        ("mushra", {"anchors": ["x", "x"]}, "anchors must be different folders"),
         ("acr", {"plays": 1.5}, "plays must be a whole number"),
     ],
 )
@@ -229,11 +233,22 @@ def test_pairs_may_all_be_with_the_reference() -> None:
     assert {trial.treatment for trial in made} == {(system, REFERENCE) for system in SYSTEMS}
 
 
-def test_ratings_of_pairs_are_about_systems_whatever_they_are_called() -> None:
+@pytest.mark.parametrize("kind", ["ab", "ccr", "preference"])
+def test_systems_are_rated_against_the_reference_whatever_their_names(kind: str) -> None:
+    made = KINDS[kind](pairs="reference")  # type: ignore[call-arg]
     rng = np.random.default_rng(0)
-    for pairs in ("reference", "all"):
-        kind = KINDS["ccr"](pairs=pairs)  # type: ignore[call-arg]
-        made = kind.trials(["i", "j"], ["zz", "A"], 1, rng, "ref")[0]
-        ratings = [kind.read(trial, {"COMPARISON": 1}, 1, 1)[0] for trial in made]
-        found = {(one.key.system, one.against.system) for one in ratings if one.against}
-        assert found == ({("zz", "ref"), ("A", "ref")} if pairs == "reference" else {("A", "zz")})
+    [scale] = made.scales
+    for trial in (t for s in made.trials(["i"], ["A", "zz"], 1, rng, "ref") for t in s):
+        [one] = made.read(trial, {scale.name: 1}, 1, 1)
+        assert one.against == Key("i", "ref")
+        sign = {"ab": 1, "preference": 1, "ccr": -1}[kind]  # which of the two a 1 speaks for
+        assert one.value == sign * (1 if trial.systems[0] != "ref" else -1)
+
+
+def test_later_systems_are_rated_against_earlier_ones() -> None:
+    made, rng = KINDS["ab"](), np.random.default_rng(0)
+    trials = [t for s in made.trials(["i"], ["zz", "B", "a"], 1, rng) for t in s]
+    ratings = [made.read(trial, {"BETTER": 1}, 1, 1)[0] for trial in trials]
+    found = {(one.key.system, one.against.system) for one in ratings if one.against}
+    assert found == {("B", "zz"), ("a", "zz"), ("a", "B")}
+    assert all(trial.treatment == tuple(sorted(trial.systems)) for trial in trials)

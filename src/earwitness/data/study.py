@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -67,7 +68,7 @@ class Analysis:
     correction: str = "holm"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Study:
     """What the study file says; ``digest`` is that of its canonical form.
 
@@ -114,18 +115,32 @@ class Study:
 
     def file(self, item: str, system: str) -> str:
         """Where a sound is, from the folder of the study file."""
+        found = self._paths.get((item, system))
+        if found is None:
+            found = self._paths[item, system] = self._path(item, system)
+        return found
+
+    def _path(self, item: str, system: str) -> str:
         if self.anchors and system == self.anchor_system:
             return f"{self.anchor_folder}/{item}.wav"
-        known = next((clip.files for clip in self.material if clip.name == item), {})
+        known = self._files.get(item, {})
         return known.get(system) or self.files.format(system=system, item=item)
+
+    @cached_property
+    def _files(self) -> dict[str, Mapping[str, str]]:
+        return {clip.name: clip.files for clip in reversed(self.material)}  # the first counts
+
+    @cached_property
+    def _paths(self) -> dict[tuple[str, str], str]:
+        return {}  # those that were asked for
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
     """One item, as several systems in the order in which they are presented, and what is asked.
 
-    ``target`` says which of them is the unknown one, where there is one, ``against`` which one the
-    other stands beside, where two are compared.
+    ``target`` says which of them is the unknown one, where there is one; ``against`` is the one
+    that the other is rated against, where two are compared.
     """
 
     item: str

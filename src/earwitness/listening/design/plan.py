@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
 
 from earwitness.data import Block, Design, Plan, Session, Study, Trial
-from earwitness.listening.design.incomplete import heard_by
+from earwitness.listening.design.incomplete import first_order, heard_by
+from earwitness.listening.design.pool import Pool
 from earwitness.listening.design.subsets import equivalent_subsets
 from earwitness.listening.kinds import Kind, block_kind
 
-ORDERS, ANCHORS, TRAINING = 2, 4, 5  # streams of chance beside that of the subsets
+ORDERS, ANCHORS, TRAINING, PANELS = 2, 4, 5, 7  # streams of chance beside that of the subsets
 Subsets = tuple[tuple[str, ...], ...]  # names of clips, by panel
 
 
@@ -25,7 +26,11 @@ def design(study: Study) -> Design:
     if study.plans:
         return Design(study, (_heard(study),), study.plans)
     subsets = tuple(_subsets(study, number, block) for number, block in enumerate(study.blocks))
-    plans = (_plan(study, number, subsets) for number in range(1, study.listeners + 1))
+    panels = [_Panel.of(study, place, subsets) for place in range(study.panels)]
+    plans = (
+        panels[(listener - 1) % study.panels].plan(listener)
+        for listener in range(1, study.listeners + 1)
+    )
     return Design(study, subsets, tuple(plans))
 
 
@@ -48,41 +53,74 @@ def _subsets(study: Study, number: int, block: Block) -> Subsets:
     return tuple(tuple(study.material[i].name for i in own) for own in chosen)
 
 
-def _plan(study: Study, listener: int, subsets: tuple[Subsets, ...]) -> Plan:
-    """Listeners join panels in turn; every other one of a panel starts with the other order."""
-    turn, panel = divmod(listener - 1, study.panels)
-    sessions = [
-        session
-        for number, block in enumerate(study.blocks)
-        for session in _sessions(study, number, block, listener, turn, subsets[number][panel])
-    ]
-    first = sessions[0][0].scales
-    heard = {name for own in subsets for name in own[panel]}
-    return Plan(
-        listener,
-        panel + 1,
-        tuple(sessions),
-        _training(study, listener, turn, heard, first),
-        _anchors(study, listener, first),
-    )
+@dataclass(frozen=True)
+class _Panel:
+    """A panel, its clips by block, and what its listeners heard so far by block, which grows."""
 
+    study: Study
+    place: int
+    items: tuple[tuple[str, ...], ...]
+    pools: tuple[Pool, ...]
 
-def _sessions(
-    study: Study, number: int, block: Block, listener: int, turn: int, items: tuple[str, ...]
-) -> Iterator[Session]:
-    """Sessions of a block: the first half with one order of scales, the second with the other."""
-    kind = block_kind(block)
-    rng = np.random.default_rng([study.seed, ORDERS, listener, number])
-    systems = heard_by(turn, block.systems, block.heard)
-    made = kind.trials(items, systems, block.sessions, rng, study.reference)
-    half = ceil(block.sessions / 2)
-    for index, session in enumerate(made):
-        scales = _scales(kind, turn + (index >= half))
-        yield tuple(replace(trial, block=number, scales=scales) for trial in session)
+    @classmethod
+    def of(cls, study: Study, place: int, subsets: tuple[Subsets, ...]) -> _Panel:
+        """A panel of whom nobody has listened."""
+        pools = (Pool((study.seed, PANELS, place, n)) for n in range(len(subsets)))
+        return cls(study, place, tuple(own[place] for own in subsets), tuple(pools))
 
+    def plan(self, listener: int) -> Plan:
+        """The plan of the next listener; listeners join panels in turn."""
+        study, turn = self.study, (listener - 1) // self.study.panels
+        sessions = [
+            session
+            for number in range(len(study.blocks))
+            for session in self._sessions(number, listener, turn)
+        ]
+        first = sessions[0][0].scales
+        training = self._training(listener, turn, first)
+        anchors = _anchors(study, listener, first)
+        return Plan(listener, self.place + 1, tuple(sessions), training, anchors)
 
-def _scales(kind: Kind, turn: int) -> tuple[str, ...]:
-    return kind.scale_orders[turn % len(kind.scale_orders)]
+    def _sessions(self, number: int, listener: int, turn: int) -> Iterator[Session]:
+        """Sessions of a block: the first half with one order of scales, then the other."""
+        study, block = self.study, self.study.blocks[number]
+        kind = block_kind(block)
+        made = kind.trials(
+            self.items[number],
+            self._systems(block, turn),
+            block.sessions,
+            np.random.default_rng([study.seed, ORDERS, listener, number]),
+            study.reference,
+            pool=self.pools[number],
+            asked=self._asked(kind, block, turn),
+            block=number,
+        )
+        return map(tuple, made)
+
+    def _systems(self, block: Block, turn: int) -> tuple[str, ...]:
+        return heard_by(turn, block.systems, block.heard, self.place)
+
+    def _asked(self, kind: Kind, block: Block, turn: int) -> list[tuple[str, ...]]:
+        """The order of scales of every session; listeners, and panels, take turns to start."""
+        orders, number = kind.scale_orders, len(block.systems)
+        start = sum(first_order(one, number, block.heard) for one in (turn, self.place))
+        half = ceil(block.sessions / 2)
+        return [orders[(start + (n >= half)) % len(orders)] for n in range(block.sessions)]
+
+    def _training(self, listener: int, turn: int, scales: tuple[str, ...]) -> Session:
+        """Trials of the first block's kind, of clips that the listener does not hear later."""
+        study, heard = self.study, {name for own in self.items for name in own}
+        if not study.training:
+            return ()
+        block, rng = study.blocks[0], np.random.default_rng([study.seed, TRAINING, listener])
+        others = [clip.name for clip in study.material if clip.name not in heard]
+        items = [others[i] for i in rng.permutation(len(others))[: study.training]]
+        pool = Pool((study.seed, TRAINING, listener))
+        systems = self._systems(block, turn)
+        [made] = block_kind(block).trials(
+            items, systems, 1, rng, study.reference, pool=pool, asked=[scales]
+        )
+        return tuple(made[: study.training])
 
 
 def _anchors(study: Study, listener: int, scales: tuple[str, ...]) -> Session:
@@ -92,17 +130,3 @@ def _anchors(study: Study, listener: int, scales: tuple[str, ...]) -> Session:
     return tuple(
         Trial(study.anchors[i].name, (study.anchor_system,), scales) for i in order.tolist()
     )
-
-
-def _training(
-    study: Study, listener: int, turn: int, heard: set[str], scales: tuple[str, ...]
-) -> Session:
-    """Trials of the first block's kind, of clips that the listener does not hear later."""
-    if not study.training:
-        return ()
-    block, rng = study.blocks[0], np.random.default_rng([study.seed, TRAINING, listener])
-    others = [clip.name for clip in study.material if clip.name not in heard]
-    items = [others[i] for i in rng.permutation(len(others))[: study.training]]
-    systems = heard_by(turn, block.systems, block.heard)
-    [made] = block_kind(block).trials(items, systems, 1, rng, study.reference)
-    return tuple(replace(trial, scales=scales) for trial in made[: study.training])

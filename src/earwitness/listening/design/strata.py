@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 MARGIN = 4.0  # how much a category off its share weighs
-ABSENT, NEVER = 1.0, 9.0  # a stratum that a subset lacks, and one that no subset had before
+ABSENT, NEVER = 1.0, 100.0  # a stratum that a subset lacks, and one that no subset had before
 ROUNDS = 1000
 TOGETHER = 1200  # exchanges that are looked at two at once: those that cost least alone
 LEAST = 1e-9  # less is no gain
@@ -162,7 +162,8 @@ def _costs(rows: Ints, moves: _Moves, weight: Floats, share: Floats) -> Floats:
     theirs = slope[moves.j, moves.a] - slope[moves.j, moves.b] + bent * counted
     lost = (rows[moves.i, moves.a] == 1).astype(np.float64) - (rows[moves.i, moves.b] == 0)
     other = (rows[moves.j, moves.b] == 1).astype(np.float64) - (rows[moves.j, moves.a] == 0)
-    return np.asarray(mine + theirs + ABSENT * (lost + other * counted))
+    new = (counted == 0) & (rows[:-1].sum(axis=0)[moves.b] == 0)
+    return np.asarray(mine + theirs + ABSENT * (lost + other * counted) - NEVER * new)
 
 
 def _best(rows: Ints, moves: _Moves, costs: Floats, weight: Floats) -> _Moves | None:

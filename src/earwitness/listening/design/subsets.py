@@ -12,6 +12,7 @@ import numpy as np
 
 from earwitness.errors import UsageError
 from earwitness.listening.design.strata import (
+    LEAST,
     ROUNDS,
     Covariates,
     Floats,
@@ -19,6 +20,8 @@ from earwitness.listening.design.strata import (
     Strata,
     stratum_counts,
 )
+
+DEALS, CLIPS = 8, 800  # deals among which the best is taken, and clips of all of them together
 
 
 def equivalent_subsets(
@@ -37,12 +40,29 @@ def equivalent_subsets(
     strata = Strata.of(clips, categories)
     counts = stratum_counts(strata, number, size)
     rng = np.random.default_rng([*seed, 1])
-    subsets: list[list[int]] = [[] for _ in range(number)]
+    if not numbers:
+        return _dealt(clips, strata, counts, numbers, rng)
+    table = _standardised(clips, numbers)
+    deals = max(1, min(DEALS, CLIPS // len(clips)))
+    found = [
+        _exchanged(table, strata, _dealt(clips, strata, counts, numbers, rng)) for _ in range(deals)
+    ]
+    return min(found, key=lambda subsets: _distance(table, subsets))
+
+
+def _dealt(
+    clips: Sequence[Covariates],
+    strata: Strata,
+    counts: Ints,
+    numbers: Sequence[str],
+    rng: np.random.Generator,
+) -> list[list[int]]:
+    """As many clips of every stratum as were decided, in turns."""
+    subsets: list[list[int]] = [[] for _ in counts]
     for index, members in enumerate(strata.members):
         chosen = _spread(clips, members, int(counts[:, index].sum()), numbers, rng)
         for subset, clip in zip(_turns(counts[:, index], rng), chosen, strict=True):
             subsets[subset].append(clip)
-    _exchange(clips, strata, subsets, numbers)
     return [sorted(subset) for subset in subsets]
 
 
@@ -71,43 +91,58 @@ def _turns(counts: Ints, rng: np.random.Generator) -> list[int]:
     return turns
 
 
-def _exchange(
-    clips: Sequence[Covariates],
-    strata: Strata,
-    subsets: list[list[int]],
-    numbers: Sequence[str],
-) -> None:
-    """Exchange clips of one stratum between subsets while their numbers come closer."""
-    if not numbers:
-        return
+def _standardised(clips: Sequence[Covariates], numbers: Sequence[str]) -> Floats:
+    """A row a clip; every number has mean 0 and a standard deviation of 1."""
     table = np.array([[float(clip[name]) for name in numbers] for clip in clips])
     spread = table.std(axis=0)
-    table = (table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    of = {clip: index for index, own in enumerate(strata.members) for clip in own}
-    sums = np.array([table[subset].sum(axis=0) for subset in subsets])
+    return np.asarray((table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+
+
+def _distance(table: Floats, subsets: list[list[int]]) -> float:
+    return float(sum((table[subset].mean(axis=0) ** 2).sum() for subset in subsets))
+
+
+def _exchanged(table: Floats, strata: Strata, subsets: list[list[int]]) -> list[list[int]]:
+    """Subsets whose numbers have means close to those of the whole.
+
+    Clips of one stratum are exchanged between any two subsets, or between a subset and what is left
+    over, as long as the squared distances of means from the whole become less in sum.
+    """
+    group = np.full(len(table), len(subsets))
+    for place, subset in enumerate(subsets):
+        group[subset] = place
+    gained = True
+    while gained:
+        gained = False
+        for members in strata.members:
+            gained |= _levelled(table, group, np.array(members), len(subsets))
+    return [np.flatnonzero(group == place).tolist() for place in range(len(subsets))]
+
+
+def _levelled(table: Floats, group: Ints, members: Ints, number: int) -> bool:
+    """Exchange clips of one stratum, the best two first; whether anything was gained.
+
+    Taking clip b for clip a changes the squares of a's subset by 2 s · (b − a) + |b − a|², where s
+    is what its numbers sum to; what is left over does not count.
+    """
+    own = table[members]
+    apart = ((own[:, None] - own[None]) ** 2).sum(axis=-1)
+    sums = np.array([table[group == place].sum(axis=0) for place in range(number)])
+    sums = np.vstack([sums, np.zeros(table.shape[1])])
+    gained = False
     for _ in range(ROUNDS):
-        high, low = _farthest(sums)
-        gains = [
-            (_gain(sums[high], sums[low], table[a] - table[b]), a, b)
-            for a in subsets[high]
-            for b in subsets[low]
-            if of[a] == of[b]
-        ]
-        if not gains or max(gains)[0] < 1e-9:
-            return
-        _, a, b = max(gains)
-        subsets[high][subsets[high].index(a)] = b
-        subsets[low][subsets[low].index(b)] = a
-        sums[high] -= table[a] - table[b]
-        sums[low] += table[a] - table[b]
-
-
-def _farthest(sums: Floats) -> tuple[int, int]:
-    """The two subsets whose numbers differ most."""
-    apart = ((sums[:, None] - sums[None]) ** 2).sum(axis=-1)
-    high, low = divmod(int(apart.argmax()), len(sums))
-    return high, low
-
-
-def _gain(high: Floats, low: Floats, moved: Floats) -> float:
-    return float(((high - low) ** 2).sum() - ((high - low - 2 * moved) ** 2).sum())
+        mine = group[members]
+        along = sums[mine] @ own.T
+        change = 2 * (along - np.diag(along)[:, None]) + apart
+        change[mine == number] = 0
+        cost = change + change.T
+        cost[mine[:, None] == mine] = 0
+        a, b = divmod(int(cost.argmin()), len(members))
+        if cost[a, b] > -LEAST:
+            break
+        sums[mine[a]] += own[b] - own[a]
+        sums[mine[b]] += own[a] - own[b]
+        sums[number] = 0
+        group[members[[a, b]]] = mine[[b, a]]
+        gained = True
+    return gained

@@ -26,13 +26,14 @@ class ABX(PairKind):
     title = "ABX: which of two is a third"
     scales = (Scale("SAME", 1, -1, 2),)
     switching = True
+    unknown = True
     shown: ClassVar[int] = 3
     unknown: ClassVar[bool] = True
     references = ("Munson and Gardner (1950), Standardizing auditory tests",)
 
     def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
         del rng
-        return [(pair, target) for pair in (treatment, treatment[::-1]) for target in (0, 1)]
+        return [(pair, target) for target in (0, 1) for pair in (treatment, treatment[::-1])]
 
     def asks(self, trial: Trial) -> list[Ask]:
         del trial

@@ -12,6 +12,7 @@ import numpy as np
 from earwitness.data import Key, Rating, Trial
 from earwitness.errors import BadAnswer, UsageError
 from earwitness.listening.design.orders import listener_order
+from earwitness.listening.design.pool import Pool
 from earwitness.listening.simulated import Person
 from earwitness.listening.wordings import Wording
 
@@ -75,6 +76,7 @@ class Kind(ABC):
     open_reference: ClassVar[bool] = False  # is heard, and known to be it
     hidden_reference: ClassVar[bool] = False  # is rated like any other
     unknown: ClassVar[bool] = False  # one of the sounds comes again, and must be known
+    drawn: ClassVar[bool] = False  # whether chance decides which ways of presenting there are
     derived: ClassVar[tuple[str, ...]] = ()  # scales that follow from others
     references: ClassVar[tuple[str, ...]]
 
@@ -115,14 +117,14 @@ class Kind(ABC):
     def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
         """What is compared in one trial."""
 
-    def beside(self, treatment: Treatment) -> str:
-        """The one that the other stands beside, where two are compared."""
-        del treatment
-        return ""
-
     @abstractmethod
     def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
         """Orders of presentation that are used equally often."""
+
+    def against(self, treatment: Treatment) -> str:
+        """Which of two the other is rated against; nothing where systems are rated alone."""
+        del treatment
+        return ""
 
     @abstractmethod
     def asks(self, trial: Trial) -> list[Ask]:
@@ -148,25 +150,50 @@ class Kind(ABC):
         sessions: int,
         rng: np.random.Generator,
         reference: str = "",
+        *,
+        pool: Pool | None = None,
+        asked: Sequence[tuple[str, ...]] = (),
+        block: int = 0,
     ) -> list[list[Trial]]:
-        """All trials of one listener: every item with everything that is compared."""
-        treatments = self.treatments(systems, reference)
-        order = listener_order(items, treatments, sessions, rng)
-        ways = {one: self._dealt(one, len(items), rng) for one in treatments}
-        scales = self.scale_orders[0]
+        """All trials of one listener: every item with everything that is compared.
+
+        The pool is what the panel heard so far, ``asked`` the order of scales of every session.
+        """
+        treatments, pool = self.treatments(systems, reference), pool or Pool()
+        order = listener_order(items, treatments, sessions, rng, pool)
+        asked = asked or (self.scale_orders[0],) * sessions
+        ways = {one: self._dealt(one, items, pool) for one in treatments}
         return [
-            [_trial(item, next(ways[one]), scales, self.beside(one)) for item, one in own]
-            for own in order
+            [self._trial(item, one, ways[one][item], scales, block, pool) for item, one in own]
+            for own, scales in zip(order, asked, strict=True)
         ]
 
-    def _dealt(self, one: Treatment, count: int, rng: np.random.Generator) -> Iterator[Way]:
-        """Ways of presenting, in rounds of changing order."""
-        given = 0
-        while given < count:
-            ways = self.ways(one, rng)
-            for index in rng.permutation(len(ways)):
-                given += 1
-                yield ways[index]
+    def _dealt(self, one: Treatment, items: Sequence[str], pool: Pool) -> dict[str, Way]:
+        """A way of presenting for every item: the next one for the next listener, and item."""
+        turn = pool.turns[one]
+        pool.turns[one] += 1
+        first = self.ways(one, pool.rng(one, 0, 0))
+        if len(first) == 1:
+            return dict.fromkeys(items, first[0])
+        rounds = {0: first} if not self.drawn else {}
+        found = {}
+        for item, rank in zip(items, pool.ranks(one, len(items)), strict=True):
+            place = rank // len(first) if self.drawn else 0
+            if place not in rounds:
+                rounds[place] = self.ways(one, pool.rng(one, place, turn // len(first)))
+            found[item] = rounds[place][(rank + turn) % len(first)]
+        return found
+
+    def _trial(
+        self, item: str, one: Treatment, way: Way, scales: tuple[str, ...], block: int, pool: Pool
+    ) -> Trial:
+        """A trial, or the same one that was made before."""
+        key = item, way, scales
+        found = pool.trials.get(key)
+        if found is None:
+            found = Trial(item, way[0], scales, block, way[1], self.against(one))
+            pool.trials[key] = found
+        return found
 
     def heard(
         self, item: str, shown: tuple[str, ...], systems: Sequence[str], reference: str
@@ -247,10 +274,6 @@ class Rate:
         place = trial.systems.index(system)
         key = Key(trial.item, system)
         return Rating(key, scale, self.listener, self.session, float(value), other, place)
-
-
-def _trial(item: str, way: Way, scales: tuple[str, ...], against: str) -> Trial:
-    return Trial(item, way[0], scales, target=way[1], against=against)
 
 
 def _question(ask: Ask, words: Wording) -> View:

@@ -46,14 +46,18 @@ class Mushra(Kind):
     switching = True
     open_reference = True
     hidden_reference = True
+    drawn = True
     references = ("ITU-R BS.1534-3 (2015)",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        anchors = self.anchors if isinstance(self.anchors, list | tuple) else (None,)
-        names = {one for one in anchors if isinstance(one, str) and one}
-        if len(names) < len(anchors):
-            raise UsageError(f"anchors must be a list of different folders, got {self.anchors!r}")
+        anchors: object = self.anchors
+        if not isinstance(anchors, list | tuple) or not all(
+            isinstance(one, str) and one for one in anchors
+        ):
+            raise UsageError(f"anchors must be a list of folders, got {anchors!r}")
+        if len(set(anchors)) < len(anchors):
+            raise UsageError(f"anchors must be different folders, got {anchors!r}")
         object.__setattr__(self, "anchors", tuple(anchors))
 
     def extra(self, reference: str) -> tuple[str, ...]:

@@ -44,17 +44,21 @@ class PairKind(Kind):
         del rng
         return [(treatment, 0), (treatment[::-1], 0)]
 
+    def against(self, treatment: Treatment) -> str:
+        return treatment[0]
+
     def asks(self, trial: Trial) -> list[Ask]:
         del trial
         return [Ask(scale.name, scale, 1) for scale in self.scales]
 
-    def beside(self, treatment: Treatment) -> str:
-        return treatment[0]
-
     def rated_one(self, trial: Trial) -> tuple[str, str]:
-        """Which system the rating is about, and which it stands beside: whatever their places."""
-        first, second = trial.systems
-        return (second, first) if first == trial.against else (first, second)
+        """Which system the rating is about, and which it is rated against, wherever they stand.
+
+        That is the reference, or the one that the study names first; by name if nothing is said.
+        """
+        against = trial.against or trial.treatment[0]
+        [system] = (one for one in trial.systems if one != against)
+        return system, against
 
     def heard(
         self, item: str, shown: tuple[str, ...], systems: Sequence[str], reference: str
