@@ -189,6 +189,14 @@ def test_first_listeners_of_any_number_hear_systems_and_pairs_evenly(
         assert max(across) - min(across) <= 1
 
 
+def test_pairs_that_no_sets_make_even_cannot_be() -> None:
+    """Of 5 systems by threes, two sets share a system, and three share a pair: 9 of 10 once."""
+    made = design(small(systems=5, clips=5, sessions=1, heard=3, listeners=3, kind="acr"))
+    found = told(made)["listeners of a panel who hear two systems"]
+    assert (found.found, found.kept) == ("0 to 2", IMPOSSIBLE)
+    assert told(made)["listeners of a panel who hear a system"].kept == KEPT
+
+
 def test_numbers_are_as_close_as_the_best_of_many_shuffles() -> None:
     worse = 0
     for seed in range(many(20, 100)):

@@ -24,7 +24,7 @@ from earwitness.listening.design.heard import Heard
 from earwitness.listening.design.likeness import likeness
 from earwitness.listening.design.presented import presented
 from earwitness.listening.design.repair import EXACT, avoidable
-from earwitness.listening.design.shared import shared
+from earwitness.listening.design.shared import judged, shared
 from earwitness.listening.kinds import Kind, block_kind
 
 __all__ = ["IMPOSSIBLE", "KEPT", "MISSED", "Claim", "claims"]
@@ -107,10 +107,14 @@ class _Part:
         nobody = [one for one in self.block.systems if one not in systems]
         if nobody:
             found += f"; nobody hears {', '.join(nobody)}"
-        even = within(votes, 1) if self.complete else all(within(own, 1) for own in by_panel)
+        even = verdict(within(votes, 1))
+        if not self.complete:
+            size = 2 if len(every) > len(self.block.systems) else 1
+            kept = [within(own, 1) for own in by_panel]
+            even = judged(kept, heard, self.block, size)
         of = "a system" if self.kind.compared == "system" else "what is compared"
         what = f"votes of a clip and {of}, on each scale"
-        return Claim(what, found, "the same", verdict(even and not nobody))
+        return Claim(what, found, "the same", MISSED if nobody else even)
 
     def _disjoint(self) -> Claim:
         names = Counter(name for subset in self.design.subsets[self.number] for name in subset)

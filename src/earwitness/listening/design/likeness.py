@@ -37,7 +37,10 @@ def likeness(design: Design, number: int) -> Iterator[Claim]:
     if study.numbers:
         apart, chance = found.apart(groups), _middle([found.apart(own) for own in others])
         what = "standard deviations between means of numbers"
-        yield Claim(what, f"{apart:.3f}", f"{chance:.3f}", verdict(apart <= chance + LEAST))
+        kept = verdict(apart <= chance + LEAST)
+        if apart > chance + LEAST and found.settled(groups, rng):
+            kept = IMPOSSIBLE
+        yield Claim(what, f"{apart:.3f}", f"{chance:.3f}", kept)
 
 
 def _drawn(groups: Groups, clips: int, rng: np.random.Generator) -> Groups:
@@ -109,6 +112,20 @@ class _Likeness:
         counts = self.counts(groups).sum(axis=0)
         room = max(0, len(counts) - sum(map(len, groups)))
         return max(0, int((counts == 0).sum()) - room)
+
+    def settled(self, groups: Groups, rng: np.random.Generator) -> bool:
+        """Whether no shuffle of clips within strata, which come first, brings means closer."""
+        left = np.setdiff1d(np.arange(len(self.stratum)), np.concatenate(groups))
+        order = np.concatenate([*groups, left])
+        ends = np.cumsum([len(own) for own in groups])
+        for _ in range(SHUFFLES):
+            other = order.copy()
+            for stratum in range(len(self.strata.members)):
+                places = np.flatnonzero(self.stratum[order] == stratum)
+                other[places] = order[rng.permutation(places)]
+            if self.apart(np.split(other, ends)[:-1]) < self.apart(groups) - LEAST:
+                return False
+        return True
 
     def apart(self, groups: Groups) -> float:
         """How far the means of subsets and of the whole lie apart, in standard deviations."""

@@ -14,9 +14,16 @@ from typing import TypeVar
 import numpy as np
 
 from earwitness.listening.design.pool import Ints, Pool
-from earwitness.listening.design.repair import repaired, repeats
-from earwitness.listening.design.successions import carry_over, even_order, renamed, session_quotas
+from earwitness.listening.design.repair import Trials, repaired, repeats
+from earwitness.listening.design.successions import (
+    carry_over,
+    even_order,
+    renamed,
+    session_quotas,
+    unevenness,
+)
 
+VARIANTS, FEW = 4, 40  # repairs that are tried for so few trials
 T = TypeVar("T", bound=Hashable)
 
 
@@ -40,20 +47,28 @@ def listener_order(
     clips = _clips(order, len(items), len(systems), rng)
     trials = [list(zip(*own, strict=True)) for own in zip(clips, order, strict=True)]
     if min(len(items), len(systems)) > 1 and any(map(repeats, trials)):
-        trials = _renamed(repaired(trials, before, rng), before, rng)
+        variants = VARIANTS if len(items) * len(systems) <= FEW else 1
+        trials = _evenest([repaired(trials, before, rng) for _ in range(variants)], before, rng)
     counts = carry_over([[system for _, system in own] for own in trials], len(systems))
     pool.add(systems, counts)
     return [[(items[item], systems[system]) for item, system in own] for own in trials]
 
 
-def _renamed(
-    trials: list[list[tuple[int, int]]], before: Ints, rng: np.random.Generator
-) -> list[list[tuple[int, int]]]:
-    """The same with other names of systems, so that the panel is most even."""
-    order = renamed([[[system for _, system in own] for own in trials]], before, rng)
+def _evenest(variants: list[Trials], before: Ints, rng: np.random.Generator) -> Trials:
+    """Of those with fewest repeats that are most even alone, one that leaves the panel most even.
+
+    Systems may exchange their names for that.
+    """
+    orders = [[[system for _, system in own] for own in trials] for trials in variants]
+    worth = [
+        (sum(map(repeats, trials)), unevenness(order, len(before) - 1))
+        for trials, order in zip(variants, orders, strict=True)
+    ]
+    best = [n for n, one in enumerate(worth) if one == min(worth)]
+    which, named = renamed([orders[n] for n in best], before, rng)
     return [
         [(item, system) for (item, _), system in zip(own, names, strict=True)]
-        for own, names in zip(trials, order, strict=True)
+        for own, names in zip(variants[best[which]], named, strict=True)
     ]
 
 

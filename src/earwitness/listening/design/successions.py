@@ -20,20 +20,27 @@ from earwitness.listening.design.pool import Ints
 TRIES = 12  # orders among which the most even ones are taken; fewer where orders are long
 PLACES = 4000  # places of all tries together
 FEW, NAMINGS = 5, 120  # treatments of which all namings are looked at; else so many of them
+FINE = 1000.0  # so that counts of a panel weigh more than how many are left
 Order = list[list[int]]
 
 
 def even_order(quotas: Ints, before: Ints, rng: np.random.Generator) -> Order:
     """Treatments by session; ``before`` is what the panel heard (`Pool.successions`)."""
     number = quotas.shape[1]
-    tries = [_order(quotas, rng) for _ in range(_tries(int(quotas.sum())))]
+    panel = before[:-1, :-1].tolist()
+    alone = np.zeros_like(before[:-1, :-1]).tolist()
+    number_of = _tries(int(quotas.sum()))
+    tries = [_order(quotas, alone if n % 2 else panel, rng) for n in range(number_of)]
     uneven = [unevenness(order, number) for order in tries]
     best = [order for order, found in zip(tries, uneven, strict=True) if found == min(uneven)]
-    return renamed(best, before, rng)
+    return renamed(best, before, rng)[1]
 
 
-def renamed(orders: Sequence[Order], before: Ints, rng: np.random.Generator) -> Order:
-    """Of all orders and namings that are looked at, the one that leaves the panel most even."""
+def renamed(orders: Sequence[Order], before: Ints, rng: np.random.Generator) -> tuple[int, Order]:
+    """Of all orders and namings that are looked at, the one that leaves the panel most even.
+
+    Which order it was, and the order with its new names.
+    """
     number = len(before) - 1
     namings = _namings(number, rng)
     whole = np.hstack([namings, np.full((len(namings), 1), number)])
@@ -44,7 +51,7 @@ def renamed(orders: Sequence[Order], before: Ints, rng: np.random.Generator) -> 
     if number > FEW:
         chosen = _improved(chosen, counted[order], before)
     names = np.argsort(chosen).tolist()
-    return [[names[one] for one in session] for session in orders[order]]
+    return order, [[names[one] for one in session] for session in orders[order]]
 
 
 def session_quotas(items: int, treatments: int, sessions: int, rng: np.random.Generator) -> Ints:
@@ -111,7 +118,8 @@ def _namings(number: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Ways to exchange names, in any order."""
     if number <= FEW:
         return rng.permutation(_every(number))
-    return rng.permuted(np.tile(np.arange(number), (NAMINGS, 1)), axis=1)
+    same = np.tile(np.arange(number), (NAMINGS, 1))
+    return np.vstack([same[:1], rng.permuted(same, axis=1)])
 
 
 @cache
@@ -119,16 +127,18 @@ def _every(number: int) -> NDArray[np.int64]:
     return np.array(list(permutations(range(number))), np.int64)
 
 
-def _order(quotas: Ints, rng: np.random.Generator) -> Order:
-    followed = [[0] * quotas.shape[1] for _ in range(quotas.shape[1])]
+def _order(quotas: Ints, panel: list[list[int]], rng: np.random.Generator) -> Order:
+    """Who followed whom in the panel decides where the listener's own order leaves a choice."""
+    much = 1 + max(map(max, panel)) + 1
+    followed = [[count / much for count in row] for row in panel]
     return [_session(quota.tolist(), followed, rng) for quota in quotas]
 
 
-def _session(left: list[int], followed: list[list[int]], rng: np.random.Generator) -> list[int]:
-    """One session; ``followed`` counts which came behind which, and grows."""
+def _session(left: list[int], followed: list[list[float]], rng: np.random.Generator) -> list[int]:
+    """One session; ``followed`` says which came behind which how often, and grows."""
     order, rest, last = list[int](), sum(left), -1
     chances = rng.random((rest, len(left))).tolist()
-    nobody, weight = [0] * len(left), rest + 1
+    nobody, weight = [0.0] * len(left), (rest + 1) * FINE
     for chance in chances:
         after = followed[last] if order else nobody
         best, least = last, float("inf")
