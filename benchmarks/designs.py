@@ -1,8 +1,8 @@
 """Designs of listening tests: what they keep beside a plain shuffle, and how long they take.
 
 First the example with 220 clips, 32 listeners and the margins of the UDASE listening test, then a
-thousand clips and a hundred listeners in one, four and twenty-five panels: designing, counting every
-claim anew (for the shuffle too), and writing all files. `--quick` uses a tenth of both.
+thousand clips and a hundred listeners in one, four and twenty-five panels: designing, counting all
+claims anew (for the shuffle too), and writing all files. `--quick` uses a tenth of both.
 """
 
 from __future__ import annotations

@@ -28,7 +28,6 @@ class ABX(PairKind):
     switching = True
     unknown = True
     shown: ClassVar[int] = 3
-    unknown: ClassVar[bool] = True
     references = ("Munson and Gardner (1950), Standardizing auditory tests",)
 
     def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:

@@ -1,0 +1,147 @@
+"""What the balance report claims, counted anew from the files that a design writes."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter, defaultdict
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from earwitness.api.studies import study_write
+from earwitness.data import Block, Clip, Design, Study
+from earwitness.listening.design.balance import KEPT, claims
+from earwitness.listening.design.plan import design
+from support import many
+
+Heard = dict[int, dict[int, list[tuple[str, str, list[str]]]]]  # by listener and session
+
+
+def heard(made: Design) -> tuple[Heard, dict[int, int]]:
+    """What every listener hears, read from the tables: system, clip, scales; and the panels."""
+    found: Heard = {}
+    panels = {}
+    with TemporaryDirectory() as place:
+        study_write(made, Path(place) / "d")
+        for path in sorted((Path(place) / "d" / "csv").iterdir()):
+            number = int(path.stem.split("_")[1])
+            own: dict[int, list[tuple[str, str, list[str]]]] = defaultdict(list)
+            for row in csv.DictReader(io.StringIO(path.read_text())):
+                panels[number] = int(row["subset"])
+                system, name = row["file"].split("/")
+                trials = own[int(row["session"])]
+                key = system, name.removesuffix(".wav")
+                if trials and trials[-1][:2] == key and row["scale"] not in trials[-1][2]:
+                    trials[-1][2].append(row["scale"])
+                else:
+                    trials.append((*key, [row["scale"]]))
+            found[number] = dict(own)
+    return found, panels
+
+
+def span(numbers: list[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+@st.composite
+def studies(draw: st.DrawFn) -> Study:
+    systems = tuple(f"s{n}" for n in range(draw(st.integers(1, 6))))
+    panels = draw(st.integers(1, 3))
+    clips = draw(st.integers(1, 6))
+    spare = draw(st.integers(0, 5))
+    sexes = st.sampled_from(["f", "m", "x"])
+    material = tuple(
+        Clip(f"c{n}", 4.0, {"sex": draw(sexes), "snr": draw(st.floats(-5, 5))})
+        for n in range(panels * clips + spare)
+    )
+    heard = draw(st.integers(1, len(systems)))
+    block = Block(
+        draw(st.sampled_from(["p835", "acr"])),
+        systems,
+        clips,
+        sessions=draw(st.integers(1, min(4, clips))),
+        heard=heard,
+    )
+    return Study(
+        title="any",
+        seed=draw(st.integers(0, 999)),
+        material=material,
+        blocks=(block,),
+        panels=panels,
+        listeners=panels * draw(st.integers(1, 5)) + draw(st.integers(0, 2)),
+        categories=("sex",),
+        numbers=("snr",),
+    )
+
+
+@settings(max_examples=many(25, 300), deadline=None)
+@given(study=studies())
+def test_every_claim_is_what_the_files_say(study: Study) -> None:
+    made = design(study)
+    told = {claim.what: claim for claim in claims(made)}
+    plans, panels = heard(made)
+    [block] = study.blocks
+    systems = block.systems if block.heard == len(block.systems) else None
+
+    def own(sessions: dict[int, list[tuple[str, str, list[str]]]]) -> tuple[str, ...]:
+        return systems or tuple({one[0] for trials in sessions.values() for one in trials})
+
+    occur = [
+        sum(trial[0] == one for trial in trials)
+        for sessions in plans.values()
+        for trials in sessions.values()
+        for one in own(sessions)
+    ]
+    claim = told["times a system occurs in a session"]
+    assert claim.found == span(occur)
+    assert claim.kept == KEPT
+    assert max(occur) - min(occur) <= 1
+    for place, what in ((1, "times a clip follows itself"), (0, "times a system follows itself")):
+        repeats = [
+            sum(a[place] == b[place] for trials in sessions.values() for a, b in pairwise(trials))
+            for sessions in plans.values()
+        ]
+        if what in told:
+            assert told[what].found == span(repeats)
+            assert (told[what].kept == KEPT) == (max(repeats) == 0)
+    votes = Counter(
+        (trial[0], trial[1])
+        for sessions in plans.values()
+        for trials in sessions.values()
+        for trial in trials
+    )
+    each = [
+        votes[one, clip] for subset in made.subsets[0] for clip in subset for one in block.systems
+    ]
+    claim = told["votes of a clip and a system, on each scale"]
+    assert claim.found.split(" (")[0] == span(each)
+    if systems:
+        assert (claim.kept == KEPT) == (max(each) - min(each) <= 1)
+    elif claim.kept == KEPT:  # of more systems than one hears, votes are even within a panel
+        for subset in made.subsets[0]:
+            own_votes = [votes[one, clip] for clip in subset for one in block.systems]
+            assert max(own_votes) - min(own_votes) <= 1
+        assert {one for one, _ in votes} == set(block.systems)
+    if block.kind == "p835":
+        starts: dict[int, Counter[str]] = defaultdict(Counter)
+        for number, sessions in plans.items():
+            starts[panels[number]][sessions[1][0][2][0]] += 1
+        counts = [own_starts[one] for own_starts in starts.values() for one in ("SIG", "BAK")]
+        claim = told["listeners of a panel that start with each order of scales"]
+        assert claim.found == span(counts)
+
+
+@given(study=studies())
+def test_subsets_are_disjoint_and_files_agree_with_them(study: Study) -> None:
+    made = design(study)
+    plans, panels = heard(made)
+    names = [name for subset in made.subsets[0] for name in subset]
+    assert len(set(names)) == len(names)
+    for number, sessions in plans.items():
+        clips = {trial[1] for trials in sessions.values() for trial in trials}
+        assert clips == set(made.subsets[0][panels[number] - 1])
