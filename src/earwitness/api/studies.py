@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 
@@ -64,7 +65,7 @@ def _files(made: Design) -> dict[str, str]:
     for plan in made.plans:
         own = rows_of(study, plan)
         files[f"csv/subject_{plan.listener}.csv"] = _csv(own)
-        files[f"json/subject_{plan.listener}.json"] = json.dumps(own, indent=1) + "\n"
+        files[f"json/subject_{plan.listener}.json"] = _json(own)
     return files | {"balance.html": study_render(made, "html"), "balance.txt": study_render(made)}
 
 
@@ -73,10 +74,16 @@ def _row(clip: Clip) -> dict[str, object]:
     return {"name": clip.name, "seconds": clip.seconds, **clip.covariates, **files}
 
 
+def _json(records: Sequence[Record]) -> str:
+    """A list, a line a record."""
+    lines = ",\n".join(map(json.dumps, records))
+    return f"[\n{lines}\n]\n"
+
+
 def _csv(records: Sequence[Record]) -> str:
     written = io.StringIO()
-    columns = dict.fromkeys(key for record in records for key in record)
-    writer = csv.DictWriter(written, list(columns), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
+    columns = list(dict.fromkeys(chain.from_iterable(records)))
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([record.get(column, "") for column in columns] for record in records)
     return written.getvalue()

@@ -21,7 +21,7 @@ from earwitness.data import Plan, Session, Study, Trial
 from earwitness.data.study import PATTERN
 from earwitness.errors import Problem, nearest
 from earwitness.formats.check import Fault, show
-from earwitness.listening.kinds import block_kind
+from earwitness.listening.kinds import Kind, block_kind
 from earwitness.listening.wordings import wording
 
 COLUMNS = ("subset", "session", "file", "scale")
@@ -32,23 +32,22 @@ Row = dict[str, Any]
 def rows_of(study: Study, plan: Plan) -> list[Row]:
     """What a listener hears, a row a rating; sounds that are heard together share a row."""
     before = [plan.training + plan.anchors] if plan.training or plan.anchors else []
-    first = 0 if before else 1
-    return [
-        {
-            "subset": plan.panel,
-            "session": number,
-            "file": BESIDE.join(study.file(trial.item, one) for one in _heard(study, trial)),
-            "scale": scale,
-        }
-        for number, session in enumerate([*before, *plan.sessions], first)
-        for trial in session
-        for scale in trial.scales
-    ]
+    first, kinds = 0 if before else 1, [block_kind(block) for block in study.blocks]
+    found = []
+    for number, session in enumerate([*before, *plan.sessions], first):
+        for trial in session:
+            heard = _heard(study, trial, kinds[trial.block])
+            file = BESIDE.join([study.file(trial.item, one) for one in heard])
+            for scale in trial.scales:
+                row = {"subset": plan.panel, "session": number, "file": file, "scale": scale}
+                found.append(row)
+    return found
 
 
-def _heard(study: Study, trial: Trial) -> list[str]:
+def _heard(study: Study, trial: Trial, kind: Kind) -> Sequence[str]:
     """Systems in the order in which they are heard, the unknown one again; no open reference."""
-    kind = block_kind(study.blocks[trial.block])
+    if len(trial.systems) == 1:
+        return trial.systems
     shown = kind.presented(trial, wording("en"), study.reference)
     return [system for system, _ in shown[int(kind.open_reference) :]]
 
