@@ -179,7 +179,7 @@ def test_one_value_out_of_range_is_asked_again_by_itself(folder: Path) -> None:
 def test_a_rule_of_the_whole_page_asks_the_page_again(folder: Path) -> None:
     done = take(study(folder, "bs1116"), [*START, "4.9", "4.8", "5", "1,1"])
     assert "One of the two is the reference: rate it 5.0." in done.output
-    assert values(folder)["training.1"] == {"A": 5, "B": 1.1}
+    assert values(folder)["training.1"] == {"B": 5, "C": 1.1}
 
 
 def test_optional_questions_of_any_form_can_be_passed_over(folder: Path) -> None:

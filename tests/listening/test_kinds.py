@@ -183,13 +183,13 @@ def test_mushra_rates_everything_but_the_known_reference() -> None:
 def test_small_impairments_are_differences_from_the_hidden_reference() -> None:
     kind = KINDS["bs1116"]()
     trial = Trial("item", ("sys0", REFERENCE), ("IMPAIRMENT",), target=1)
-    found = {one.scale: one for one in kind.read(trial, {"A": 3.4, "B": 5.0}, 1, 1)}
+    found = {one.scale: one for one in kind.read(trial, {"B": 3.4, "C": 5.0}, 1, 1)}
     assert found["SDG"].value == pytest.approx(-1.6)
     assert found["SDG"].key.system == "sys0"
-    wrong = {one.scale: one for one in kind.read(trial, {"A": 5.0, "B": 4.2}, 1, 1)}
+    wrong = {one.scale: one for one in kind.read(trial, {"B": 5.0, "C": 4.2}, 1, 1)}
     assert wrong["SDG"].value == pytest.approx(0.8)  # the object was taken for the reference
     with pytest.raises(BadAnswer, match="one of the two is the reference"):
-        kind.read(trial, {"A": 4.0, "B": 4.2}, 1, 1)
+        kind.read(trial, {"B": 4.0, "C": 4.2}, 1, 1)
 
 
 def test_x_is_not_where_it_could_be_recognised() -> None:

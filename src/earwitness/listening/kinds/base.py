@@ -75,6 +75,7 @@ class Kind(ABC):
     switching: ClassVar[bool] = False  # between sounds at any moment; else one after the other
     open_reference: ClassVar[bool] = False  # is heard, and known to be it
     hidden_reference: ClassVar[bool] = False  # is rated like any other
+    letters: ClassVar[str] = LETTERS  # by which several sounds are called
     unknown: ClassVar[bool] = False  # one of the sounds comes again, and must be known
     drawn: ClassVar[bool] = False  # whether chance decides which ways of presenting there are
     derived: ClassVar[tuple[str, ...]] = ()  # scales that follow from others
@@ -220,7 +221,7 @@ class Kind(ABC):
 
     def presented(self, trial: Trial, words: Wording, reference: str) -> list[tuple[str, str]]:
         """Systems that are heard, in order, and what each is called on the page."""
-        letters = LETTERS if len(trial.systems) > 1 else ("",)
+        letters = self.letters if len(trial.systems) > 1 else ("",)
         found = list(zip(trial.systems, letters, strict=False))
         first = [(reference, words.pages["reference"])] if self.open_reference else []
         return first + found

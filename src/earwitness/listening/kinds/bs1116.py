@@ -14,7 +14,6 @@ import numpy as np
 
 from earwitness.data import Rating, Trial
 from earwitness.listening.kinds.base import (
-    LETTERS,
     Ask,
     Kind,
     Load,
@@ -41,6 +40,7 @@ class BS1116(Kind):
     open_reference = True
     hidden_reference = True
     compared: ClassVar[str] = "system"
+    letters: ClassVar[str] = "BC"  # the known reference is A
     derived: ClassVar[tuple[str, ...]] = (DIFFERENCE,)
     references = ("ITU-R BS.1116-3 (2015)",)
 
@@ -52,7 +52,7 @@ class BS1116(Kind):
         return [(treatment, 0), (treatment[::-1], 1)]  # where the hidden reference stands
 
     def asks(self, trial: Trial) -> list[Ask]:
-        return [Ask(LETTERS[n], IMPAIRMENT, n + 1) for n in range(len(trial.systems))]
+        return [Ask(self.letters[n], IMPAIRMENT, n + 1) for n in range(len(trial.systems))]
 
     def wrong(self, trial: Trial, values: Values) -> Iterator[str]:
         del trial
@@ -60,7 +60,7 @@ class BS1116(Kind):
             yield "one of the two is the reference — rate it 5.0"
 
     def rated(self, trial: Trial, values: Values, rate: Rate) -> Iterator[Rating]:
-        given = dict(zip(trial.systems, (values["A"], values["B"]), strict=True))
+        given = dict(zip(trial.systems, (values["B"], values["C"]), strict=True))
         hidden = trial.systems[trial.target]
         system = trial.systems[1 - trial.target]
         for name, value in given.items():
@@ -71,7 +71,7 @@ class BS1116(Kind):
         heard = [person.hears(trial.item, s, IMPAIRMENT.name, rng) for s in trial.systems]
         best = int(np.argmax(heard))
         return {
-            LETTERS[n]: IMPAIRMENT.high if n == best else IMPAIRMENT.at(value)
+            self.letters[n]: IMPAIRMENT.high if n == best else IMPAIRMENT.at(value)
             for n, value in enumerate(heard)
         }
 
