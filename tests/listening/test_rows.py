@@ -93,6 +93,21 @@ def test_a_table_that_was_written_can_be_read(study: Path, written: Design) -> N
     assert study_design(study).plans == written.plans
 
 
+def test_tables_of_subsets_are_read_and_must_agree(study: Path, written: Design) -> None:
+    folder = study.parent / "design"
+    for number, subset in enumerate(written.subsets[0], 1):
+        text = GIVEN.replace("clips.csv", f"design/samples_subset_{number}.csv")
+        study.write_text(text.replace("panels: 2", "listeners: 1").replace("training: 2\n", ""))
+        assert {clip.name for clip in read_study(study).material} == set(subset)
+    study.write_text(GIVEN + "rows: design\n")
+    table = folder / "samples_subset_1.csv"
+    lines = table.read_text().splitlines()
+    table.write_text("\n".join(lines[:-1]) + "\n")
+    name = lines[-1].split(",")[0]
+    with pytest.raises(InputError, match=f'listener 1 hears "{name}", which is not in the subset'):
+        read_study(study)
+
+
 def test_rows_made_elsewhere_run_row_by_row_as_they_are(study: Path) -> None:
     rows = [
         ("1", "0", "there/ref/i02_m1.wav", "OVRL"),

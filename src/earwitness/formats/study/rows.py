@@ -21,6 +21,7 @@ from earwitness.data import Plan, Session, Study, Trial
 from earwitness.data.study import PATTERN
 from earwitness.errors import Problem, nearest
 from earwitness.formats.check import Fault, show
+from earwitness.formats.study.material import read_table
 from earwitness.listening.kinds import Kind, block_kind
 from earwitness.listening.wordings import wording
 
@@ -123,7 +124,23 @@ def read_rows(folder: Path, known: Known) -> Rows:
     missing = [] if found.problems else sorted({*range(1, max(panels) + 1)} - panels)[:3]
     for number in missing:
         found.problems.append(Problem(str(folder), 0, "subset", f"nobody hears subset {number}"))
+    found.problems += [problem for plan in found.plans for problem in _outside(folder, plan)]
     return found
+
+
+def _outside(folder: Path, plan: Plan) -> Iterator[Problem]:
+    """Clips that a listener hears though the table of the subset lacks them, if there is one."""
+    table = folder / f"samples_subset_{plan.panel}.csv"
+    if not table.is_file():
+        return
+    found = read_table(table, None)
+    yield from found.problems
+    names = {clip.name for clip in found.clips}
+    heard = dict.fromkeys(trial.item for session in plan.sessions for trial in session)
+    for item in heard if not found.problems else ():
+        if item not in names:
+            told = f'listener {plan.listener} hears "{item}", which is not in the subset'
+            yield Problem(str(table), 0, "name", told)
 
 
 def _files(folder: Path, problems: list[Problem]) -> dict[int, Path]:
