@@ -41,6 +41,13 @@ def test_chunks_before_the_sound_are_passed_over(tmp_path: Path) -> None:
     assert wav_seconds(path) == 1.0
 
 
+def test_a_file_that_was_cut_short_is_refused(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "x.wav", np.zeros(1000), 8000)
+    (tmp_path / "x.wav").write_bytes((tmp_path / "x.wav").read_bytes()[:500])
+    with pytest.raises(UsageError, match=r"x\.wav: is cut short"):
+        wav_seconds(tmp_path / "x.wav")
+
+
 @pytest.mark.parametrize("data", [b"", b"RIFF", b"RIFF\0\0\0\0WAVE", b"ID3" * 20])
 def test_what_is_no_wav_file_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "x.wav").write_bytes(data)
@@ -91,7 +98,7 @@ def test_files_are_written_as_they_were_stored_and_never_over_others(tmp_path: P
     sound = read_sound(tmp_path / "a.wav")
     write_sound(tmp_path / "new" / "b.wav", sound)
     assert soundfile.info(tmp_path / "new" / "b.wav").subtype == "PCM_24"
-    with pytest.raises(FileExistsError):
+    with pytest.raises(UsageError, match=r"b\.wav: cannot be written: File exists"):
         write_sound(tmp_path / "new" / "b.wav", sound)
     with pytest.raises(UsageError, match="would clip"):
         write_sound(tmp_path / "c.wav", Sound(samples * 4, 8000, "PCM_16"))

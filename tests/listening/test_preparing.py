@@ -176,6 +176,7 @@ def test_pages_of_several_kinds_become_a_study_each(config: Path) -> None:
         ("type: mushra", "type: musrha", 'a page of type "musrha" — did you mean "mushra"?'),
         ("  reference: audio/b", "  refrence: audio/b", 'did you mean "refrence"?'),
         ("id: trial_b", "id: trial_a", '"trial_a" comes twice'),
+        ("id: trial_b", "id: ../../b", 'id: must be a name, got "../../b"'),
         ("C2: audio/b_c2.wav", "C3: audio/b_c2.wav", "pages of a study need the same systems"),
         ("pages:", "sites:", "a configuration of webMUSHRA has a list of pages"),
         ("reference: audio/b_ref.wav\n", "\n", "pages[2][2].reference: must be a path, got null"),
@@ -191,6 +192,35 @@ def test_what_cannot_be_taken_over_is_named_and_nothing_written(
         study_import(config, config.parent / "study")
     assert told in str(error.value)
     assert not (config.parent / "study").exists()
+
+
+def test_nothing_is_written_that_could_not_be_read(config: Path) -> None:
+    config.write_text(CONFIG.replace("C2:", "reference:"))
+    with pytest.raises(UsageError, match=r"(?s)cannot be taken over as it is:.*is also a system"):
+        study_import(config, config.parent / "study")
+    assert not (config.parent / "study").exists()
+
+
+def test_questions_and_texts_without_counterpart_are_noted(config: Path) -> None:
+    text = CONFIG.replace("content: Rate the quality.", "content: Rate it.", 1)
+    odd = "          - {type: likert, name: odd, label: Odd, response: [a, b]}\n"
+    odd += "          - {type: likert, name: none, label: None, response: 5}\n"
+    late = "    - {type: generic, id: late, content: Half done.}\n"
+    config.write_text(text.replace("    - type: finish", late + "    - type: finish") + odd)
+    notes = study_import(config, config.parent / "study")
+    assert sum("a question has no counterpart" in note for note in notes) == 2
+    assert "text of trial_b, late is left out" in notes
+
+
+def test_sounds_without_high_frequencies_are_refused_before_anything_is_made(config: Path) -> None:
+    study_import(config, config.parent / "study")
+    study = config.parent / "study" / "study.yaml"
+    for path in (config.parent / "study").glob("anchor*/*.wav"):
+        path.unlink()
+    soundfile.write(config.parent / "audio" / "b_ref.wav", np.zeros(500), 8000)
+    with pytest.raises(UsageError, match=r"b_ref\.wav: sound at 8000 Hz has nothing above 3500 Hz"):
+        study_anchors(study)
+    assert not list((config.parent / "study").glob("anchor*/*.wav"))
 
 
 def test_a_single_sound_is_compared_with_the_reference(config: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from earwitness.api.studies import study_design, study_write
+from earwitness.api.studies import study_design, study_render, study_write
 from earwitness.cli.group import group
 from earwitness.data import Design
 from earwitness.errors import InputError
@@ -180,6 +180,7 @@ def test_sessions_that_come_back_are_named(study: Path, written: Design) -> None
         ("s1.csv", "subset,session,file,scale\n1,0,C0/clip0.wav,SIG\n", "there is no session 1"),
         ("s1.csv", "subset,session,file,scale\n1,3,C0/clip0.wav,SIG\n", "session 3 stands where"),
         ("s1.csv", "subset,session,file,scale\n7,1,C0/clip0.wav,SIG\n", "nobody hears subset 1"),
+        ("s1.csv", "subset,session,file,scale\n99999999,1,C0/clip0.wav,SIG\n", "nobody hears"),
         ("s1.csv", "subset,session,file,scale\n1,0,zzz.wav,SIG\n", 'the study has no "zzz.wav"'),
         (
             "s1.json",
@@ -198,6 +199,28 @@ def test_files_of_rows_that_make_no_sense_are_named(
     with pytest.raises(InputError) as error:
         read_study(study)
     assert told in str(error.value)
+
+
+def test_a_list_that_says_otherwise_than_the_table_is_named(study: Path, written: Design) -> None:
+    path = study.parent / "design" / "json" / "subject_2.json"
+    path.write_text(path.read_text().replace("C0/", "C1/", 1))
+    with pytest.raises(InputError, match=r"subject_2\.json: says otherwise than subject_2\.csv"):
+        read_study(study)
+    assert written.plans
+
+
+def test_rows_of_several_blocks_are_read_back(study: Path) -> None:
+    text = STUDY.replace("anchors: there/ref\n", "") + "  - kind: ab\n    clips: 3\n"
+    study.write_text(text)
+    made = study_design(study)
+    study_write(made, study.parent / "design")
+    study.write_text(text.replace("listeners: 4\n", "") + "rows: design\n")
+    again = study_design(study)
+    assert again.plans == made.plans
+    assert [sorted(own) for block in again.subsets for own in block] == [
+        sorted(own) for block in made.subsets for own in block
+    ]
+    assert study_render(again)
 
 
 def test_two_files_of_one_listener_are_named(study: Path, written: Design) -> None:

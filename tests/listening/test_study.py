@@ -131,7 +131,12 @@ def test_all_problems_are_told_at_once_with_their_lines(study: Path) -> None:
     study.write_text(good.replace("title:", "titel:") + "anchors: nosuch\n")
     (study.parent / "clips.csv").write_text("name,seconds,snr\na,3,1\nb,3,1\na,3,1\n")
     found = problems(study)
-    for told in ("listeners: must be", "titel: unknown", "title: missing", "nosuch: has no .wav"):
+    for told in (
+        "listeners: must be",
+        "titel: unknown",
+        "title: missing",
+        "nosuch: there is no such",
+    ):
         assert told in found
     assert 'clips.csv:4: name: "a" is also on line 2' in found
     assert 'the material has no column "nosuch"' in found
@@ -242,6 +247,26 @@ def test_everything_that_can_be_said_is_read(study: Path) -> None:
     assert found.screening[0].limits == {"variance": 0.2, "correlation": 0.4}
     assert found.analysis.contrasts == (("C1", "C0"),)
     assert wording(found.language, found.wordings).prompt("OVRL") == "All in all:"
+
+
+def test_practice_has_room_with_several_blocks_and_with_minutes(study: Path) -> None:
+    two = FILE.replace("panels: 2", "panels: 1\ntraining: 2") + "  - kind: ab\n"
+    study.write_text(two.replace("clips: 6", "clips: 2"))
+    assert "there are 0 trials" in problems(study)
+    study.write_text(two.replace("clips: 6", "clips: 2") + "    clips: 3\n")
+    assert len(study_design(study).plans[0].training) == 2
+    for clips in ("", "    clips: 2\n"):  # left out: as many as there are
+        text = FILE.replace("panels: 2", "panels: 1\ntraining: 5")
+        study.write_text(text.replace("    clips: 6\n", clips))
+        done = CliRunner().invoke(
+            group, ["study", "design", str(study), "-o", f"{study}{clips}.d", "--minutes", "500"]
+        )
+        assert done.exit_code == 0, done.output
+        rows = (Path(f"{study}{clips}.d") / "csv" / "subject_1.csv").read_text().splitlines()
+        assert sum(row.split(",")[1] == "0" for row in rows) == 5 * 3
+        later = [row.split(",")[2] for row in rows[1:] if row.split(",")[1] != "0"]
+        heard = {file.split("/")[1] for file in later}
+        assert len(heard) == 12  # of 14, since five trials of practice need two clips
 
 
 def test_practice_needs_other_clips(study: Path) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 
 import yaml
 
-from earwitness.audio.files import Sound, read_sound, write_sound
-from earwitness.audio.lowpass import low_pass
+from earwitness.audio.files import Sound, read_sound, sound_rate, write_sound
+from earwitness.audio.lowpass import can_pass, low_pass
 from earwitness.audio.wav import wav_seconds
 from earwitness.data import Progress, Study, no_progress
-from earwitness.errors import UsageError
+from earwitness.errors import InputError, UsageError
 from earwitness.formats.study import read_study
 from earwitness.formats.webmushra import Imported, read_webmushra
 from earwitness.formats.whole import WholeFolder
@@ -39,6 +39,8 @@ def study_anchors(study: str | PathLike[str], *, progress: Progress = no_progres
         for name in wanted
         if not (path.parent / plan.file(clip.name, name)).exists()
     ]
+    for item, name in todo:  # before anything is written
+        check_rate(path.parent / plan.file(item, plan.reference), CUTOFFS[name])
     written = []
     for number, (item, name) in enumerate(todo, 1):
         source = path.parent / plan.file(item, plan.reference)
@@ -53,6 +55,14 @@ def _anchors(plan: Study) -> list[str]:
     kinds = [block_kind(block) for block in plan.blocks]
     named = [kind.anchors for kind in kinds if isinstance(kind, Mushra)]
     return list(dict.fromkeys(chain.from_iterable(named)))
+
+
+def check_rate(source: Path, cutoff: float) -> None:
+    """Refuse a sound that has nothing above a frequency."""
+    rate = sound_rate(source)
+    if not can_pass(rate, cutoff):
+        told = f"sound at {rate} Hz has nothing above {cutoff:g} Hz to leave out"
+        raise UsageError(f"{source}: {told}")
 
 
 def write_anchor(source: Path, target: Path, cutoff: float) -> None:
@@ -84,7 +94,17 @@ def study_import(
             own = place / study.kind if len(made) > 1 else place
             own.mkdir(exist_ok=True)
             _write(study, own, new / study.kind if len(made) > 1 else new)
+            _check(own, place, new)
     return notes
+
+
+def _check(folder: Path, place: Path, new: Path) -> None:
+    """Nothing is written that could not be read."""
+    try:
+        read_study(folder / "study.yaml")
+    except InputError as error:
+        told = str(error).replace(str(place), str(new))
+        raise UsageError(f"cannot be taken over as it is:\n{told}") from error
 
 
 def _write(study: Imported, folder: Path, final: Path) -> None:
@@ -92,6 +112,7 @@ def _write(study: Imported, folder: Path, final: Path) -> None:
     for row in study.clips:
         source = Path(row[f"file.{study.study.get('reference') or study.study['systems'][0]}"])
         for name in study.anchors:
+            check_rate(source, CUTOFFS[name])
             write_anchor(source, folder / name / f"{row['name']}.wav", CUTOFFS[name])
     rows = [_relative(row, final.resolve()) for row in study.clips]
     with (folder / "clips.csv").open("w", encoding="utf-8", newline="") as file:

@@ -29,13 +29,25 @@ def read_sound(path: Path) -> Sound:
         raise UsageError(f"{path}: cannot be read: {error}") from error
 
 
+def sound_rate(path: Path) -> int:
+    """Samples a second of a file."""
+    soundfile = _library()
+    try:
+        return int(soundfile.info(path).samplerate)
+    except soundfile.SoundFileError as error:
+        raise UsageError(f"{path}: cannot be read: {error}") from error
+
+
 def write_sound(path: Path, sound: Sound) -> None:
     """As a WAV file, which must not be there yet; samples beyond full scale are refused."""
     if abs(sound.samples).max(initial=0) > 1 and not sound.subtype.startswith(("FLOAT", "DOUBLE")):
         raise UsageError(f"{path}: would clip")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("xb") as file:
-        _library().write(file, sound.samples, sound.rate, subtype=sound.subtype, format="WAV")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            _library().write(file, sound.samples, sound.rate, subtype=sound.subtype, format="WAV")
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def _library() -> Any:

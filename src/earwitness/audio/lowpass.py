@@ -20,7 +20,7 @@ def low_pass(samples: Samples, rate: int, cutoff: float) -> Samples:
     Up to the cutoff it is kept to 0.1 dB, from 500 Hz above it is down by 60 dB. The filter is
     symmetric and its delay is taken out, so that sounds can be switched without a jump.
     """
-    if rate / 2 <= cutoff + SLOPE:
+    if not can_pass(rate, cutoff):
         raise UsageError(f"sound at {rate} Hz has nothing above {cutoff:g} Hz to leave out")
     taps = _taps(rate, cutoff)
     size = len(samples) + len(taps) - 1
@@ -30,6 +30,11 @@ def low_pass(samples: Samples, rate: int, cutoff: float) -> Samples:
     whole = np.fft.irfft(spectrum * shaped, size, axis=0)
     delay = len(taps) // 2
     return np.asarray(whole[delay : delay + len(samples)])
+
+
+def can_pass(rate: int, cutoff: float) -> bool:
+    """Whether sound at a rate has anything above a frequency."""
+    return rate / 2 > cutoff + SLOPE
 
 
 def _taps(rate: int, cutoff: float) -> Samples:

@@ -36,6 +36,8 @@ def _chunks(file: BinaryIO, total: int) -> tuple[int, int | None]:
         elif name == b"data":
             if size == UNKNOWN and long_size is not None:
                 size = long_size
+            if UNKNOWN > size > total - start:
+                raise UsageError(f"{file.name}: is cut short")
             return rate, min(size, total - start)
         file.seek(start + size + size % 2)
     return rate, None

@@ -57,7 +57,8 @@ SHARED = {
         "--worst",
         type=int,
         metavar="N",
-        help="Also show the N worst samples.  [default: 5 on a page without --show, or with --worst-by; else 0]",
+        help="Also show the N worst samples.  [default: 5 with --worst-by, or on a page without "
+        "--show; else 0]",
     ),
     "worst_by": click.option(
         "--worst-by", help="Worst by which value.  [default: the first metric's headline]"

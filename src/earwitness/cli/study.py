@@ -26,7 +26,7 @@ from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.formats.study import read_study
 from earwitness.listening.design.minutes import clips_for
 from earwitness.listening.digest import with_digest
-from earwitness.listening.kinds import KINDS
+from earwitness.listening.kinds import KINDS, block_kind
 from earwitness.listening.start import starting_file
 from earwitness.listening.wordings import wording
 
@@ -67,7 +67,7 @@ def check(study: Path, minutes: float | None, to: str) -> None:
 
 
 def _planned(study: Path, minutes: float | None) -> Study:
-    plan = read_study(study)
+    plan = read_study(study, practice=minutes is None)
     return plan if minutes is None else _fitted(plan, minutes)
 
 
@@ -78,8 +78,7 @@ def _fitted(plan: Study, minutes: float) -> Study:
         raise UsageError(f"minutes must be a number above 0, got {minutes:g}")
     if plan.plans:
         raise UsageError("rows say what is heard — leave out --minutes")
-    spare = 1 if plan.training else 0  # practice is of clips that are not heard later
-    most = min(len(plan.material) // plan.panels, len(plan.material) - spare)
+    most = min(len(plan.material) // plan.panels, len(plan.material) - _set_aside(plan))
     clips = min(fits := clips_for(plan, minutes), most)
     if fits > most:
         told = f"{fits} clips would fit, the material has {most} for a listener"
@@ -87,6 +86,15 @@ def _fitted(plan: Study, minutes: float) -> Study:
     if clips < first.sessions:
         raise UsageError(f"{minutes:g} minutes: too short for {first.sessions} sessions")
     return with_digest(replace(plan, blocks=(replace(first, clips=clips), *others)))
+
+
+def _set_aside(plan: Study) -> int:
+    """Clips that the first block leaves to others and to practice."""
+    if not plan.training:
+        return 0
+    first, *others = plan.blocks
+    each = block_kind(first).load(first.heard).trials
+    return -(-plan.training // each) + sum(block.clips for block in others)
 
 
 @command.command("design")

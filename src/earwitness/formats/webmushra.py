@@ -11,6 +11,7 @@ from typing import Any
 from earwitness.errors import InputError, Problem, nearest
 from earwitness.formats.check import Fault, is_name, show
 from earwitness.formats.lined import Lined, read_yaml
+from earwitness.formats.study.material import is_path
 from earwitness.listening.kinds.mushra import CUTOFFS
 
 REFERENCE = "reference"
@@ -97,7 +98,7 @@ def _check(reading: _Reading, path: str, page: Page) -> None:
         if key not in KEYS:
             told = f'"{key}" of page {show(page.get("id"))} is not known and left out'
             reading.notes.append(f"{told} — {nearest(str(key), KEYS)}")
-    if not is_name(page.get("id")):
+    if not is_name(page.get("id")) or is_path(page["id"]):
         reading.wrong(f"{path}.id", f"must be a name, got {show(page.get('id'))}")
     stimuli = page.get("stimuli")
     if not isinstance(stimuli, dict) or not stimuli:
@@ -139,7 +140,7 @@ def _alike(reading: _Reading, pages: list[tuple[str, Page]]) -> None:
         if list(map(str, page["stimuli"])) != list(map(str, first["stimuli"])):
             told = f"{', '.join(page['stimuli'])}; {first['id']} has {', '.join(first['stimuli'])}"
             reading.wrong(f"{path}.stimuli", told, "pages of a study need the same systems")
-        for key in (*MADE, "response"):
+        for key in (*MADE, "response", "unforced"):
             if bool(page.get(key)) != bool(first.get(key)) or (
                 key == "response" and page.get(key) != first.get(key)
             ):
@@ -227,9 +228,24 @@ def _instructions(reading: _Reading, kind: str) -> str:
             found.append(_plain(str(page.get("content") or "")))
         elif page["type"] in TRIALS:
             break
+    if lost := _not_shown(reading, kind):
+        reading.notes.append(f"text of {', '.join(lost)} is left out")
     first = next(page for _, page in reading.pages if page["type"] == kind)
     found.append(_plain(str(first.get("content") or "")))
     return "\n\n".join(dict.fromkeys(text for text in found if text))
+
+
+def _not_shown(reading: _Reading, kind: str) -> list[str]:
+    """Pages of text behind the first trial, and trials that say something of their own."""
+    found, said = list[str](), ""
+    for path, page in reading.pages:
+        name, text = str(page.get("id", path)), _plain(str(page.get("content") or ""))
+        if page["type"] == kind:
+            found += [name] * bool(said and text and text != said)
+            said = said or text
+        elif page["type"] == "generic" and said and text:
+            found.append(name)
+    return found
 
 
 def _questions(reading: _Reading) -> Iterator[dict[str, Any]]:
@@ -237,7 +253,7 @@ def _questions(reading: _Reading) -> Iterator[dict[str, Any]]:
         asked = page.get("questionnaire") if page["type"] == "finish" else None
         for one in asked if isinstance(asked, list) else []:
             kind = ANSWERS.get(str(one.get("type"))) if isinstance(one, dict) else None
-            if kind is None or not is_name(one.get("name")):
+            if kind is None or not is_name(one.get("name")) or not _has_options(one, kind):
                 reading.notes.append(f"a question has no counterpart: {show(one)}")
                 continue
             if lost := sorted(set(one) & {"min", "max", "default"}):
@@ -252,6 +268,13 @@ def _questions(reading: _Reading) -> Iterator[dict[str, Any]]:
             }
         if page["type"] in ("volume", "consent"):
             reading.notes.append(f"a page of type {page['type']} is left out")
+
+
+def _has_options(question: dict[str, Any], kind: str) -> bool:
+    """Whether a choice has two answers or more, as they must be written."""
+    given = question.get("response")
+    right = isinstance(given, list) and all(isinstance(one, dict) for one in given)
+    return kind != "choice" or (right and len(set(_options(question))) == len(given or ()) > 1)
 
 
 def _options(question: dict[str, Any]) -> list[str]:

@@ -25,10 +25,11 @@ from earwitness.listening.screening import SCREENS
 Value = dict[str, Any]
 
 
-def read_study(path: str | Path, *, without: Sequence[str] = ()) -> Study:
+def read_study(path: str | Path, *, without: Sequence[str] = (), practice: bool = True) -> Study:
     """A study, or all that is wrong with its file and with what it names.
 
-    Sounds ``without`` which it is read are not looked for.
+    Sounds ``without`` which it is read are not looked for; without ``practice`` there need be no
+    room for that, since clips will be chosen later.
     """
     place = Path(path)
     file = read_yaml(place)
@@ -43,7 +44,8 @@ def read_study(path: str | Path, *, without: Sequence[str] = ()) -> Study:
     if {"systems", "blocks"} <= set(usable):  # the rest of the file can be looked at
         value = _filled({"title": "", **usable})
         found = _found(place.parent, value, without, looked=not wrong & {"files", "material"})
-        more = [f for f in contradictions(value, found.clips) if _about(f, wrong)]
+        faulty = contradictions(value, found.clips, practice=practice)
+        more = [fault for fault in faulty if _about(fault, wrong)]
         _refuse(file, [*faults, *more], found.problems)
         return _study(value, found, place.parent)
     _refuse(file, faults, _table_problems(place.parent, file.value))

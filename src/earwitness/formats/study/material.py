@@ -168,7 +168,7 @@ def _wrong(
     name, seconds, files = row.get("name"), row.get("seconds"), row.get("files", {})
     if not is_name(name):
         yield Fault("name", f"must be printable text, got {show(name)}")
-    elif set(str(name)) & set("/\\") or str(name) in (".", ".."):
+    elif is_path(name):
         yield Fault("name", f"must be no path, got {show(name)}", "name files in file.SYSTEM")
     elif normalize("NFC", str(name)) in seen:
         where = seen[normalize("NFC", str(name))]
@@ -186,6 +186,11 @@ def _wrong(
     for key in sorted(expected & set(row)):
         if not isinstance(row[key], str | bool) and not _is_number(row[key]):
             yield Fault(key, f"must be text or a number, got {show(row[key])}")
+
+
+def is_path(name: object) -> bool:
+    """Whether a name would lead out of its folder."""
+    return bool(set(str(name)) & set("/\\")) or str(name) in (".", "..")
 
 
 def _is_number(value: Any, above: float = -1e300, below: float = 1e300) -> bool:

@@ -112,6 +112,7 @@ def read_rows(folder: Path, known: Known) -> Rows:
     for listener, path in sorted(_files(folder, found.problems).items()):
         before = len(found.problems)
         rows = list(_read(path, found.problems))
+        found.problems += _contradicted(path, [row for _, row in rows])
         if not rows and len(found.problems) == before:
             found.problems.append(Problem(str(path), 1, "", "has no row"))
         faults = [
@@ -120,12 +121,23 @@ def read_rows(folder: Path, known: Known) -> Rows:
         found.problems += faults or list(_order(path, rows))
         if len(found.problems) == before:
             found.plans.append(_plan(listener, [row for _, row in rows], known))
-    panels = {plan.panel for plan in found.plans}
-    missing = [] if found.problems else sorted({*range(1, max(panels) + 1)} - panels)[:3]
+    panels = [] if found.problems else sorted({plan.panel for plan in found.plans})
+    missing = [number for number, panel in enumerate(panels, 1) if number != panel][:1]
     for number in missing:
         found.problems.append(Problem(str(folder), 0, "subset", f"nobody hears subset {number}"))
     found.problems += [problem for plan in found.plans for problem in _outside(folder, plan)]
     return found
+
+
+def _contradicted(path: Path, rows: list[Row]) -> list[Problem]:
+    """A JSON file of the same listener that says otherwise than this table."""
+    problems: list[Problem] = []
+    for other in (path.with_suffix(".json"), path.parents[1] / "json" / f"{path.stem}.json"):
+        if path.suffix != ".csv" or not other.is_file():
+            continue
+        if [row for _, row in _read(other, problems)] != rows and not problems:
+            problems.append(Problem(str(other), 0, "", f"says otherwise than {path.name}"))
+    return problems
 
 
 def _outside(folder: Path, plan: Plan) -> Iterator[Problem]:

@@ -109,5 +109,7 @@ def anchor_clips(folder: Path, name: str) -> tuple[list[Clip], list[Problem]]:
         except UsageError as error:
             problems.append(Problem(str(path), 0, "", str(error).partition(": ")[2]))
     if not clips and not problems:
-        problems.append(Problem(str(folder / name), 0, "", "has no .wav file in it"))
+        there = (folder / name).is_dir()
+        told = "has no .wav file in it" if there else "there is no such folder"
+        problems.append(Problem(str(folder / name), 0, "", told))
     return clips, problems

@@ -18,8 +18,15 @@ from earwitness.listening.wordings import misfits, wording
 Value = Mapping[str, Any]
 
 
-def contradictions(value: Value, clips: Sequence[Clip]) -> Iterator[Fault]:
-    """Faults of a file whose every key is right by itself."""
+def contradictions(
+    value: Value, clips: Sequence[Clip], *, practice: bool = True
+) -> Iterator[Fault]:
+    """Faults of a file whose every key is right by itself.
+
+    Without ``practice`` it is not asked whether there is room for that.
+    """
+    if not practice:
+        value = {**value, "training": 0}
     systems = [str(one) for one in value["systems"]]
     yield from _twice(systems, "systems")
     for key in ("reference", "anchors"):
@@ -81,16 +88,17 @@ def _block(
     else:
         yield from _fits(value, kind, heard, path, systems)
         if clips:
-            yield from _practice(value, kind, own[:heard], clips - size, path)
+            yield from _practice(value, kind, own[:heard], clips, path)
 
 
 def _practice(
-    value: Value, kind: Kind, systems: Sequence[str], left: int, path: str
+    value: Value, kind: Kind, systems: Sequence[str], clips: int, path: str
 ) -> Iterator[Fault]:
     """Practice, which is of the first block's kind, needs clips that are not heard later."""
     if value["training"] and path == "blocks[0]" and not value.get("rows"):
-        others = sum(block.get("clips", 0) for block in value["blocks"][1:])
-        most = max(0, left - others) * len(kind.treatments(systems, ""))
+        share = clips // value["panels"]
+        heard = sum(block.get("clips", share) for block in value["blocks"])
+        most = max(0, clips - heard) * len(kind.treatments(systems, ""))
         if value["training"] > most:
             told = "practice needs clips that are not heard later"
             yield Fault("training", f"{told}: there are {most} trials", "fewer clips a listener")

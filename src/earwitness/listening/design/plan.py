@@ -24,7 +24,8 @@ def design(study: Study) -> Design:
     Plans that were made elsewhere are taken as they are.
     """
     if study.plans:
-        return Design(study, (_heard(study),), study.plans)
+        heard = tuple(_heard(study, number) for number in range(len(study.blocks)))
+        return Design(study, heard, study.plans)
     subsets = tuple(_subsets(study, number, block) for number, block in enumerate(study.blocks))
     panels = [_Panel.of(study, place, subsets) for place in range(study.panels)]
     plans = (
@@ -34,10 +35,12 @@ def design(study: Study) -> Design:
     return Design(study, subsets, tuple(plans))
 
 
-def _heard(study: Study) -> Subsets:
+def _heard(study: Study, number: int) -> Subsets:
+    """The clips that panels hear in a block."""
     found: dict[int, dict[str, None]] = {panel: {} for panel in range(1, study.panels + 1)}
     for plan in study.plans:
-        found[plan.panel].update(dict.fromkeys(t.item for s in plan.sessions for t in s))
+        own = (t.item for s in plan.sessions for t in s if t.block == number)
+        found[plan.panel].update(dict.fromkeys(own))
     return tuple(tuple(sorted(own)) for own in found.values())
 
 
