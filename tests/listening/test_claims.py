@@ -7,8 +7,10 @@ import io
 from collections import Counter, defaultdict
 from itertools import pairwise
 from pathlib import Path
+from statistics import fmean, pstdev
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -145,3 +147,65 @@ def test_subsets_are_disjoint_and_files_agree_with_them(study: Study) -> None:
     for number, sessions in plans.items():
         clips = {trial[1] for trials in sessions.values() for trial in trials}
         assert clips == set(made.subsets[0][panels[number] - 1])
+
+
+@settings(max_examples=many(25, 150), deadline=None)
+@given(study=studies())
+def test_successions_first_places_and_orders_are_what_the_files_say(study: Study) -> None:
+    made = design(study)
+    told = {claim.what: claim for claim in claims(made)}
+    plans, panels = heard(made)
+    alone, pooled, firsts = list[int](), Counter[tuple[int, str, str]](), Counter[tuple[int, str]]()
+    met, known = set[tuple[int, str, str]](), set[tuple[int, str]]()
+    for number, sessions in plans.items():
+        panel, trials = panels[number], [one for own in sessions.values() for one in own]
+        systems = {one[0] for one in trials}
+        pairs = Counter((a[0], b[0]) for own in sessions.values() for a, b in pairwise(own))
+        alone += [pairs[a, b] for a in systems for b in systems if a != b]
+        met |= {(panel, a, b) for a in systems for b in systems if a != b}
+        known |= {(panel, one) for one in systems}
+        pooled.update({(panel, *pair): count for pair, count in pairs.items()})
+        firsts.update((panel, own[0][0]) for own in sessions.values())
+    label = "times a system follows another"
+    if f"{label}, a listener" in told:
+        assert told[f"{label}, a listener"].found == (span(alone) if alone else "–")
+        over = [pooled[one] for one in met]
+        assert told[f"{label}, a panel"].found == (span(over) if over else "–")
+        first = told["times a system is first in a session, a panel"]
+        assert first.found == span([firsts[one] for one in known])
+    if study.blocks[0].kind == "p835":
+        orders = ("SIG", "BAK")
+        each = [
+            sum(own[0][2][0] == one for own in sessions.values())
+            for sessions in plans.values()
+            for one in orders
+        ]
+        assert told["sessions with each order of scales, a listener"].found == span(each)
+
+
+@given(study=studies())
+def test_likeness_of_subsets_is_what_the_tables_say(study: Study) -> None:
+    made = design(study)
+    told = {claim.what: claim for claim in claims(made)}
+    sexes = {clip.name: str(clip.covariates["sex"]) for clip in study.material}
+    noise = {clip.name: float(clip.covariates["snr"]) for clip in study.material}
+    whole = Counter(sexes.values())
+    off = [
+        abs(sum(sexes[name] == sex for name in own) - len(own) * count / len(sexes))
+        for own in made.subsets[0]
+        for sex, count in whole.items()
+    ]
+    claim = told["clips by which a category is off its share"]
+    assert float(claim.found) == pytest.approx(max(off), abs=0.051)
+    assert claim.kept != KEPT or max(off) < 1
+    chosen = {sexes[name] for own in made.subsets[0] for name in own}
+    room = max(0, len(whole) - sum(map(len, made.subsets[0])))
+    lost = max(0, len(whole) - len(chosen) - room)
+    assert told["strata in no subset, though there is room"].found == str(lost)
+    spread = pstdev(noise.values())
+    means = [fmean(noise[name] for name in own) for own in made.subsets[0]]
+    every = [*means, fmean(noise.values())]
+    apart = (max(every) - min(every)) / spread if spread > 1e-9 else 0.0
+    found = float(told["standard deviations between means of numbers"].found)
+    if spread == 0 or spread > 1e-6:  # else rounding decides
+        assert found == pytest.approx(apart, abs=0.002)
