@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,10 @@ from earwitness.formats.check import Fault, is_name, show
 from earwitness.formats.lined import Lined, read_yaml
 from earwitness.formats.study.material import is_path
 from earwitness.listening.kinds.mushra import CUTOFFS
+from earwitness.text.markup import plain_text
 
 REFERENCE = "reference"
-MADE = {"createAnchor35": "anchor35", "createAnchor70": "anchor70"}
+MADE = {f"createAnchor{name.removeprefix('anchor')}": name for name in CUTOFFS}
 TRIALS = ("mushra", "bs1116", "paired_comparison", "likert_single_stimulus")
 OTHERS = ("generic", "finish", "volume", "consent")
 ANSWERS = {"text": "text", "long_text": "text", "number": "number", "likert": "choice"}
@@ -193,7 +193,7 @@ def _block(
             reading.notes.append("pairs are compared without the reference that was beside them")
         return {"kind": kind}, {}
     labels = _five(reading, page)
-    prompt = _plain(str(page.get("content") or page.get("name") or ""))
+    prompt = plain_text(str(page.get("content") or page.get("name") or ""))
     scale = {"labels": labels, **({"prompt": prompt} if prompt else {})}
     return {"kind": "acr", "parameters": {"plays": 0}}, {"scales": {"QUALITY": scale}}
 
@@ -225,13 +225,13 @@ def _instructions(reading: _Reading, kind: str) -> str:
     found: list[str] = []
     for _, page in reading.pages:
         if page["type"] == "generic":
-            found.append(_plain(str(page.get("content") or "")))
+            found.append(plain_text(str(page.get("content") or "")))
         elif page["type"] in TRIALS:
             break
     if lost := _not_shown(reading, kind):
         reading.notes.append(f"text of {', '.join(lost)} is left out")
     first = next(page for _, page in reading.pages if page["type"] == kind)
-    found.append(_plain(str(first.get("content") or "")))
+    found.append(plain_text(str(first.get("content") or "")))
     return "\n\n".join(dict.fromkeys(text for text in found if text))
 
 
@@ -239,7 +239,7 @@ def _not_shown(reading: _Reading, kind: str) -> list[str]:
     """Pages of text behind the first trial, and trials that say something of their own."""
     found, said = list[str](), ""
     for path, page in reading.pages:
-        name, text = str(page.get("id", path)), _plain(str(page.get("content") or ""))
+        name, text = str(page.get("id", path)), plain_text(str(page.get("content") or ""))
         if page["type"] == kind:
             found += [name] * bool(said and text and text != said)
             said = said or text
@@ -261,7 +261,7 @@ def _questions(reading: _Reading) -> Iterator[dict[str, Any]]:
                 reading.notes.append(told)
             yield {
                 "name": str(one["name"]),
-                "prompt": _plain(str(one.get("label") or one["name"])),
+                "prompt": plain_text(str(one.get("label") or one["name"])),
                 "answer": kind,
                 "needed": not one.get("optional", False),
                 **({"options": _options(one)} if kind == "choice" else {}),
@@ -280,30 +280,3 @@ def _has_options(question: dict[str, Any], kind: str) -> bool:
 def _options(question: dict[str, Any]) -> list[str]:
     given = question.get("response") or []
     return [str(one.get("label") or one.get("value")) for one in given]
-
-
-class _Text(HTMLParser):
-    """What a page says without its marks."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-
-    def handle_data(self, data: str) -> None:
-        self.found.append(data)
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        del attrs
-        if tag in ("br", "p", "li", "div"):
-            self.found.append("\n")
-
-
-def _plain(html: str) -> str:
-    reader = _Text()
-    reader.feed(html)
-    reader.close()
-    lines = (" ".join(line.split()) for line in "".join(reader.found).splitlines())
-    return "\n".join(line for line in lines if line)
-
-
-assert set(MADE.values()) == set(CUTOFFS)
