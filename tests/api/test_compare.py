@@ -49,7 +49,7 @@ def test_a_clear_difference_is_told_and_its_direction_is_right() -> None:
     assert recall.difference.low > 0
     assert recall.better == pk.better == "a"  # low is good for pk
     assert pk.difference.value < 0
-    assert recall.p == recall.p_holm < 0.001
+    assert recall.p == recall.p_corrected < 0.001
 
 
 def test_differences_are_those_of_the_scores() -> None:
@@ -67,7 +67,7 @@ def test_differences_are_those_of_the_scores() -> None:
 def test_equal_systems_cannot_be_told_apart() -> None:
     (found,) = compare(*files(a=1, b=1), metrics="collar").contrasts
     assert (found.difference.value, found.difference.low, found.difference.high) == (0, 0, 0)
-    assert (found.p, found.p_holm, found.better) == (1, 1, "")
+    assert (found.p, found.p_corrected, found.better) == (1, 1, "")
 
 
 def test_swapping_the_names_turns_the_signs() -> None:
@@ -81,8 +81,8 @@ def test_swapping_the_names_turns_the_signs() -> None:
 def test_holm_looks_at_all_pairs_of_one_value() -> None:
     found = compare(*files(a=1, b=1, c=2), metrics="collar").contrasts
     by_pair = {(c.a, c.b): c for c in found}
-    assert by_pair["a", "c"].p_holm == pytest.approx(3 * by_pair["a", "c"].p)
-    assert by_pair["a", "b"].p_holm == 1
+    assert by_pair["a", "c"].p_corrected == pytest.approx(3 * by_pair["a", "c"].p)
+    assert by_pair["a", "b"].p_corrected == 1
 
 
 def test_only_items_that_all_systems_answered_are_compared() -> None:
@@ -176,7 +176,7 @@ def test_undefined_differences_are_never_verdicts() -> None:
     found = compare(*files([short, short], a=1, b=1), metrics="chunks").contrasts[0]
     assert math.isnan(found.difference.value)
     assert math.isnan(found.p)
-    assert math.isnan(found.p_holm)
+    assert math.isnan(found.p_corrected)
     assert found.better == ""
 
 
@@ -193,7 +193,7 @@ def test_csv_and_json_hold_the_same_numbers() -> None:
     for row, record, c in zip(rows, records, found.contrasts, strict=True):
         assert (row["name"], row["a"], row["b"]) == (c.value, c.a, c.b)
         assert float(row["value"]) == record["difference"]["value"] == c.difference.value
-        assert float(row["p_holm"]) == record["p_holm"] == c.p_holm
+        assert float(row["p_corrected"]) == record["p_corrected"] == c.p_corrected
         assert dataclasses.asdict(c.difference)["n"] == int(row["n"]) == 30
 
 

@@ -157,7 +157,7 @@ def test_differences_within_groups_are_those_of_the_group_alone() -> None:
         assert contrast.difference == alone.difference
         assert contrast.p == alone.p
     p = sorted(c.p for group in found.groups for c in group.contrasts)
-    corrected = sorted(c.p_holm for group in found.groups for c in group.contrasts)
+    corrected = sorted(c.p_corrected for group in found.groups for c in group.contrasts)
     assert corrected[0] == pytest.approx(min(1, 2 * p[0]))
 
 
@@ -208,7 +208,7 @@ def test_groups_are_compared_on_the_items_that_every_system_answered() -> None:
     assert found.items == 2
     assert [(group.group, group.items) for group in found.groups] == [("radio", 1), ("talk", 1)]
     for group in found.groups:  # one item can tell nobody apart: it is not counted
-        assert all(c.p_holm != c.p_holm and not c.better for c in group.contrasts)
+        assert all(c.p_corrected != c.p_corrected and not c.better for c in group.contrasts)
 
 
 def test_a_line_left_out_makes_no_group_and_no_sound() -> None:

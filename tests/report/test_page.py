@@ -122,7 +122,7 @@ def test_every_number_of_the_matrix_is_on_the_page(comparison: Comparison, page:
     for contrast in comparison.contrasts:
         estimate = contrast.difference
         assert f"[{estimate.low:.3f}, {estimate.high:.3f}]" in page
-        assert f"corrected {contrast.p_holm:.4f}" in page
+        assert f"corrected {contrast.p_corrected:.4f}" in page
     for estimates in comparison.scores.systems.values():
         f1 = estimates["collar_f1@3.0"]
         assert f"{f1.value:.3f} [{f1.low:.3f}, {f1.high:.3f}], n = {f1.n}" in page

@@ -14,7 +14,8 @@ class Contrast:
     """One value of two systems on the same items.
 
     ``difference`` is that of ``a`` less that of ``b``. ``better`` names the better system if the
-    corrected p is below the threshold, else it is empty: they cannot be told apart.
+    corrected p is below the threshold, else it is empty: they cannot be told apart. ``effect`` is
+    its size in standard deviations, where one is given.
     """
 
     value: str
@@ -22,8 +23,9 @@ class Contrast:
     b: str
     difference: Estimate
     p: float
-    p_holm: float
+    p_corrected: float
     better: str
+    effect: Estimate | None = None
 
 
 @dataclass(frozen=True, slots=True)

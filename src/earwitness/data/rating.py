@@ -30,13 +30,17 @@ class Answer:
 class Rating:
     """A number that a listener gave to one output, or to one beside another (``against``).
 
-    ``place`` is where that output stood among those presented, from 0.
+    ``place`` is where that output stood among those presented, from 0; ``trial`` is the number of
+    the trial in its session and ``asked`` that of the question in the trial, from 1, or 0 where
+    nothing is known.
     """
 
     key: Key
     scale: str
-    listener: int
+    listener: int | str
     session: int
     value: float
     against: Key | None = None
     place: int = 0
+    trial: int = 0
+    asked: int = 0

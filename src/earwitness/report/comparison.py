@@ -107,7 +107,7 @@ def _group_table(
             cell(c.difference, value),
             f"{c.difference.n:,}",
             p_value(c.p),
-            p_value(c.p_holm),
+            p_value(c.p_corrected),
             c.better or "·",
         )
         for group in groups

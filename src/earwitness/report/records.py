@@ -10,10 +10,10 @@ from dataclasses import asdict
 from math import isfinite, isnan
 from typing import Any
 
-from earwitness.data import Comparison, Estimates, GroupContrasts, Left, People, Scores
+from earwitness.data import Comparison, Contrast, Estimates, GroupContrasts, Left, People, Scores
 
 COLUMNS = ("system", "name", "value", "low", "high", "level", "n", "undefined", "method")
-TESTED = ("p", "p_holm", "better")
+TESTED = ("p", "p_corrected", "better")
 
 
 def to_json(scores: Scores) -> str:
@@ -57,11 +57,19 @@ def comparison_json(comparison: Comparison) -> str:
             "items": comparison.items,
             "alpha": comparison.alpha,
             "systems": _systems(comparison.systems),
-            "contrasts": [asdict(contrast) for contrast in comparison.contrasts],
-            "groups": [asdict(group) for group in comparison.groups],
+            "contrasts": [_contrast(one) for one in comparison.contrasts],
+            "groups": [
+                {**asdict(group), "contrasts": [_contrast(one) for one in group.contrasts]}
+                for group in comparison.groups
+            ],
             "scores": scores_record(comparison.scores),
         }
     )
+
+
+def _contrast(contrast: Contrast) -> dict[str, Any]:
+    """Without the size of an effect, which comparisons do not have."""
+    return {name: value for name, value in asdict(contrast).items() if name != "effect"}
 
 
 def to_csv(scores: Scores) -> str:
@@ -96,10 +104,20 @@ def comparison_csv(comparison: Comparison) -> str:
     return _table(
         ["name", "a", "b", *COLUMNS[2:], *TESTED, "field", "group", "items", "alpha", "signature"],
         (
-            [c.value, c.a, c.b, *asdict(c.difference).values(), c.p, c.p_holm, c.better, *where]
+            [
+                c.value,
+                c.a,
+                c.b,
+                *asdict(c.difference).values(),
+                c.p,
+                c.p_corrected,
+                c.better,
+                *where,
+            ]
             for of in (whole, *comparison.groups)
             for where in [(of.field, of.group, of.items, comparison.alpha, comparison.signature)]
             for c in of.contrasts
+            for tested in [(c.p, c.p_corrected, c.better)]
         ),
     )
 

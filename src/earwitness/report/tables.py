@@ -93,7 +93,7 @@ def _contrasts(part: Matrix) -> Table:
             cell(c.difference, part.value),
             f"{c.difference.n:,}",
             p_value(c.p),
-            p_value(c.p_holm),
+            p_value(c.p_corrected),
             c.better or "·",
         )
         for c in part.contrasts

@@ -55,5 +55,5 @@ def _title(part: Matrix, contrast: Contrast) -> str:
     difference = contrast.difference
     return (
         f"{contrast.a} less {contrast.b}: {cell(difference, part.value)}, n = {difference.n:,}, "
-        f"p {p_value(contrast.p)}, corrected {p_value(contrast.p_holm)}"
+        f"p {p_value(contrast.p)}, corrected {p_value(contrast.p_corrected)}"
     )

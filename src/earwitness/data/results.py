@@ -1,0 +1,207 @@
+"""What follows from ratings: means and differences, how far listeners agree, who was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from earwitness.data.case import Key
+from earwitness.data.comparison import Contrast
+from earwitness.data.estimate import Estimate
+from earwitness.data.scores import Input
+from earwitness.data.study import Analysis
+from earwitness.data.value import Value
+
+Who = int | str  # a listener: a number in studies, a name in tables
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """One system on one scale.
+
+    ``mean`` has the planned interval, ``intervals`` those of all methods that were asked for.
+    ``counts`` has votes by value. ``good`` and ``poor`` are shares of votes that are Good or better
+    and Poor or worse, where the scale has five points.
+    """
+
+    mean: Estimate
+    intervals: Mapping[str, Estimate]
+    votes: int
+    listeners: int
+    items: int
+    sd: float
+    counts: Mapping[float, int]
+    good: Estimate | None = None
+    poor: Estimate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far listeners agree: all of them, or those of one panel.
+
+    ``figures`` has estimates by name: ICC(2,1), ICC(2,k), and alpha by level of measurement.
+    """
+
+    panel: str
+    listeners: int
+    stimuli: int
+    figures: Mapping[str, Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class ListenerFigures:
+    """One listener on one scale, beside the mean of the others on the same stimuli.
+
+    ``bias`` is the mean difference, ``inconsistency`` the spread of differences about it, ``usual``
+    the share of the value given most often, ``run`` the longest row of equal votes in a session.
+    """
+
+    listener: Who
+    votes: int
+    mean: float
+    sd: float
+    bias: float
+    inconsistency: float
+    correlation: float
+    rmse: float
+    usual: float
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class Subjects:
+    """The subject model of P.910 (annex E): qualities of stimuli, biases and inconsistencies.
+
+    ``floored`` are listeners whose inconsistency would have gone below the floor.
+    """
+
+    qualities: Mapping[Key, Estimate]
+    systems: Mapping[str, float]
+    biases: Mapping[Who, Estimate]
+    inconsistencies: Mapping[Who, Estimate]
+    floor: float
+    floored: tuple[Who, ...]
+    rounds: int
+    converged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What should not matter: the place in a session, the session, the order of scales.
+
+    ``what`` says what is compared, ``difference`` in points of the scale, with its p.
+    """
+
+    name: str
+    what: str
+    difference: Estimate
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stimulus:
+    """One item of one system with all its votes, by listener."""
+
+    key: Key
+    votes: tuple[float, ...]
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One pair of systems: how often ``a`` was chosen, ``b``, or neither; for ABX right or wrong.
+
+    ``share`` is that of ``a`` among choices with its exact interval, ``p`` that of the exact test
+    against one half; ``sensitivity`` is d′ (ABX, by ``model``), else NaN. ``listeners`` has
+    the same by listener: chosen a, chosen b, ties and p.
+    """
+
+    a: str
+    b: str
+    wins: int
+    losses: int
+    ties: int
+    share: Estimate
+    p: float
+    corrected: float
+    over_listeners: Estimate
+    p_over_listeners: float
+    sensitivity: Estimate | None = None
+    listeners: Mapping[Who, tuple[int, int, int, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """Bradley–Terry with ties (Davidson): log abilities, summing to 0, and log of the tie factor.
+
+    Intervals are by the sandwich over listeners. ``separated`` says that some are not finite.
+    """
+
+    systems: Mapping[str, Estimate]
+    ties: Estimate | None
+    separated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """What a rule found of a listener: its figure beside its limit, and whether they are kept."""
+
+    listener: Who
+    rule: str
+    scale: str
+    figures: str
+    kept: bool
+    session: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleResults:
+    """All about one scale; ``everyone`` are means of all listeners, also those left out."""
+
+    value: Value
+    systems: Mapping[str, Rated]
+    contrasts: tuple[Contrast, ...]
+    everyone: Mapping[str, Estimate]
+    agreement: tuple[Agreement, ...] = ()
+    listeners: tuple[ListenerFigures, ...] = ()
+    subjects: Subjects | None = None
+    effects: tuple[Effect, ...] = ()
+    stimuli: tuple[Stimulus, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    abilities: Abilities | None = None
+    components: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Doubled:
+    """Votes of one listener on one stimulus and scale, and the one that counts."""
+
+    key: Key
+    scale: str
+    listener: Who
+    values: tuple[float, ...]
+    counted: float
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All that follows from the ratings of a study, or of a table.
+
+    ``left`` are listeners left out by screening; ``rule`` says how doubled votes are resolved;
+    ``methods`` is a paragraph for a paper.
+    """
+
+    title: str
+    signature: str
+    inputs: tuple[Input, ...]
+    plan: Analysis
+    scales: tuple[ScaleResults, ...]
+    listeners: int
+    screened: tuple[Screened, ...] = ()
+    left: tuple[Who, ...] = ()
+    doubled: tuple[Doubled, ...] = ()
+    rule: str = ""
+    methods: str = ""
+    notes: tuple[str, ...] = ()
