@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from algorithms import paired as slow
 from earwitness.stats import Bootstrap, percentile_interval
-from earwitness.stats.paired import Permuted, holm, p_values, permuted_differences
+from earwitness.stats.paired import Permuted, p_values, permuted_differences
 from support import many
 
 Floats = NDArray[np.float64]
@@ -55,21 +55,12 @@ def test_p_is_close_to_that_of_all_permutations(n: int, seed: int) -> None:
     assert found > 0
 
 
-@given(st.lists(st.floats(1e-6, 1), min_size=1, max_size=8))
-def test_holm_is_that_of_the_plain_version(p: list[float]) -> None:
-    assert holm(p) == pytest.approx(slow.holm(p))
-
-
 def test_a_tie_but_for_rounding_is_a_tie_and_undefined_is_extreme() -> None:
     large = np.array([40_000.02]), np.array([39_000.01])
     mirrored = -(large[0] - large[1]) * (1 - 1e-13)
     permuted = np.array([mirrored, [0.0], [np.nan]])
     assert p_values(*large, Permuted(permuted, False)).tolist() == [3 / 4]
     assert p_values(*large, Permuted(permuted, True)).tolist() == [2 / 3]
-
-
-def test_holm_passes_over_what_is_undefined() -> None:
-    assert holm([0.02, math.nan, 0.03]) == pytest.approx([0.04, math.nan, 0.04], nan_ok=True)
 
 
 def test_under_no_difference_5_percent_are_called_different() -> None:

@@ -25,7 +25,7 @@ from earwitness.data import (
 from earwitness.engines import in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.formats.records import OnError
-from earwitness.stats.paired import holm
+from earwitness.stats.correction import holm
 
 
 def compare(

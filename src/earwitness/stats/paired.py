@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -65,18 +65,3 @@ def p_values(a: Floats, b: Floats, permuted: Permuted) -> Floats:
     own = 0 if permuted.exact else 1  # all swaps include that of nothing
     p = (own + extreme.sum(axis=0)) / (own + len(permuted.differences))
     return np.where(np.isnan(observed), np.nan, p)
-
-
-def holm(p: Sequence[float]) -> list[float]:
-    """Holm's step-down correction for several tests.
-
-    >>> holm([0.01, 0.04, 0.03])  # 3 · 0.01, then 2 · 0.03, then no less than that
-    [0.03, 0.06, 0.06]
-    """
-    order = sorted(range(len(p)), key=lambda i: (np.isnan(p[i]), p[i]))
-    tests = sum(not np.isnan(x) for x in p)
-    adjusted, least = [float("nan")] * len(p), 0.0
-    for rank, i in enumerate(order[:tests]):
-        least = max(least, min(1.0, (tests - rank) * p[i]))
-        adjusted[i] = least
-    return adjusted

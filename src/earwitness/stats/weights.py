@@ -41,11 +41,15 @@ def _blocks(n: int, draws: int, seed: int) -> Iterator[Floats]:
     rng = np.random.Generator(np.random.PCG64(seed))
     block = max(1, HELD // n)
     for start in range(0, draws, block):
-        rows = min(block, draws - start)
-        picks = rng.integers(0, n, (rows, n))
-        picks += np.arange(rows)[:, None] * n
-        counts = np.bincount(picks.ravel(), minlength=rows * n)
-        yield counts.reshape(rows, n).astype(np.float64)
+        yield drawn(n, min(block, draws - start), rng)
+
+
+def drawn(n: int, rows: int, rng: np.random.Generator) -> Floats:
+    """A row a draw: how often each of ``n`` is among ``n`` picked with replacement."""
+    picks = rng.integers(0, n, (rows, n))
+    picks += np.arange(rows)[:, None] * n
+    counts = np.bincount(picks.ravel(), minlength=rows * n)
+    return counts.reshape(rows, n).astype(np.float64)
 
 
 def poisson(hashes: Hashes, draws: int, seed: int) -> NDArray[np.uint8]:
