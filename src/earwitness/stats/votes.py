@@ -27,7 +27,7 @@ class Votes:
     listeners: Codes
     size: tuple[int, int, int]
 
-    def chosen(self, which: Bools) -> Votes:
+    def chosen(self, which: Bools | Codes) -> Votes:
         """Some of the votes; numbers of systems, items and listeners stay."""
         return replace(
             self,

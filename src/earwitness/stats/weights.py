@@ -46,7 +46,7 @@ def _blocks(n: int, draws: int, seed: int) -> Iterator[Floats]:
 
 def drawn(n: int, rows: int, rng: np.random.Generator) -> Floats:
     """A row a draw: how often each of ``n`` is among ``n`` picked with replacement."""
-    picks = rng.integers(0, n, (rows, n))
+    picks = rng.integers(0, max(n, 1), (rows, n))
     picks += np.arange(rows)[:, None] * n
     counts = np.bincount(picks.ravel(), minlength=rows * n)
     return counts.reshape(rows, n).astype(np.float64)
