@@ -1,0 +1,108 @@
+"""Intervals of the mixed model hold the truth about other listeners and other items 95 times in 100.
+
+Votes come from the model, as they are or put on a scale of five points. The truth is then the mean
+over all listeners and all items: on five points, 1 plus the chances to be above 1.5, 2.5, 3.5, 4.5.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from drawing import drawn
+from earwitness.stats.components import Components
+from earwitness.stats.exact import Floats
+from earwitness.stats.mixed import mixed_contrasts, mixed_means
+from earwitness.stats.votes import Votes
+from support import many
+
+USUAL = Components(0.5, 0.4, 0.3, 0.3, 0.7)
+MEANS = np.array([2.0, 2.7, 3.3, 3.3])
+DIFFERENT, EQUAL = (0, 1), (2, 3)
+
+
+class Covered(NamedTuple):
+    """Shares of runs: intervals of means and of a difference that hold the truth, equals apart."""
+
+    mean: float
+    difference: float
+    called: float
+    runs: int
+
+
+class Plan(NamedTuple):
+    """Who hears what."""
+
+    items: int
+    listeners: int
+    parts: Components = USUAL
+    rounded: bool = False
+    panels: int = 1
+    missing: float = 0.0
+
+
+def on_five_points(votes: Votes) -> Votes:
+    values = np.clip(np.rint(votes.values), 1, 5)
+    return Votes(values, votes.systems, votes.items, votes.listeners, votes.size)
+
+
+def truth(plan: Plan) -> Floats:
+    if not plan.rounded:
+        return MEANS
+    parts = plan.parts
+    sd = math.hypot(
+        parts.listener, parts.item, parts.listener_system, parts.item_system, parts.residual
+    )
+    above = [ndtr((MEANS - threshold) / sd) for threshold in (1.5, 2.5, 3.5, 4.5)]
+    return np.asarray(1 + np.sum(above, axis=0))
+
+
+def covered(plan: Plan, runs: int) -> Covered:
+    right, rng = truth(plan), np.random.default_rng([plan.items, plan.listeners])
+    means, differences, called = 0.0, 0, 0
+    for _ in range(runs):
+        votes = drawn(rng, plan.parts, MEANS, plan.items, plan.listeners, plan.panels)
+        votes = on_five_points(votes) if plan.rounded else votes
+        votes = votes.chosen(rng.random(len(votes.values)) >= plan.missing)
+        found = mixed_means(votes)
+        held = [one.low <= aim <= one.high for one, aim in zip(found, right, strict=True)]
+        means += sum(held) / len(held)
+        (one, _), (_, p) = mixed_contrasts(votes, [DIFFERENT, EQUAL])
+        differences += one.low <= right[0] - right[1] <= one.high
+        called += p < 0.05
+    return Covered(means / runs, differences / runs, called / runs, runs)
+
+
+PLANS = {
+    "8 listeners": Plan(12, 8),
+    "16 listeners": Plan(12, 16),
+    "32 listeners": Plan(16, 32),
+    "8 listeners, five points": Plan(12, 8, rounded=True),
+    "16 listeners, five points": Plan(12, 16, rounded=True),
+    "32 listeners, five points": Plan(16, 32, rounded=True),
+    "8 listeners, 40 items": Plan(40, 8),
+    "8 listeners, votes missing": Plan(12, 8, missing=0.2),
+    "16 listeners in 4 panels": Plan(48, 16, panels=4),
+    "no item differs": Plan(12, 8, Components(0.5, 0.0, 0.3, 0.0, 0.7)),
+    "listeners alone differ": Plan(12, 8, Components(0.8, 0.0, 0.0, 0.0, 0.7)),
+    "items matter most": Plan(12, 8, Components(0.2, 0.6, 0.1, 0.5, 0.7)),
+}
+CAREFUL = {"listeners alone differ"}  # no part with systems: what is no less than 0 is too much
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_95_percent_intervals_cover_93_to_97_percent_and_tests_keep_their_size(name: str) -> None:
+    runs = many(60, 2000)
+    found = covered(PLANS[name], runs)
+    chance = math.sqrt(0.95 * 0.05 / runs)
+    print(f"\n{name}: {found}, Monte Carlo error {chance:.4f}")
+    # whole numbers of runs: with full counts 93 to 97 %, with few what chance allows besides
+    slack = max(0.02, 3.5 * chance)
+    above = 0.03 if name in CAREFUL else slack
+    assert 0.95 - slack <= found.mean <= 0.95 + slack
+    assert 0.95 - slack <= found.difference <= 0.95 + max(above, slack)
+    assert 0.05 - max(above, slack) <= found.called <= 0.05 + slack
