@@ -1,4 +1,4 @@
-"""Intervals of the mixed model hold the truth about other listeners and other items 95 times in 100.
+"""Intervals of the mixed model hold the truth about other listeners and items 95 times in 100.
 
 Votes come from the model, as they are or put on a scale of five points. The truth is then the mean
 over all listeners and all items: on five points, 1 plus the chances to be above 1.5, 2.5, 3.5, 4.5.
@@ -16,7 +16,7 @@ from scipy.special import ndtr
 from drawing import drawn
 from earwitness.stats.components import Components
 from earwitness.stats.exact import Floats
-from earwitness.stats.mixed import mixed_contrasts, mixed_means
+from earwitness.stats.mixed import fit, mixed_contrasts, mixed_means
 from earwitness.stats.votes import Votes
 from support import many
 
@@ -68,10 +68,11 @@ def covered(plan: Plan, runs: int) -> Covered:
         votes = drawn(rng, plan.parts, MEANS, plan.items, plan.listeners, plan.panels)
         votes = on_five_points(votes) if plan.rounded else votes
         votes = votes.chosen(rng.random(len(votes.values)) >= plan.missing)
-        found = mixed_means(votes)
+        fitted = fit(votes)
+        found = mixed_means(votes, fitted=fitted)
         held = [one.low <= aim <= one.high for one, aim in zip(found, right, strict=True)]
         means += sum(held) / len(held)
-        (one, _), (_, p) = mixed_contrasts(votes, [DIFFERENT, EQUAL])
+        (one, _), (_, p) = mixed_contrasts(votes, [DIFFERENT, EQUAL], fitted=fitted)
         differences += one.low <= right[0] - right[1] <= one.high
         called += p < 0.05
     return Covered(means / runs, differences / runs, called / runs, runs)
@@ -96,7 +97,7 @@ CAREFUL = {"listeners alone differ"}  # no part with systems: what is no less th
 
 @pytest.mark.parametrize("name", PLANS)
 def test_95_percent_intervals_cover_93_to_97_percent_and_tests_keep_their_size(name: str) -> None:
-    runs = many(60, 2000)
+    runs = many(30, 2000)
     found = covered(PLANS[name], runs)
     chance = math.sqrt(0.95 * 0.05 / runs)
     print(f"\n{name}: {found}, Monte Carlo error {chance:.4f}")

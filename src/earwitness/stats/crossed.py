@@ -41,6 +41,10 @@ class Crossed:
         """Votes that remain when every system has its mean."""
         return self.votes - len(self.xx)
 
+    def levels(self, name: str) -> int:
+        """How many levels a component has."""
+        return int(self.sizes[self.names.index(name)])
+
 
 class Point(NamedTuple):
     """The model at given variances; all but ``loglik`` in units of the residual variance.
@@ -99,35 +103,61 @@ def _shared(a: Codes, b: Codes) -> Floats:
     return counts.reshape(shape).astype(np.float64)
 
 
+class Solved(NamedTuple):
+    """Z'V⁻¹ times Z, X and y, and the logarithm of the determinant of V."""
+
+    zz: Floats
+    zx: Floats
+    zy: Floats
+    logdet: float
+
+
 def at(model: Crossed, variances: Floats) -> Point:
-    """The model at the variances of its components, the residual last.
-
-    With C = Z'Z and relative variances G, Z'V⁻¹ is (I + CG)⁻¹Z': one factorisation gives all.
-    """
-    from scipy.linalg import lu_factor, lu_solve
-
-    ratios = np.repeat(variances[:-1] / variances[-1], model.sizes)
-    factor = lu_factor(np.eye(len(ratios)) + model.zz * ratios, check_finite=False)
-    right = np.column_stack([model.zz, model.zx, model.zy])
-    solved = lu_solve(factor, right, overwrite_b=True, check_finite=False)
-    systems = len(model.xx)
-    zz, zx, zy = solved[:, : -systems - 1], solved[:, -systems - 1 : -1], solved[:, -1]
+    """The model at the variances of its components, the residual last."""
+    relative = variances[:-1] / variances[-1]
+    ratios = np.repeat(relative, model.sizes)
+    zz, zx, zy, logdet = _solved(model, ratios)
     weighed = model.zx * ratios[:, None]
     information = model.xx - weighed.T @ zx
     spread = np.linalg.inv((information + information.T) / 2)
-    shift = -spread @ (weighed.T @ zy)
-    left = model.yy - model.zy @ (ratios * zy) + (weighed.T @ zy) @ shift
+    moved = weighed.T @ zy
+    shift = -spread @ moved
+    left = model.yy - model.zy @ (ratios * zy) + moved @ shift
     sway = zx @ spread
-    moments = _moments(
-        model, variances[:-1] / variances[-1], zz - sway @ zx.T, zy - zx @ shift, left
-    )
+    moments = _moments(model, relative, zz - sway @ zx.T, zy - zx @ shift, left)
     loglik = -0.5 * (
         model.spare * np.log(2 * np.pi * variances[-1])
-        + np.log(np.abs(np.diag(factor[0]))).sum()
+        + logdet
         - np.linalg.slogdet(spread)[1]
         + left / variances[-1]
     )
     return Point(float(loglik), *moments, shift, spread, sway)
+
+
+def _solved(model: Crossed, ratios: Floats) -> Solved:
+    """With C = Z'Z and relative variances G, Z'V⁻¹ is (I + CG)⁻¹Z'.
+
+    The levels of one component share no votes, so their part of C is diagonal: the last component
+    (b) is taken out first, and only the others (a) need a factorisation.
+    """
+    from scipy.linalg import lu_factor, lu_solve
+
+    cut = int(model.starts[-1])
+    ab, count = model.zz[:cut, cut:], np.diag(model.zz)[cut:]
+    grown = 1 + ratios[cut:] * count
+    out = ab * (ratios[cut:] / grown)
+    own = model.zz[:cut, :cut] - out @ ab.T
+    others = np.column_stack([model.zx, model.zy])
+    right = np.column_stack([own, ab / grown, others[:cut] - out @ others[cut:]])
+    factor = lu_factor(np.eye(cut) + own * ratios[:cut], check_finite=False)
+    solved = lu_solve(factor, right, overwrite_b=True, check_finite=False)
+    size = len(ratios)
+    back = (ab * ratios[:cut, None]).T @ solved[:, cut:]
+    back = (np.column_stack([np.diag(count), others[cut:]]) - back) / grown[:, None]
+    zz = np.block([[solved[:, :size]], [solved[:, cut:size].T, back[:, : size - cut]]])
+    rest = np.concatenate([solved[:, size:], back[:, size - cut :]])
+    logdet = np.log(grown).sum() + np.log(np.abs(np.diag(factor[0]))).sum()
+    return Solved(zz, rest[:, :-1], rest[:, -1], float(logdet))
 
 
 def _moments(

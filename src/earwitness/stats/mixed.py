@@ -75,7 +75,7 @@ def fit(votes: Votes) -> Fitted:
     names = told_apart(model)
     if not names:
         return blank
-    model = crossed(votes, names)
+    model = crossed(votes, tuple(sorted(names, key=lambda name: model.levels(name))))
     return _fitted(votes.size[0], systems, model, variances(model))
 
 
@@ -130,17 +130,26 @@ def _uncertainty(found: Found) -> Floats:
     return spread
 
 
-def mixed_means(votes: Votes, *, level: float = 0.95) -> list[Estimate]:
-    """The mean of every system with its interval; n counts listeners."""
-    fitted, rows = fit(votes), np.eye(votes.size[0])
+def mixed_means(
+    votes: Votes, *, level: float = 0.95, fitted: Fitted | None = None
+) -> list[Estimate]:
+    """The mean of every system with its interval; n counts listeners.
+
+    ``fitted`` is the model of these votes, where it is known already.
+    """
+    fitted, rows = fitted or fit(votes), np.eye(votes.size[0])
     return [_estimate(votes, fitted, weights, level)[0] for weights in rows]
 
 
 def mixed_contrasts(
-    votes: Votes, pairs: Iterable[tuple[int, int]], *, level: float = 0.95
+    votes: Votes,
+    pairs: Iterable[tuple[int, int]],
+    *,
+    level: float = 0.95,
+    fitted: Fitted | None = None,
 ) -> list[tuple[Estimate, float]]:
     """For pairs of systems: the first less the second with its interval, and p of no difference."""
-    fitted, rows = fit(votes), np.eye(votes.size[0])
+    fitted, rows = fitted or fit(votes), np.eye(votes.size[0])
     return [_estimate(votes, fitted, rows[a] - rows[b], level) for a, b in pairs]
 
 
