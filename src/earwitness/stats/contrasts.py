@@ -90,9 +90,7 @@ def contrasts(
 
 def _by_means(found: list[Estimate], without_common: list[int]) -> list[Estimate]:
     """Estimates that say how many listeners had no common item."""
-    said = [
-        f", {count} listeners by means: no common item" if count else "" for count in without_common
-    ]
+    said = [_without_common(count, "by means") for count in without_common]
     return [replace(one, method=one.method + more) for one, more in zip(found, said, strict=True)]
 
 
@@ -124,11 +122,12 @@ def _apart(both: Floats) -> Floats:
 
 def _two_way_methods(drawn: Floats, alone: Bools, without_common: list[int]) -> list[str]:
     said = [
-        ""
-        if not count
-        else ", by means: no common item"
-        if by_means
-        else f", {count} listeners left out: no common item"
+        _without_common(count, "by means" if by_means else "left out")
         for count, by_means in zip(without_common, alone.tolist(), strict=True)
     ]
     return [a + b for a, b in zip(named("two_way_bootstrap", drawn), said, strict=True)]
+
+
+def _without_common(count: int, how: str) -> str:
+    """What became of listeners without a common item, if there are any."""
+    return f", without a common item, {how}: {count}" if count else ""

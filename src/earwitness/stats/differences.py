@@ -27,12 +27,14 @@ class Differences:
     @property
     def together(self) -> Votes:
         """All of them."""
-        columns = ("values", "systems", "items", "listeners")
-        joined = (
-            np.concatenate([getattr(self.common, name), getattr(self.loose, name)])
-            for name in columns
+        both = self.common, self.loose
+        return Votes(
+            np.concatenate([one.values for one in both]),
+            np.concatenate([one.systems for one in both]),
+            np.concatenate([one.items for one in both]),
+            np.concatenate([one.listeners for one in both]),
+            self.loose.size,
         )
-        return Votes(*joined, size=self.loose.size)
 
     @property
     def without_common(self) -> list[int]:

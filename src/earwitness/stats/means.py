@@ -144,7 +144,7 @@ def percentiles(drawn: Floats, level: float, enough: Bools) -> tuple[Floats, Flo
 def named(method: str, drawn: Floats) -> list[str]:
     """The method of each system, with how many draws had to be passed over, if any."""
     passed = np.isnan(drawn).sum(axis=0).tolist()
-    return [f"{method}, {count} draws passed over" if count else method for count in passed]
+    return [f"{method}, draws passed over: {count}" if count else method for count in passed]
 
 
 def estimates(
