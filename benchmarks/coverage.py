@@ -1,0 +1,111 @@
+"""How often intervals of mean votes hold the true mean: 12 items, 4 systems, 8 to 32 listeners.
+
+Votes are simulated, items and listeners anew in every run. The true mean is computed: that of these
+items over all listeners, and that of all items over all listeners. All four systems count; the
+error is that of simulation, over runs. `--quick` uses a tenth of the runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from earwitness.data import Estimate
+from earwitness.stats.exact import Floats
+from earwitness.stats.means import means
+from earwitness.stats.simulate import (
+    Components,
+    Points,
+    crossed,
+    drawn_values,
+    expected_vote,
+    stimulus_qualities,
+)
+from earwitness.stats.votes import Votes
+
+RUNS = 2000
+LISTENERS = 8, 16, 32
+QUALITIES = 2.0, 2.8, 3.4, 4.2
+COMPONENTS = Components(
+    listener=0.25, item=0.15, listener_system=0.08, item_system=0.08, residual=0.45
+)
+SCALES = {"five points": Points(), "continuous": None}
+METHODS: dict[str, Callable[[Votes], list[Estimate]]] = {
+    "naive_t": partial(means, method="naive_t"),
+    "cluster_t": partial(means, method="cluster_t"),
+    "cluster_bootstrap": partial(means, method="cluster_bootstrap", draws=1000),
+    "two_way_bootstrap": partial(means, method="two_way_bootstrap", draws=1000),
+}
+
+
+class Covered(NamedTuple):
+    """The share of intervals that hold the true mean, its Monte Carlo error, and their width."""
+
+    these_items: float
+    error: float
+    all_items: float
+    error_all: float
+    width: float
+
+
+def covered(listeners: int, points: Points | None, runs: int, seed: int = 1) -> dict[str, Covered]:
+    """Coverage by method."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+    design = crossed(len(QUALITIES), 12, listeners)
+    variance = COMPONENTS.within_stimuli
+    everywhere = expected_vote(QUALITIES, variance + COMPONENTS.between_items, points)
+    found: dict[str, list[Floats]] = {method: [] for method in METHODS}
+    for _ in range(runs):
+        stimuli = stimulus_qualities(QUALITIES, 12, COMPONENTS, rng)
+        here = expected_vote(stimuli, variance, points).mean(axis=1)
+        values = drawn_values(design, stimuli, COMPONENTS, rng, points=points)[0]
+        for name, method in METHODS.items():
+            found[name].append(_held(method(replace(design, values=values)), here, everywhere))
+    return {name: _summed(np.array(rows)) for name, rows in found.items()}
+
+
+def _held(estimates: list[Estimate], here: Floats, everywhere: Floats) -> Floats:
+    """The share of systems whose interval holds either true mean, and the mean width."""
+    low, high = np.array([(one.low, one.high) for one in estimates]).T
+    held = [((low <= truth) & (truth <= high)).mean() for truth in (here, everywhere)]
+    return np.array([*held, (high - low).mean()])
+
+
+def _summed(rows: Floats) -> Covered:
+    here, everywhere, width = rows.mean(axis=0).tolist()
+    error, error_all, _ = (rows.std(axis=0, ddof=1) / np.sqrt(len(rows))).tolist()
+    return Covered(here, error, everywhere, error_all, width)
+
+
+def table(points: Points | None, runs: int) -> None:
+    """One line a method and number of listeners."""
+    print("  method             listeners  covers (these items)  covers (all items)  mean width")
+    for listeners in LISTENERS:
+        for name, one in covered(listeners, points, runs).items():
+            print(
+                f"  {name:<18} {listeners:>9}"
+                f"  {one.these_items:>10.1%} ± {one.error:.1%}     "
+                f"  {one.all_items:>8.1%} ± {one.error_all:.1%}     {one.width:>7.2f}"
+            )
+
+
+def main() -> None:
+    """Print everything."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    runs = RUNS // 10 if parser.parse_args().quick else RUNS
+    for scale, points in SCALES.items():
+        start = time.perf_counter()
+        print(f"95 % intervals of mean votes, {scale}, {runs:,} runs:")
+        table(points, runs)
+        print(f"  {time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
