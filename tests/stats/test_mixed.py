@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -214,7 +215,7 @@ def test_without_two_listeners_and_two_items_there_is_a_mean_but_no_interval(
 def test_constant_votes_have_a_mean_and_no_interval() -> None:
     votes = votes_of(2, 2, 3, 4)
     for value in (4.0, 0.1, 0.0):
-        same = Votes(np.full(24, value), votes.systems, votes.items, votes.listeners, votes.size)
+        same = replace(votes, values=np.full(24, value))
         (first, _) = mixed_means(same)
         assert first.value == pytest.approx(value)
         assert math.isnan(first.low)
@@ -224,7 +225,7 @@ def test_constant_votes_have_a_mean_and_no_interval() -> None:
 def test_votes_without_any_rest_still_have_an_interval_over_listeners() -> None:
     votes = votes_of(2, 2, 3, 4)
     levels = np.array([1.0, 2.0, 4.0, 5.0])[votes.listeners]
-    sure = Votes(levels, votes.systems, votes.items, votes.listeners, votes.size)
+    sure = replace(votes, values=levels)
     (first, _) = mixed_means(sure)
     # listeners 1, 2, 4, 5: mean 3, variance 10 / 3, t of 3 degrees of freedom 3.182
     assert first.value == pytest.approx(3)
@@ -255,7 +256,7 @@ def test_any_few_votes_give_means_and_no_error() -> None:
         size = tuple(rng.integers(1, 4, 3).tolist())
         votes = drawn(rng, PARTS, np.full(size[0], 3.0), size[1], size[2])
         kept = votes.chosen(rng.random(len(votes.values)) < rng.random())
-        whole = Votes(np.rint(kept.values), kept.systems, kept.items, kept.listeners, kept.size)
+        whole = replace(kept, values=np.rint(kept.values))
         for system, estimate in enumerate(mixed_means(whole)):
             assert math.isnan(estimate.value) == (system not in whole.systems)
             assert math.isnan(estimate.low) or estimate.low <= estimate.value <= estimate.high
@@ -263,7 +264,7 @@ def test_any_few_votes_give_means_and_no_error() -> None:
 
 def test_votes_scaled_and_moved_give_means_scaled_and_moved() -> None:
     votes = votes_of(5, 3, 5, 6, 0.2)
-    other = Votes(votes.values * 20 + 1000, votes.systems, votes.items, votes.listeners, votes.size)
+    other = replace(votes, values=votes.values * 20 + 1000)
     for one, two in zip(mixed_means(votes), mixed_means(other), strict=True):
         assert two.low == pytest.approx(one.low * 20 + 1000, rel=1e-7)
 
