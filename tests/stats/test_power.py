@@ -12,7 +12,8 @@ from drawing import drawn
 from earwitness.data import Estimate
 from earwitness.stats.components import Components
 from earwitness.stats.mixed import fit, mixed_contrasts
-from earwitness.stats.power import Plan, closed_power, detectable, listeners_needed, power
+from earwitness.stats.plans import Plan
+from earwitness.stats.power import closed_power, detectable, listeners_needed, power
 from earwitness.stats.votes import Votes
 from support import many
 

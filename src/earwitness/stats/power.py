@@ -8,67 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from earwitness.data import Estimate
-from earwitness.stats.components import Components
 from earwitness.stats.exact import Bools, Floats
+from earwitness.stats.plans import Plan
 
 LEVEL = 0.95  # of the interval that says how sure a simulated power is
 MOST = 2**20  # listeners in a panel that are looked at before none are said to be enough
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What votes differ by, who hears what, and how two systems are compared.
-
-    ``items`` are all items; a panel hears its share of them. ``alpha`` is divided by the number of
-    ``tests``, the least that Holm's correction leaves to any of them. A scale with steps rounds
-    votes: ``step`` adds step² / 12 to the residual variance, which is right while votes do not
-    crowd at an end of the scale.
-
-    ``method`` is ``cluster_t``, the paired t test over listeners, which speaks about these items:
-    what a system does better on some items only makes panels differ, since each hears other ones.
-    Or it is ``mixed``, which speaks about other items too: there item_system counts in full, and
-    variances are those of all systems.
-    """
-
-    components: Components
-    listeners: int
-    items: int
-    systems: int = 2
-    panels: int = 1
-    alpha: float = 0.05
-    tests: int = 1
-    step: float | None = None
-    method: str = "cluster_t"
-
-    def __post_init__(self) -> None:
-        """Refuse a method that is not known."""
-        if self.method not in METHODS:
-            raise ValueError(f"unknown method {self.method!r}: one of {', '.join(METHODS)}")
-
-    @property
-    def residual(self) -> float:
-        """The variance of a vote that nothing explains, rounding included."""
-        return self.components.residual**2 + (self.step or 0.0) ** 2 / 12
-
-    @property
-    def heard(self) -> float:
-        """Items that a listener hears."""
-        return self.items / self.panels
-
-    @property
-    def own(self) -> float:
-        """The variance of a listener's difference of two systems, on the items heard."""
-        return 2 * self.components.listener_system**2 + 2 * self.residual / self.heard
-
-    @property
-    def between(self) -> float:
-        """The variance of a panel's difference of two systems, since panels hear other items."""
-        return 2 * self.components.item_system**2 / self.heard
 
 
 def power(plan: Plan, difference: float, *, runs: int = 2000, seed: int = 0) -> Estimate:
@@ -76,7 +25,7 @@ def power(plan: Plan, difference: float, *, runs: int = 2000, seed: int = 0) -> 
     if math.isnan(closed_power(plan, difference)):
         return Estimate(math.nan, math.nan, math.nan, LEVEL, 0, runs, "simulation")
     rng = np.random.Generator(np.random.PCG64(seed))
-    found = int(METHODS[plan.method](plan, difference, runs, rng).sum())
+    found = int(SIMULATED[plan.method](plan, difference, runs, rng).sum())
     low, high = _wilson(found, runs)
     return Estimate(found / runs, low, high, LEVEL, runs, 0, "simulation")
 
@@ -88,7 +37,7 @@ def _cluster_t(plan: Plan, difference: float, runs: int, rng: np.random.Generato
     each = math.sqrt(plan.own) * rng.standard_normal((runs, plan.listeners))
     each += difference + panels[:, np.arange(plan.listeners) % plan.panels]
     error = each.std(axis=1, ddof=1) / math.sqrt(plan.listeners)
-    least = _critical(plan, np.array(plan.listeners - 1.0))
+    least = plan.critical(np.array(plan.listeners - 1.0))
     return np.asarray(np.abs(each.mean(axis=1)) > least * error)
 
 
@@ -97,25 +46,12 @@ def _mixed(plan: Plan, difference: float, runs: int, rng: np.random.Generator) -
 
     The mean squares of a full table say all; they are drawn here, within panels.
     """
-    expected, freedom = _squares(plan)
+    expected, freedom = plan.squares()
     variance, df = _pooled(expected * rng.chisquare(freedom, (runs, 3)) / freedom, freedom)
     scale = 2 * plan.panels / (plan.listeners * plan.items)
     right = scale * (expected[0] + expected[1] - expected[2])
     value = difference + math.sqrt(right) * rng.standard_normal(runs)
-    return np.abs(value) > _critical(plan, df) * np.sqrt(scale * variance)
-
-
-def _squares(plan: Plan) -> tuple[Floats, Floats]:
-    """Of listener_system, item_system and the rest: expected mean squares, degrees of freedom."""
-    parts, panel = plan.components, plan.listeners / plan.panels
-    listener = plan.residual + plan.heard * parts.listener_system**2
-    item = plan.residual + panel * parts.item_system**2
-    freedom = [
-        (plan.listeners - plan.panels) * (plan.systems - 1),
-        (plan.items - plan.panels) * (plan.systems - 1),
-        plan.systems * plan.panels * (panel - 1) * (plan.heard - 1),
-    ]
-    return np.array([listener, item, plan.residual]), np.array(freedom, np.float64)
+    return np.abs(value) > plan.critical(df) * np.sqrt(scale * variance)
 
 
 def _pooled(squares: Floats, freedom: Floats) -> tuple[Floats, Floats]:
@@ -135,13 +71,6 @@ def _pooled(squares: Floats, freedom: Floats) -> tuple[Floats, Floats]:
     inner, share = np.where(kept, inner, 0), 1 - kept.sum(axis=1)
     variance = inner.sum(axis=1) + share * rest
     return variance, variance**2 / ((inner**2 / own).sum(axis=1) + (share * rest) ** 2 / free)
-
-
-def _critical(plan: Plan, freedom: Floats) -> Floats:
-    """What t must exceed."""
-    from scipy.special import stdtrit
-
-    return np.asarray(stdtrit(freedom, 1 - plan.alpha / plan.tests / 2))
 
 
 def _wilson(found: int, runs: int) -> tuple[float, float]:
@@ -166,7 +95,7 @@ def closed_power(plan: Plan, difference: float) -> float:
         return math.nan
     if error == 0:
         return float(difference != 0)
-    critical = wider * float(_critical(plan, np.array(freedom)))
+    critical = wider * float(plan.critical(np.array(freedom)))
     return _beyond(abs(difference) / error, freedom, critical)
 
 
@@ -193,7 +122,7 @@ def _reach(plan: Plan) -> tuple[float, float, float]:
         panels = plan.between * many * (plan.panels - 1) / (plan.panels * (many - 1))
         wider = math.sqrt(1 + panels / plan.own) if plan.own > 0 else 1.0
         return math.sqrt(plan.own / many), many - 1, wider
-    squares, freedom = _squares(plan)
+    squares, freedom = plan.squares()
     if not freedom.min() > 0:
         return math.nan, math.nan, math.nan
     variance = squares[0] + squares[1] - squares[2]
@@ -240,7 +169,7 @@ def listeners_needed(plan: Plan, difference: float, *, power: float = 0.8) -> in
     return most * plan.panels
 
 
-METHODS: dict[str, Callable[[Plan, float, int, np.random.Generator], Bools]] = {
+SIMULATED: dict[str, Callable[[Plan, float, int, np.random.Generator], Bools]] = {
     "cluster_t": _cluster_t,
     "mixed": _mixed,
 }
