@@ -95,7 +95,7 @@ def _top(choices: Choices, core: Bools, *, with_ties: bool) -> Floats:
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Votes of the core, equal ones of a listener together: how often, and what."""
+    """Votes of the core, equal ones together, and how often each was given."""
 
     choices: Choices
     times: Floats
@@ -103,13 +103,14 @@ class _Pairs:
 
 def _grouped(choices: Choices, core: Bools) -> _Pairs:
     """Equal votes counted once, with systems of the core numbered anew; listeners in one."""
-    number = np.cumsum(core) - 1
-    columns = [number[choices.first], number[choices.second], choices.outcomes]
-    rows, times = np.unique(np.stack(columns, axis=1), axis=0, return_counts=True)
-    first, second, outcomes = rows.T
-    size = int(core.sum()), 1
-    one = Choices(first, second, outcomes, np.zeros(len(rows), np.int64), size)
-    return _Pairs(one, times.astype(np.float64))
+    number, size = np.cumsum(core) - 1, int(core.sum())
+    codes = (number[choices.first] * size + number[choices.second]) * 3 + choices.outcomes + 1
+    kinds, times = np.unique(codes, return_counts=True)
+    first, second = np.divmod(kinds // 3, size)
+    nobody = np.zeros(len(kinds), np.int64)
+    return _Pairs(
+        Choices(first, second, kinds % 3 - 1, nobody, (size, 1)), times.astype(np.float64)
+    )
 
 
 def _height(pairs: _Pairs, theta: Floats) -> float:
