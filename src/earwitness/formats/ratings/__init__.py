@@ -1,0 +1,100 @@
+"""Plain tables of ratings, CSV or JSON lines: a row a rating, or a column a scale.
+
+All that is wrong with a table is told at once, with lines; then nothing is read. What is odd but
+allowed stands in notes.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+
+from earwitness.data import Input, Rating
+from earwitness.formats.ratings.known import Known, Limit, Limits, limits_of
+from earwitness.formats.ratings.layout import HEAD, Layout, Options, lay_out
+from earwitness.formats.ratings.opened import read_table
+from earwitness.formats.ratings.votes import checked, rated
+from earwitness.formats.source import Source
+
+__all__ = ["Known", "Limit", "Limits", "RatingsTable", "read_ratings"]
+
+NOTHING = "has no rating in it"
+
+
+@dataclass(frozen=True)
+class RatingsTable:
+    """Ratings in the order of the file; ``missing`` is how many cells for a vote are empty."""
+
+    ratings: list[Rating]
+    notes: tuple[str, ...]
+    missing: int
+    input: Input
+
+
+def read_ratings(
+    path: str | PathLike[str],
+    *,
+    pattern: str = "",
+    column: str = "",
+    columns: Mapping[str, str] | None = None,
+    scales: Sequence[str] = (),
+    given: Mapping[str, str] | None = None,
+    known: Known | None = None,
+    limits: Limits | None = None,
+) -> RatingsTable:
+    """Ratings of a table.
+
+    ``pattern`` takes item and system out of names of samples, such as ``{system}/{item}.wav``,
+    which stand in ``column``. ``columns`` has names of columns by what they say (an empty one: the
+    file does not say it), ``scales`` are columns that are scales, ``given`` says what the file does
+    not, such as who the listener is. ``known`` are names that may occur, ``limits`` has by scale
+    the lowest number, the highest, and the step between.
+    """
+    limit, names = limits_of(limits), known or Known()
+    options = Options(pattern, column, columns or {}, scales, given or {}, names, limit)
+    with _uncollected():
+        return _read(Source(path), options)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the collector of cycles: there are none here, and looking takes half the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _read(source: Source, options: Options) -> RatingsTable:
+    table, file = read_table(source, options.wanted)
+    told = table.wrong.count
+    layout = lay_out(table, options)
+    if not table.lines and not table.wrong.count:
+        table.tell(HEAD, "", NOTHING)
+    if table.wrong.count > told or not table.lines:
+        table.wrong.refuse()
+    found = checked(table, layout, options)
+    table.wrong.refuse()
+    every = rated(*found)
+    ratings = [one for one in every if one.value == one.value]
+    if not ratings:
+        table.tell(HEAD, "", NOTHING, "no row has a vote")
+        table.wrong.refuse()
+    missing = len(every) - len(ratings)
+    return RatingsTable(ratings, tuple(_notes(layout, missing, ratings)), missing, file)
+
+
+def _notes(layout: Layout, missing: int, ratings: Sequence[Rating]) -> Iterator[str]:
+    yield from layout.notes
+    if missing:
+        yield f"{missing:,} {'vote is' if missing == 1 else 'votes are'} missing"
+    sessions = {one.session for one in ratings}
+    if 0 in sessions and len(sessions) > 1:
+        count = sum(one.session == 0 for one in ratings)
+        yield f"{count:,} ratings are of session 0: if that was practice, leave them out"
