@@ -9,7 +9,7 @@ from earwitness.data.case import Key
 from earwitness.data.comparison import Contrast
 from earwitness.data.estimate import Estimate
 from earwitness.data.scores import Input
-from earwitness.data.study import Analysis
+from earwitness.data.study import Analysis, Rule
 from earwitness.data.value import Value
 
 Who = int | str  # a listener: a number in studies, a name in tables
@@ -53,7 +53,8 @@ class ListenerFigures:
     """One listener on one scale, beside the mean of the others on the same stimuli.
 
     ``bias`` is the mean difference, ``inconsistency`` the spread of differences about it, ``usual``
-    the share of the value given most often, ``run`` the longest row of equal votes in a session.
+    the share of the value given most often, ``run`` the longest row of equal votes in a session;
+    ``means`` has the listener's own mean by system.
     """
 
     listener: Who
@@ -66,6 +67,7 @@ class ListenerFigures:
     rmse: float
     usual: float
     run: int
+    means: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +191,9 @@ class Doubled:
 class Results:
     """All that follows from the ratings of a study, or of a table.
 
-    ``left`` are listeners left out by screening; ``rule`` says how doubled votes are resolved;
-    ``methods`` is a paragraph for a paper.
+    ``listeners`` counts all of them, ``left`` are those left out by screening, by the ``rules``;
+    ``rule`` says how doubled votes are resolved; ``methods`` is a paragraph for a paper;
+    ``version`` is that of the program.
     """
 
     title: str
@@ -204,4 +207,6 @@ class Results:
     doubled: tuple[Doubled, ...] = ()
     rule: str = ""
     methods: str = ""
+    rules: tuple[Rule, ...] = ()
+    version: str = ""
     notes: tuple[str, ...] = ()

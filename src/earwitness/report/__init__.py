@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from earwitness.data import Comparison, Scores
+from earwitness.data import Comparison, Results, Scores
 from earwitness.report.comparison import comparison_report
 from earwitness.report.html import html
 from earwitness.report.latex import latex
 from earwitness.report.markdown import markdown
 from earwitness.report.parts import Report
 from earwitness.report.records import comparison_csv, comparison_json, to_csv, to_json
+from earwitness.report.results import results_csv, results_json, results_report, tables_csv
 from earwitness.report.scores import scores_report
 from earwitness.report.text import text
 
-Result = Scores | Comparison
+Result = Scores | Comparison | Results
 MEDIA: dict[str, Callable[[Report], str]] = {
     "text": text,
     "md": markdown,
@@ -30,16 +31,40 @@ FORMS = ("text", "json", "csv", "md", "html", "latex")
 
 def report_of(result: Result) -> Report:
     """A result as a report."""
-    return comparison_report(result) if isinstance(result, Comparison) else scores_report(result)
+    match result:
+        case Results():
+            return results_report(result)
+        case Comparison():
+            return comparison_report(result)
+        case Scores():
+            return scores_report(result)
 
 
 def written(result: Result, form: str) -> str:
     """A result in a form."""
     if form == "json":
-        return comparison_json(result) if isinstance(result, Comparison) else to_json(result)
-    if form == "csv":
-        return comparison_csv(result) if isinstance(result, Comparison) else to_csv(result)
-    return MEDIA[form](report_of(result))
+        return _json(result)
+    return _csv(result) if form == "csv" else MEDIA[form](report_of(result))
 
 
-__all__ = ["FORMS", "MEDIA", "Result", "report_of", "text", "written"]
+def _json(result: Result) -> str:
+    match result:
+        case Results():
+            return results_json(result)
+        case Comparison():
+            return comparison_json(result)
+        case Scores():
+            return to_json(result)
+
+
+def _csv(result: Result) -> str:
+    match result:
+        case Results():
+            return results_csv(result)
+        case Comparison():
+            return comparison_csv(result)
+        case Scores():
+            return to_csv(result)
+
+
+__all__ = ["FORMS", "MEDIA", "Result", "report_of", "tables_csv", "text", "written"]

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import isnan
 
 from earwitness.data import Comparison, GroupContrasts
-from earwitness.report.numbers import cell, number, p_value, titled
+from earwitness.report.numbers import cell, p_value, titled
 from earwitness.report.parts import Lines, Matrix, Report, Section, Table
 from earwitness.report.scores import about, case_sections, provenance, result_sections
-from earwitness.report.tables import verdict
+from earwitness.report.sentences import sentences
 
 MOST = 6  # values that are all drawn
-NAMED = 4  # systems that a sentence names
 
 
 def comparison_report(comparison: Comparison) -> Report:
@@ -54,31 +52,7 @@ def _matrices(comparison: Comparison) -> Iterator[Matrix]:
 
 def _short(matrices: tuple[Matrix, ...]) -> Lines:
     """A sentence a value."""
-    return Lines("", tuple(sentence for one in matrices for sentence in _sentences(one)))
-
-
-def _sentences(matrix: Matrix) -> Iterator[str]:
-    """Who leads, and whom that can be said of."""
-    sign = 1 if matrix.value.best == "high" else -1
-    known = [s for s, estimate in matrix.systems.items() if not isnan(estimate.value)]
-    if not known:
-        return
-    lead = max(known, key=lambda system: sign * matrix.systems[system].value)
-    others = [system for system in matrix.systems if system != lead]
-    beaten = [system for system in others if verdict(matrix, lead, system) > 0]
-    level = [system for system in others if verdict(matrix, lead, system) == 0]
-    told = f"{matrix.value.name}: {lead} leads ({number(matrix.systems[lead].value, matrix.value)})"
-    if beaten:
-        told += f", better than {_and(beaten)}"
-    if level:
-        told += f"; cannot be told apart from {_and(level)}"
-    yield told
-
-
-def _and(names: list[str]) -> str:
-    if len(names) > NAMED:
-        names = [*names[:NAMED], f"{len(names) - NAMED} more"]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return Lines("", tuple(sentence for one in matrices for sentence in sentences(one)))
 
 
 def _by_group(comparison: Comparison) -> Iterator[Section]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from earwitness.report.parts import Block, Lines, Report, Section, Table
+from earwitness.report.parts import Block, Lines, Quote, Report, Section, Table
 from earwitness.report.tables import tables
 
 SPECIAL = {char: f"\\{char}" for char in "#$%&_{}"} | {
@@ -23,6 +23,10 @@ SPECIAL = {char: f"\\{char}" for char in "#$%&_{}"} | {
     "…": r"\dots{}",
     "π": r"$\pi$",
     "−": "$-$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "′": "$'$",
+    "∞": r"$\infty$",
 }
 HEAD = "% needs \\usepackage{booktabs}, \\usepackage{graphicx} and \\usepackage[T1]{fontenc}"
 LIGATURES = ("--", ",,", "``", "''", "?`", "!`")  # pairs that would become another character
@@ -49,6 +53,8 @@ def _section(section: Section) -> list[str]:
             items = "\n".join(f"\\item {{}}{escape(line)}" for line in part.lines)
             if items:
                 parts.append(f"\\begin{{itemize}}\n{items}\n\\end{{itemize}}")
+        if isinstance(part, Quote):
+            parts.append(f"\\begin{{quote}}\n{_breakable(part.text)}\n\\end{{quote}}")
         if isinstance(part, Block):
             lines = "\\\\\n".join(_typed(line) for line in part.text.splitlines())
             parts.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from earwitness.report.parts import Block, Lines, Part, Report, Section, Table
+from earwitness.report.parts import Block, Lines, Part, Quote, Report, Section, Table
 from earwitness.report.tables import tables
 
 
@@ -25,6 +25,8 @@ def _section(section: Section) -> Iterator[str]:
 def _part(part: Part) -> str:
     if isinstance(part, Lines):
         return _lines(part)
+    if isinstance(part, Quote):
+        return f"> {escape(part.text)}"
     if isinstance(part, Block):
         fence = "`" * (3 + part.text.count("```"))
         return f"### {escape(part.title)}\n\n{fence}text\n{part.text}\n{fence}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import inf, isfinite, isnan
 
 from earwitness.data import Estimate, Value
 
 ARROWS = {"high": "↑", "low": "↓", "none": ""}
+WIDE = 50  # a range from which on one place is enough
+CORRECTED = {"holm": "p (Holm)", "bh": "p (BH)"}  # headings of corrected p
 
 
 def titled(value: Value) -> str:
@@ -15,9 +17,12 @@ def titled(value: Value) -> str:
 
 
 def number(x: float, value: Value) -> str:
-    """Three places for a share, two for a count, a dash for what is undefined."""
-    places = 3 if value.high == 1 else 2
-    return "–" if isnan(x) else f"{round(x, places) + 0.0:.{places}f}"  # no negative zero
+    """Three places for a share, two for a count, one where the range is wide; – is undefined."""
+    if not isfinite(x):
+        return "–" if isnan(x) else "∞" if x > 0 else "-∞"
+    wide = WIDE <= value.high - value.low < inf
+    places = 3 if value.high == 1 else 1 if wide else 2
+    return f"{round(x, places) + 0.0:.{places}f}"  # no negative zero
 
 
 def interval(estimate: Estimate, value: Value) -> str:
@@ -32,7 +37,15 @@ def cell(estimate: Estimate, value: Value) -> str:
 
 def p_value(p: float) -> str:
     """Four places."""
-    return "–" if isnan(p) else f"{p:.4f}"
+    return "–" if isnan(p) else f"{p:.4f}" if p >= 0.00005 else "<0.0001"
+
+
+def percent(estimate: Estimate | None) -> str:
+    """A share in percent with its interval."""
+    if estimate is None or isnan(estimate.value):
+        return "–"
+    low, high = (("–" if isnan(x) else f"{100 * x:.0f}") for x in (estimate.low, estimate.high))
+    return f"{100 * estimate.value:.0f} % [{low}, {high}]"
 
 
 def labelled(name: str, unit: str) -> str:

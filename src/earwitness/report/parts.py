@@ -46,12 +46,16 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Estimates of one value, in rows, by series (such as systems)."""
+    """Estimates of one value, in rows, by series (such as systems).
+
+    ``table`` says more than the one that would be made of the estimates.
+    """
 
     title: str
     value: Value
     heading: str
     rows: tuple[tuple[str, Mapping[str, Estimate]], ...]
+    table: Table | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,22 +71,64 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How the values of single cases lie, by series; ``cases`` are all that there are."""
+    """How the values of single cases lie, by series; ``cases`` are all that there are.
+
+    ``unit`` says what a case is.
+    """
 
     title: str
     value: Value
     series: Mapping[str, tuple[float, ...]]
     cases: int
+    bins: int = 30
+    unit: str = "cases"
+    table: Table | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How votes divide over the values of a scale: a row a system, counts by value.
+
+    ``notes`` are said beside the rows; ``table`` has the numbers.
+    """
+
+    title: str
+    value: Value
+    rows: tuple[tuple[str, Mapping[float, int]], ...]
+    notes: Mapping[str, str]
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One listener: the mean of each system, a remark, and whether they were left out."""
+
+    name: str
+    means: Mapping[str, float]
+    remark: str
+    left: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """A small picture a listener, each beside the means of all; ``table`` has the numbers."""
+
+    title: str
+    value: Value
+    everyone: Mapping[str, float]
+    panels: tuple[Panel, ...]
+    table: Table
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Who is better than whom by one value."""
+    """Who is better than whom by one value; ``correction`` is that of p for many pairs."""
 
     title: str
     value: Value
     systems: Mapping[str, Estimate]
     contrasts: tuple[Contrast, ...]
+    correction: str = "holm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +172,15 @@ class Block:
         return aligned(self.alignments)
 
 
-Part = Table | Lines | Intervals | Curve | Spread | Matrix | Timeline | NetworkPart | Shares | Block
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Text to copy into a paper."""
+
+    text: str
+
+
+Drawn = Intervals | Curve | Spread | Counts | Panels  # pictures of one value, with a table
+Part = Table | Lines | Quote | Drawn | Matrix | Timeline | NetworkPart | Shares | Block
 
 
 Place = Literal["everywhere", "pages", "pictures"]

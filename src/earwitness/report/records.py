@@ -75,7 +75,7 @@ def _contrast(contrast: Contrast) -> dict[str, Any]:
 def to_csv(scores: Scores) -> str:
     """A line an estimate, each with signature and provenance; undefined numbers are empty."""
     made = json.dumps(asdict(scores.provenance), ensure_ascii=False)
-    return _table(
+    return csv_table(
         [*COLUMNS, "field", "group", "signature", "provenance"],
         (
             [system, name, *asdict(estimate).values(), field, group, scores.signature, made]
@@ -101,7 +101,7 @@ def _parts(scores: Scores) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]
 def comparison_csv(comparison: Comparison) -> str:
     """A line a contrast; undefined numbers are empty."""
     whole = GroupContrasts("", "", comparison.items, comparison.contrasts)
-    return _table(
+    return csv_table(
         ["name", "a", "b", *COLUMNS[2:], *TESTED, "field", "group", "items", "alpha", "signature"],
         (
             [
@@ -117,12 +117,12 @@ def comparison_csv(comparison: Comparison) -> str:
             for of in (whole, *comparison.groups)
             for where in [(of.field, of.group, of.items, comparison.alpha, comparison.signature)]
             for c in of.contrasts
-            for tested in [(c.p, c.p_corrected, c.better)]
         ),
     )
 
 
-def _table(header: list[str], rows: Iterable[list[Any]]) -> str:
+def csv_table(header: list[str], rows: Iterable[list[Any]]) -> str:
+    """Lines with a header; undefined numbers are empty."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(header)

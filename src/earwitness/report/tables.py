@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from earwitness.data import Estimate
-from earwitness.report.numbers import cell, clock, labelled, p_value
-from earwitness.report.parts import PEOPLE, Curve, Intervals, Matrix, Part, Table, Timeline
+from earwitness.data import Contrast, Estimate, Value
+from earwitness.report.numbers import CORRECTED, cell, clock, labelled, p_value
+from earwitness.report.parts import (
+    PEOPLE,
+    Counts,
+    Curve,
+    Intervals,
+    Matrix,
+    Panels,
+    Part,
+    Spread,
+    Table,
+    Timeline,
+)
 
 MARKS = {1: "better", -1: "worse", 0: "·"}
+SIZE = Value("effect size", "none", float("-inf"), float("inf"), "in standard deviations")
 
 
 def tables(part: Part) -> list[Table]:
@@ -16,8 +28,12 @@ def tables(part: Part) -> list[Table]:
     match part:
         case Table():
             return [part]
+        case Counts() | Panels():
+            return [part.table]
         case Intervals():
-            return [_intervals(part)]
+            return [part.table or _intervals(part)]
+        case Spread():
+            return [part.table] if part.table else []
         case Curve():
             return [_curve(part)]
         case Matrix():
@@ -66,37 +82,44 @@ def _timeline(part: Timeline) -> Table:
     return Table(f"{part.title} ({clock(part.shown.duration)})", ("", "boundaries"), rows, names=2)
 
 
-def verdict(part: Matrix, a: str, b: str) -> int:
-    """1 if a is better than b, -1 if worse, 0 if they cannot be told apart."""
-    better = next(c.better for c in part.contrasts if {c.a, c.b} == {a, b})
-    return {a: 1, b: -1}.get(better, 0)
+def contrast_of(part: Matrix, a: str, b: str) -> Contrast | None:
+    """What is known of two systems; nothing where they were not compared."""
+    return next((c for c in part.contrasts if {c.a, c.b} == {a, b}), None)
+
+
+def verdict(part: Matrix, a: str, b: str) -> int | None:
+    """1 if a is better than b, -1 if worse, 0 if they cannot be told apart; else not compared."""
+    contrast = contrast_of(part, a, b)
+    return None if contrast is None else {a: 1, b: -1}.get(contrast.better, 0)
 
 
 def _matrix(part: Matrix) -> Table:
     rows = tuple(
-        (
-            a,
-            cell(estimate, part.value),
-            *("" if a == b else MARKS[verdict(part, a, b)] for b in part.systems),
-        )
+        (a, cell(estimate, part.value), *(_mark(part, a, b) for b in part.systems))
         for a, estimate in part.systems.items()
     )
     header = ("", "estimate", *(f"vs {system}" for system in part.systems))
     return Table(f"{part.title}: who is better", header, rows)
 
 
+def _mark(part: Matrix, a: str, b: str) -> str:
+    told = None if a == b else verdict(part, a, b)
+    return "" if told is None else MARKS[told]
+
+
 def _contrasts(part: Matrix) -> Table:
+    """Differences with p, corrected p if it is, and effect sizes if there are any."""
+    corrected = CORRECTED.get(part.correction)
+    sized = any(c.effect is not None for c in part.contrasts)
+    header = ("A", "B", "A − B", "n", "p", *([corrected] if corrected else []))
+    header += (*(["effect size"] if sized else []), "better")
     rows = tuple(
         (
-            c.a,
-            c.b,
-            cell(c.difference, part.value),
-            f"{c.difference.n:,}",
-            p_value(c.p),
-            p_value(c.p_corrected),
+            *(c.a, c.b, cell(c.difference, part.value), f"{c.difference.n:,}", p_value(c.p)),
+            *([p_value(c.p_corrected)] if corrected else []),
+            *([cell(c.effect, SIZE) if c.effect else "–"] if sized else []),
             c.better or "·",
         )
         for c in part.contrasts
     )
-    header = ("A", "B", "A − B", "n", "p", "p (Holm)", "better")
     return Table(f"{part.title}: differences", header, rows, names=2)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from textwrap import fill
 
-from earwitness.report.parts import Block, Lines, Report, Section, Table
+from earwitness.report.parts import Block, Lines, Quote, Report, Section, Table
 from earwitness.report.tables import tables
 from earwitness.text.columns import cells, pad
 
@@ -25,6 +25,8 @@ def _section(section: Section, width: int) -> Iterator[str]:
     for part in section.parts:
         if isinstance(part, Lines):
             drawn.append(_lines(part))
+        elif isinstance(part, Quote):
+            drawn.append(fill(part.text, width))
         elif isinstance(part, Block):
             drawn.append("\n".join([part.title, *(f"  {x}" for x in part.text.splitlines())]))
         drawn += [draw(fitting) for table in tables(part) for fitting in _fit(table, width)]
@@ -65,7 +67,8 @@ def _fit(table: Table, width: int) -> Iterator[Table]:
 
 
 def _lines(part: Lines) -> str:
-    lines = [part.title, *(f"  {line}" for line in part.lines[:SHOWN])]
+    title = [part.title] if part.title else []
+    lines = [*title, *(f"  {line}" for line in part.lines[:SHOWN])]
     if len(part.lines) > SHOWN:
         lines.append(f"  … and {len(part.lines) - SHOWN:,} more; --to json lists all")
     return "\n".join(lines)

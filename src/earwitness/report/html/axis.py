@@ -27,13 +27,15 @@ class Axis:
 
 
 def axis_of(numbers: Iterable[float], value: Value | None = None) -> Axis:
-    """A line that holds the numbers; shares go from 0 to 1.
+    """A line that holds the numbers; shares go from 0 to 1, scales from end to end.
 
     >>> axis_of([0.2, 3.1]).ticks
     (0.0, 1.0, 2.0, 3.0, 4.0)
     """
     if value is not None and (value.low, value.high) == (0, 1):
         return Axis(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0))
+    if value is not None and value.high != 1 and isfinite(value.high - value.low):
+        return _whole(value.low, value.high)
     found = [x for x in numbers if isfinite(x)] or [0.0, 1.0]
     low, high = min(found), max(found)
     if value is not None and (value.low == 0 or value.high == 1):
@@ -46,6 +48,22 @@ def axis_of(numbers: Iterable[float], value: Value | None = None) -> Axis:
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
     ticks = tuple(round(i * step, 10) for i in range(first, last + 1))
     return Axis(ticks[0], ticks[-1], ticks)
+
+
+def _whole(low: float, high: float) -> Axis:
+    """A whole scale, with round ticks that end where it ends.
+
+    >>> _whole(0, 100).ticks
+    (0.0, 20.0, 40.0, 60.0, 80.0, 100.0)
+    """
+    width = high - low
+    power = 10.0 ** floor(log10(width))
+    steps = [m * power for m in (0.1, 0.2, 0.5, 1, 2, 5)]
+    counts = [round(width / s) for s in steps if abs(width / s - round(width / s)) < 1e-9]
+    count = min(counts or [TICKS - 1], key=lambda n: abs(n - TICKS))
+    return Axis(
+        low, high, tuple(round(low + width * i / count, 10) + 0.0 for i in range(count + 1))
+    )
 
 
 def times_of(duration: float) -> Axis:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-VOID = {"meta", "br", "input", "line", "rect", "polyline", "polygon"}
+VOID = {"meta", "br", "input", "line", "rect", "polyline", "polygon", "circle"}
 
 
 class Html(str):

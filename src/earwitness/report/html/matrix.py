@@ -6,7 +6,7 @@ from earwitness.data import Contrast
 from earwitness.report.html.elements import Html, element
 from earwitness.report.numbers import cell, interval, number, p_value
 from earwitness.report.parts import Matrix
-from earwitness.report.tables import MARKS, verdict
+from earwitness.report.tables import MARKS, contrast_of, verdict
 
 SIGNS = {1: "better", -1: "worse", 0: "same"}
 
@@ -37,10 +37,10 @@ def _row(part: Matrix, a: str) -> Html:
 
 
 def _cell(part: Matrix, a: str, b: str) -> Html:
-    if a == b:
-        return element("td", class_="self")
+    contrast = contrast_of(part, a, b)
     told = verdict(part, a, b)
-    contrast = next(c for c in part.contrasts if {c.a, c.b} == {a, b})
+    if contrast is None or told is None:
+        return element("td", class_="self", title=None if a == b else "not compared")
     difference = contrast.difference.value * (1 if contrast.a == a else -1)
     return element(
         "td",
@@ -53,7 +53,8 @@ def _cell(part: Matrix, a: str, b: str) -> Html:
 
 def _title(part: Matrix, contrast: Contrast) -> str:
     difference = contrast.difference
+    corrected = f", corrected {p_value(contrast.p_corrected)}" if part.correction != "none" else ""
     return (
         f"{contrast.a} less {contrast.b}: {cell(difference, part.value)}, n = {difference.n:,}, "
-        f"p {p_value(contrast.p)}, corrected {p_value(contrast.p_corrected)}"
+        f"p {p_value(contrast.p)}{corrected}"
     )

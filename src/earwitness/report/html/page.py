@@ -5,21 +5,27 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
+from earwitness.report.html.counts import counts_plot
 from earwitness.report.html.elements import Html, element
 from earwitness.report.html.matrix import matrix
 from earwitness.report.html.network import network_picture
+from earwitness.report.html.panels import panels_plot
 from earwitness.report.html.plots import curve_plot, intervals_plot, legend, spread_plot
 from earwitness.report.html.shares import shares_plot
 from earwitness.report.html.timelines import timeline
 from earwitness.report.html.words import words_block
 from earwitness.report.parts import (
     Block,
+    Counts,
     Curve,
+    Drawn,
     Intervals,
     Lines,
     Matrix,
     NetworkPart,
+    Panels,
     Part,
+    Quote,
     Report,
     Section,
     Shares,
@@ -114,6 +120,12 @@ class _Page:
                 return self._figure(part, curve_plot(part, self._colours))
             case Spread():
                 return self._figure(part, spread_plot(part, self._colours), _drawn(part))
+            case Counts():
+                return self._figure(part, counts_plot(part))
+            case Panels():
+                return self._figure(part, panels_plot(part, self._colours))
+            case Quote():
+                return element("blockquote", element("p", part.text))
             case Matrix():
                 every = _folded(tables(part)[1], "all differences, with p")
                 return element("figure", matrix(part), every)
@@ -126,7 +138,7 @@ class _Page:
             case Timeline():
                 return timeline(part, self._colours)
 
-    def _figure(self, part: Intervals | Curve | Spread, drawn: Html, note: str = "") -> Html:
+    def _figure(self, part: Drawn, drawn: Html, note: str = "") -> Html:
         return element(
             "figure",
             element("figcaption", part.title, element("small", f" {part.value.doc}{note}")),
@@ -137,7 +149,7 @@ class _Page:
 
 def _drawn(part: Spread) -> str:
     shown = max((len(values) for values in part.series.values()), default=0)
-    return f"; {shown:,} of {part.cases:,} cases" if shown < part.cases else ""
+    return f"; {shown:,} of {part.cases:,} {part.unit}" if shown < part.cases else ""
 
 
 def _folded(table: Table, summary: str = "as a table") -> Html:

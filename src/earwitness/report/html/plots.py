@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isnan, log
+from math import isfinite, isnan, log
 
 from earwitness.data import Estimate
 from earwitness.report.html.axis import Axis, axis_of
@@ -11,7 +11,7 @@ from earwitness.report.html.elements import Html, element, joined
 from earwitness.report.numbers import cell, counted, interval, labelled, number
 from earwitness.report.parts import PEOPLE, Curve, Intervals, Spread
 
-BINS = 30
+MANY = 20  # rows from which on they are lower
 EDGE = 3  # per cent from the end at which labels are moved inside
 WIDE = 8  # numbers that span more than so many times their least are drawn by their logarithm
 Colours = Mapping[str, str]  # the class of every series
@@ -27,10 +27,11 @@ def intervals_plot(part: Intervals, colours: Colours) -> Html:
             alone = {*row} <= {label, PEOPLE}
             name = label if alone else series
             head = None if alone or index else element("div", label, class_="group")
-            colour = colours.get(series, "people")
+            colour = colours.get(series, "people" if series == PEOPLE else "other")
             rows += [head] if head is not None else []
             rows.append(_interval_row(name, estimate, part, axis, colour))
-    return element("div", *rows, _scale(axis), class_="plot")
+    dense = " dense" * (len(part.rows) > MANY)
+    return element("div", *rows, _scale(axis), class_=f"plot{dense}")
 
 
 def _interval_row(name: str, estimate: Estimate, part: Intervals, axis: Axis, colour: str) -> Html:
@@ -40,7 +41,7 @@ def _interval_row(name: str, estimate: Estimate, part: Intervals, axis: Axis, co
         marks.append(
             element("span", class_="whisker", style=f"left:{left}%;width:{right - left:.3f}%")
         )
-    if not isnan(estimate.value):
+    if isfinite(estimate.value):
         marks.append(element("span", class_="dot", style=f"left:{axis.place(estimate.value)}%"))
     told = f"{name}: {cell(estimate, part.value)}, n = {estimate.n:,}"
     return element(
@@ -82,7 +83,7 @@ def tick_mark(text: str, place: float) -> Html:
 def spread_plot(part: Spread, colours: Colours) -> Html:
     """A row a series: how many cases lie where, and the median."""
     axis = axis_of([x for values in part.series.values() for x in values], part.value)
-    counts = {name: _counts(values, axis) for name, values in part.series.items()}
+    counts = {name: _counts(values, axis, part.bins) for name, values in part.series.items()}
     rows = [
         _spread_row(name, values, counts[name], part, axis, colours[name])
         for name, values in part.series.items()
@@ -90,10 +91,10 @@ def spread_plot(part: Spread, colours: Colours) -> Html:
     return element("div", *rows, _scale(axis), class_="plot spread")
 
 
-def _counts(values: Sequence[float], axis: Axis) -> list[int]:
-    bins = [0] * BINS
+def _counts(values: Sequence[float], axis: Axis, count: int) -> list[int]:
+    bins = [0] * count
     for x in values:
-        bins[min(BINS - 1, int(axis.place(x) / 100 * BINS))] += 1
+        bins[min(count - 1, int(axis.place(x) / 100 * count))] += 1
     return bins
 
 
@@ -112,10 +113,10 @@ def _spread_row(
         if count
     ]
     drawing = element(
-        "svg", *bars, viewBox=f"0 0 {BINS} 1", preserveAspectRatio="none", aria_hidden="true"
+        "svg", *bars, viewBox=f"0 0 {len(bins)} 1", preserveAspectRatio="none", aria_hidden="true"
     )
     middle = sorted(values)[len(values) // 2] if len(values) % 2 else _mean_middle(values)
-    told = f"{name}: {len(values):,} cases, median {number(middle, part.value)}"
+    told = f"{name}: {len(values):,} {part.unit}, median {number(middle, part.value)}"
     mark = element("span", class_="median", style=f"left:{axis.place(middle)}%") if values else None
     return element(
         "div",

@@ -1,0 +1,154 @@
+"""How far listeners agree, what a model of them says, and what should not matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from earwitness.data import Agreement, Estimate, Results, ScaleResults, Subjects, Value, Who
+from earwitness.report.methods import doubled_told
+from earwitness.report.numbers import cell, number, p_value, titled
+from earwitness.report.parts import PEOPLE, Intervals, Part, Section, Table
+from earwitness.report.sentences import listed
+
+ANY = (float("-inf"), float("inf"))
+FIGURE = Value("agreement", "high", -1, 1, "")
+BIAS = Value("bias", "none", *ANY, "points of the scale above (+) or below (−) the others")
+INCONSISTENCY = Value("inconsistency", "low", 0, ANY[1], "standard deviation, points of the scale")
+MOST = 300  # items of a table on a page
+
+
+def check_sections(results: Results) -> Iterator[Section]:
+    """Agreement, the subject model, effects, doubled votes, items."""
+    if any(scale.agreement for scale in results.scales):
+        yield Section("Agreement", (_agreement(results.scales),))
+    if any(scale.components for scale in results.scales):
+        yield Section("Variance", (_components(results.scales),), place="pages")
+    yield from _model(results)
+    if any(scale.effects for scale in results.scales):
+        told = "What should not matter; p are not corrected."
+        yield Section("Effects", (_effects(results.scales),), told, place="pages")
+    if results.doubled:
+        told = doubled_told(results)
+        yield Section("Doubled votes", (_doubled(results),), told, "pictures", folded=True)
+    items = tuple(_items(scale) for scale in results.scales if _listable(scale))
+    if items:
+        told = "Means by item; the table of stimuli has all votes."
+        yield Section("Items", items, told, place="pictures", folded=True)
+
+
+def _agreement(scales: Sequence[ScaleResults]) -> Table:
+    every = [(scale, one) for scale in scales for one in scale.agreement]
+    names = list(dict.fromkeys(name for _, one in every for name in one.figures))
+    rows = tuple(
+        (
+            *(scale.value.name, one.panel or "all", f"{one.listeners:,}", f"{one.stimuli:,}"),
+            *_figures(one, names),
+        )
+        for scale, one in every
+    )
+    header = ("scale", "of", "listeners", "stimuli", *names)
+    return Table("how far listeners agree", header, rows, names=2)
+
+
+def _figures(one: Agreement, names: Sequence[str]) -> Iterator[str]:
+    for name in names:
+        yield cell(one.figures[name], FIGURE) if name in one.figures else "–"
+
+
+def _components(scales: Sequence[ScaleResults]) -> Table:
+    names = list(dict.fromkeys(name for scale in scales for name in scale.components))
+    known = [scale for scale in scales if scale.components]
+    rows = tuple(
+        (name, *(number(s.components.get(name, float("nan")), FIGURE) for s in known))
+        for name in names
+    )
+    return Table("variance by source", ("source", *(s.value.name for s in known)), rows)
+
+
+def _model(results: Results) -> Iterator[Section]:
+    known = [(scale, scale.subjects) for scale in results.scales if scale.subjects]
+    if known:
+        warned = " ".join(filter(None, (_warned(s, model) for s, model in known)))
+        yield Section("Subject model", (_recovered(known),), warned, place="pages")
+        parts = tuple(p for s, model in known for p in _people(s, model))
+        yield Section("Bias and inconsistency", parts, place="pictures", folded=True)
+
+
+def _warned(scale: ScaleResults, model: Subjects) -> str:
+    """What one has to know before the numbers of the model are believed."""
+    told = []
+    if model.floored:
+        who = "listener" if len(model.floored) == 1 else "listeners"
+        names = f"{who} {listed([str(one) for one in model.floored], 10)}"
+        told.append(
+            f"{scale.value.name}: the inconsistency of {names} would have gone below the floor of "
+            f"{model.floor:g} and was held there."
+        )
+    if not model.converged:
+        told.append(f"{scale.value.name}: not settled after {model.rounds:,} rounds.")
+    return " ".join(told)
+
+
+def _recovered(known: Sequence[tuple[ScaleResults, Subjects]]) -> Table:
+    """Qualities without biases and with weights, beside plain means."""
+    rows = tuple(
+        (scale.value.name, name, number(quality, scale.value), _mean(scale, name))
+        for scale, model in known
+        for name, quality in model.systems.items()
+    )
+    header = ("scale", "system", "recovered", "mean")
+    return Table("quality by the subject model", header, rows, names=2)
+
+
+def _mean(scale: ScaleResults, name: str) -> str:
+    return number(scale.systems[name].mean.value, scale.value) if name in scale.systems else "–"
+
+
+def _people(scale: ScaleResults, model: Subjects) -> Iterator[Part]:
+    for value, found in ((BIAS, model.biases), (INCONSISTENCY, model.inconsistencies)):
+        if found:
+            yield _listeners(f"{scale.value.name}: {value.name}", value, found)
+
+
+def _listeners(title: str, value: Value, found: Mapping[Who, Estimate]) -> Intervals:
+    rows = tuple((str(who), {PEOPLE: estimate}) for who, estimate in found.items())
+    return Intervals(title, value, "listener", rows)
+
+
+def _effects(scales: Sequence[ScaleResults]) -> Table:
+    rows = tuple(
+        (
+            *(scale.value.name, e.name, e.what, cell(e.difference, scale.value)),
+            *(f"{e.difference.n:,}", p_value(e.p)),
+        )
+        for scale in scales
+        for e in scale.effects
+    )
+    header = ("scale", "effect", "what", "difference", "n", "p")
+    return Table("effects", header, rows, names=3)
+
+
+def _doubled(results: Results) -> Table:
+    rows = tuple(
+        (
+            *(one.key.item, one.key.system, one.scale, str(one.listener)),
+            *(", ".join(f"{x:g}" for x in one.values), f"{one.counted:g}"),
+        )
+        for one in results.doubled
+    )
+    header = ("item", "system", "scale", "listener", "votes", "counts")
+    return Table("votes given more than once", header, rows, names=4)
+
+
+def _listable(scale: ScaleResults) -> bool:
+    return 0 < len({one.key.item for one in scale.stimuli}) <= MOST
+
+
+def _items(scale: ScaleResults) -> Table:
+    systems = list(dict.fromkeys(one.key.system for one in scale.stimuli))
+    means = {(one.key.item, one.key.system): one.mean for one in scale.stimuli}
+    rows = tuple(
+        (item, *(number(means.get((item, s), float("nan")), scale.value) for s in systems))
+        for item in dict.fromkeys(one.key.item for one in scale.stimuli)
+    )
+    return Table(f"{titled(scale.value)} by item", ("item", *systems), rows)

@@ -1,0 +1,105 @@
+"""Choices between two: how often, how sure, and what they make of all systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from earwitness.data import Abilities, Choice, Estimate, Results, ScaleResults, Value
+from earwitness.report.numbers import CORRECTED, cell, p_value
+from earwitness.report.parts import Intervals, Section, Table
+from earwitness.report.sentences import listed
+
+ANY = (float("-inf"), float("inf"))
+SHARE = Value("share", "none", 0, 1, "share of choices, without ties; 0.5 is chance")
+RIGHT = Value("share", "none", 0, 1, "share of right answers; 0.5 is chance")
+ABILITY = Value("ability", "high", *ANY, "log of the Bradley–Terry ability; all sum to 0")
+SENSITIVITY = Value("d′", "high", *ANY, "")
+
+
+def choice_sections(results: Results) -> Iterator[Section]:
+    """Shares of choices, abilities, and choices by listener."""
+    chosen = [scale for scale in results.scales if scale.choices]
+    if chosen:
+        parts = tuple(_shares(scale, results.plan.correction) for scale in chosen)
+        yield Section("Choices", parts, _told(chosen))
+    able = [(scale, scale.abilities) for scale in results.scales if scale.abilities]
+    if able:
+        parts = tuple(_abilities(scale, found) for scale, found in able)
+        yield Section("Abilities", parts, " ".join(filter(None, map(_ties, able))))
+    tables = tuple(_by_listener(c, s) for s in chosen for c in s.choices if c.listeners)
+    if tables:
+        yield Section("Choices by listener", tables, place="pictures", folded=True)
+
+
+def _told(scales: Sequence[ScaleResults]) -> str:
+    told = "Intervals are exact; p is of the exact test against one half."
+    if any(c.over_listeners.n for scale in scales for c in scale.choices):
+        told += " Over listeners: every listener counts once, as the share of their choices."
+    return told
+
+
+def _shares(scale: ScaleResults, correction: str) -> Intervals:
+    abx = _told_apart(scale)
+    pairs = [f"{c.a} – {c.b}" if abx else f"{c.a} over {c.b}" for c in scale.choices]
+    rows = tuple(
+        (pair, {pair if abx else c.a: c.share})
+        for pair, c in zip(pairs, scale.choices, strict=True)
+    )
+    value = RIGHT if abx else SHARE
+    return Intervals(f"{scale.value.name}: choices", value, "", rows, _table(scale, correction))
+
+
+def _told_apart(scale: ScaleResults) -> bool:
+    """Whether answers are right or wrong, as in ABX."""
+    return any(c.sensitivity is not None for c in scale.choices)
+
+
+def _table(scale: ScaleResults, correction: str) -> Table:
+    abx, corrected = _told_apart(scale), CORRECTED.get(correction)
+    counts = ("right", "wrong") if abx else ("A", "B", "neither")
+    header = ("A", "B", *(f"chosen {name}" if not abx else name for name in counts), "share")
+    header += ("p", *([corrected] if corrected else []), "over listeners", "p over listeners")
+    header += ("d′",) * abx
+    rows = tuple(
+        (
+            *(c.a, c.b, *(f"{n:,}" for n in (c.wins, c.losses, c.ties)[: len(counts)])),
+            *(cell(c.share, SHARE), p_value(c.p)),
+            *([p_value(c.corrected)] if corrected else []),
+            *(cell(c.over_listeners, SHARE), p_value(c.p_over_listeners)),
+            *([_maybe(c.sensitivity)] if abx else []),
+        )
+        for c in scale.choices
+    )
+    return Table(f"{scale.value.name}: choices", header, rows, names=2)
+
+
+def _maybe(estimate: Estimate | None) -> str:
+    return "–" if estimate is None else cell(estimate, SENSITIVITY)
+
+
+def _abilities(scale: ScaleResults, found: Abilities) -> Intervals:
+    rows = tuple((name, {name: estimate}) for name, estimate in found.systems.items())
+    return Intervals(f"{scale.value.name}: abilities", ABILITY, "system", rows)
+
+
+def _ties(pair: tuple[ScaleResults, Abilities]) -> str:
+    scale, found = pair
+    told = []
+    if found.ties is not None:
+        told.append(f"{scale.value.name}: log of the tie factor {cell(found.ties, ABILITY)}.")
+    if found.separated:
+        told.append(
+            f"{scale.value.name}: {listed(found.separated)} won or lost every choice, so that no "
+            "finite ability fits."
+        )
+    return " ".join(told)
+
+
+def _by_listener(choice: Choice, scale: ScaleResults) -> Table:
+    rows = tuple(
+        (str(who), f"{a:,}", f"{b:,}", f"{ties:,}", p_value(p))
+        for who, (a, b, ties, p) in choice.listeners.items()
+    )
+    heads = (choice.a, choice.b) if choice.sensitivity is None else ("right", "wrong")
+    title = f"{scale.value.name}: {choice.a} – {choice.b}"
+    return Table(title, ("listener", *heads, "neither", "p"), rows)

@@ -1,0 +1,75 @@
+"""All of the results of ratings, as sections in the order in which one asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from earwitness.data import Results
+from earwitness.report.methods import methods
+from earwitness.report.parts import Quote, Report, Section
+from earwitness.report.results.better import better_sections
+from earwitness.report.results.checks import check_sections
+from earwitness.report.results.choices import choice_sections
+from earwitness.report.results.listeners import listener_sections
+from earwitness.report.results.means import mean_sections
+from earwitness.report.results.screening import screening_sections
+from earwitness.report.results.short import in_short
+
+
+def results_report(results: Results) -> Report:
+    """All of it; what is empty is left out."""
+    return Report(
+        f"Results of {results.title}" if results.title else "Results",
+        _about(results),
+        systems(results),
+        tuple(_sections(results)),
+        tuple(_provenance(results)),
+    )
+
+
+def _sections(results: Results) -> Iterator[Section]:
+    short = in_short(results)
+    if short.lines:
+        yield Section("In short", (short,))
+    yield from mean_sections(results)
+    yield from better_sections(results)
+    yield from choice_sections(results)
+    yield from listener_sections(results)
+    yield from screening_sections(results)
+    yield from check_sections(results)
+    told = results.methods or methods(results)
+    yield Section("Methods", (Quote(told),), "To copy into a paper:", place="pages")
+
+
+def systems(results: Results) -> tuple[str, ...]:
+    """Those of all scales and choices."""
+    found: list[str] = []
+    for scale in results.scales:
+        found += [*scale.systems, *(scale.abilities.systems if scale.abilities else ())]
+        found += [name for choice in scale.choices for name in (choice.a, choice.b)]
+    return tuple(dict.fromkeys(found))
+
+
+def _about(results: Results) -> str:
+    """What was rated, in a line."""
+    number = len(systems(results))
+    kept = results.listeners - len(results.left)
+    whom = f"{kept:,} of {results.listeners:,}" if results.left else f"{kept:,}"
+    scales = ", ".join(scale.value.name for scale in results.scales)
+    files = ", ".join(one.name for one in results.inputs)
+    told = (
+        f"{number:,} system{'s' * (number != 1)}, {whom} listener{'s' * (results.listeners != 1)}"
+        f"{f'; {scales}' if scales else ''}"
+    )
+    return f"{told}; {files}" if files else told
+
+
+def _provenance(results: Results) -> Iterator[str]:
+    yield f"intervals: {100 * results.plan.level:.4g} %; ↑ high is good, ↓ low is good"
+    if results.signature:
+        yield f"signature: {results.signature}"
+    for one in results.inputs:
+        yield f"input: {one.name} ({one.bytes:,} bytes, sha256 {one.sha256})"
+    yield from (f"note: {note}" for note in results.notes)
+    for scale in results.scales:
+        yield from (f"note: {scale.value.name}: {note}" for note in scale.notes)
