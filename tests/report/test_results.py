@@ -123,6 +123,7 @@ def test_odd_names_are_escaped_in_every_medium(whole: Results) -> None:
     assert odd not in render(whole, "html")
     assert r"ours\_v2 \textless{}50\% \& more\textgreater{}" in render(whole, "latex")
     assert escape_markdown(odd) in render(whole, "md")
+    assert render(whole, "md").startswith("# Results of UDASE again &amp; \\<again\\>\n")
     assert odd in render(whole)
     assert any(row["system"] == odd for row in lines(render(whole, "csv")))
 
@@ -398,6 +399,18 @@ def test_matrices_hold_the_effect_sizes(whole: Results) -> None:
     effect = first.contrasts[0].effect
     assert effect
     assert f"{effect.value:.2f} [{effect.low:.2f}, {effect.high:.2f}]" in render(whole)
+
+
+@pytest.mark.parametrize("form", ["text", "md", "latex", "html"])
+def test_that_nobody_was_left_out_is_said_everywhere(form: str) -> None:
+    assert "Nobody left out; rules: a listener who rates" in render(mushra(), form, width=300)
+
+
+def test_every_listener_of_a_long_list_has_a_low_row(whole: Results) -> None:
+    made = render(whole, "html")
+    section = made.split("<h2>Bias and inconsistency</h2>")[1].split("</section>")[0]
+    assert section.count('class="plot dense"') == 2 * len(whole.scales)
+    assert section.count('class="row people"') == 2 * 29 * len(whole.scales)
 
 
 def test_the_methods_tell_what_was_done(whole: Results) -> None:

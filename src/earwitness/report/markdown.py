@@ -10,7 +10,7 @@ from earwitness.report.tables import tables
 
 def markdown(report: Report) -> str:
     """Tables with their provenance."""
-    parts = [f"# {report.title}", escape(report.about)]
+    parts = [f"# {escape(report.title)}", escape(report.about)]
     sections = [section for section in report.sections if section.place != "pictures"]
     parts += [part for section in sections for part in _section(section)]
     return "\n\n".join([*parts, _provenance(report.provenance)]) + "\n"

@@ -10,7 +10,7 @@ import numpy as np
 from earwitness.data import Rated, Results, ScaleResults, Value
 from earwitness.report.methods import INTERVALS, way
 from earwitness.report.numbers import cell, number, percent, titled
-from earwitness.report.parts import Counts, Intervals, Section, Spread, Table
+from earwitness.report.parts import Counts, Intervals, Lines, Part, Section, Spread, Table
 
 FEW = 11  # values of a scale that bars can show
 BINS = 25
@@ -24,8 +24,8 @@ def mean_sections(results: Results) -> Iterator[Section]:
     yield Section("Means", tuple(map(_means, rated)), _how(results))
     several = [s for s in rated if any(len(one.intervals) > 1 for one in s.systems.values())]
     if several:
-        parts = tuple(_methods(scale) for scale in several)
-        yield Section("Means by method", parts, _what(several), place="pages", folded=True)
+        parts: tuple[Part, ...] = (_what(several), *(_methods(scale) for scale in several))
+        yield Section("Means by method", parts, place="pages", folded=True)
     shapes = tuple(_shape(s) for s in rated if any(r.counts for r in s.systems.values()))
     if shapes:
         yield Section("Votes", shapes, _shaped(rated), place="pages")
@@ -78,9 +78,9 @@ def _methods(scale: ScaleResults) -> Table:
     return Table(f"{titled(scale.value)}: means by method", ("system", *names), rows)
 
 
-def _what(scales: list[ScaleResults]) -> str:
+def _what(scales: list[ScaleResults]) -> Lines:
     found = {m: None for s in scales for r in s.systems.values() for m in r.intervals}
-    return " ".join(f"{m}: {INTERVALS[m].about}." for m in found if m in INTERVALS)
+    return Lines("", tuple(f"{m}: {INTERVALS[m].about}" for m in found if m in INTERVALS))
 
 
 def _shape(scale: ScaleResults) -> Counts | Spread:

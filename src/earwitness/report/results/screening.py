@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from earwitness.data import Results, ScaleResults, Screened
 from earwitness.report.methods import rules_told
 from earwitness.report.numbers import cell, number, titled
-from earwitness.report.parts import Intervals, Section, Table
+from earwitness.report.parts import Intervals, Lines, Section, Table
 
 WITH = "with those left out"
 
@@ -17,8 +17,10 @@ def screening_sections(results: Results) -> Iterator[Section]:
     if not results.screened and not results.left:
         return
     scales = [scale for scale in results.scales if scale.everyone and scale.systems]
-    parts = (_why(results),) if any(not one.kept for one in results.screened) else ()
-    yield Section("Screening", parts, _told(results))
+    if any(not one.kept for one in results.screened):
+        yield Section("Screening", (_why(results),), _told(results))
+    else:
+        yield Section("Screening", (Lines("", (_told(results),)),))
     if results.left and scales:
         yield Section("With and without those left out", tuple(map(_beside, scales)))
     if results.screened:
