@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from earwitness.data import Estimate
+from earwitness.stats.components import Components
 from earwitness.stats.exact import Floats
 from earwitness.stats.means import means
 from earwitness.stats.simulate import (
-    Components,
     Points,
     crossed,
     drawn_values,
@@ -32,7 +32,7 @@ from earwitness.stats.votes import Votes
 RUNS = 2000
 LISTENERS = 8, 16, 32
 QUALITIES = 2.0, 2.8, 3.4, 4.2
-COMPONENTS = Components(
+COMPONENTS = Components.of_variances(
     listener=0.25, item=0.15, listener_system=0.08, item_system=0.08, residual=0.45
 )
 SCALES = {"five points": Points(), "continuous": None}

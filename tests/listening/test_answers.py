@@ -146,8 +146,8 @@ class Killer:
     """Kills at the nth write, after so many bytes of the line."""
 
     def __init__(self, patch: pytest.MonkeyPatch, write: int, share: float) -> None:
-        self.write, self.share, self.line = write, share, answers_format._line
-        patch.setattr(answers_format, "_line", self.cut)
+        self.write, self.share, self.line = write, share, answers_format.answer_line
+        patch.setattr(answers_format, "answer_line", self.cut)
         patch.setattr(os, "fsync", self.die)
 
     def cut(self, answer: Answer) -> bytes:

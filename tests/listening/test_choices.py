@@ -12,7 +12,7 @@ from earwitness.data import Key, Rating, Trial
 from earwitness.listening.analysis.choices import abilities, choices
 from earwitness.listening.kinds import KINDS
 from earwitness.stats.binomial import at_least, share, two_sided
-from earwitness.stats.paired import holm
+from earwitness.stats.correction import holm
 from earwitness.stats.sensitivity import sensitivity_of_counts
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 import random
 
-import pytest
-
 from earwitness.data import Key, Rating
-from earwitness.listening.analysis.use import Ends, alike, ends, longest_run, use, usual
+from earwitness.listening.analysis.use import alike, longest_run, use, usual
 from support import many
 
 
@@ -68,13 +66,3 @@ def test_trials_alike_on_all_scales_are_counted_where_there_are_several() -> Non
     votes += [vote(4, 3)]  # one scale says nothing
     votes += [vote(2, 1, listener=2), vote(2, 1, "BAK", listener=2)]
     assert alike(votes) == {1: 1 / 2, 2: 1.0}
-
-
-def test_ends_of_the_scale_are_shares_by_system() -> None:
-    votes = [vote(value, trial) for trial, value in enumerate([5, 1, 5, 4, 2, 1], 1)]
-    votes += [vote(5, 1, "BAK")]
-    found = ends(votes, "SIG", lowest=1, highest=5)
-    # odd trials: 5, 5, 2; even ones: 1, 4, 1
-    assert found == {"system 1": Ends(0, 2 / 3, 3), "system 0": Ends(2 / 3, 0, 3)}
-    assert ends([], "SIG", lowest=1, highest=5) == {}
-    assert found["system 1"].ceiling == pytest.approx(2 / 3)

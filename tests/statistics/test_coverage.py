@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from benchmarks.coverage import COMPONENTS, LISTENERS, SCALES, Covered, covered
 
+from earwitness.stats.components import Components
 from earwitness.stats.contrasts import contrasts
 from earwitness.stats.correction import CORRECTIONS
 from earwitness.stats.exact import Floats
 from earwitness.stats.simulate import (
-    Components,
     Points,
     crossed,
     drawn_values,

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from earwitness.stats.components import Components
 from earwitness.stats.simulate import (
-    Components,
     Points,
     crossed,
     drawn_values,
@@ -18,7 +18,7 @@ from earwitness.stats.simulate import (
 )
 from support import many
 
-COMPONENTS = Components(0.3, 0.2, 0.1, 0.15, 0.5)
+COMPONENTS = Components.of_variances(0.3, 0.2, 0.1, 0.15, 0.5)
 POINTS = Points()
 
 
@@ -67,7 +67,7 @@ def test_votes_share_the_variance_of_what_they_share(name: str, pairs: str) -> N
         "residual": votes[:, 0, 0, 0] * (votes[:, 0, 0, 0] - votes[:, 0, 1, 0]),
     }[name]
     assert shared.mean() == pytest.approx(
-        getattr(COMPONENTS, name), abs=5 * shared.std() / math.sqrt(runs)
+        getattr(COMPONENTS, name) ** 2, abs=5 * shared.std() / math.sqrt(runs)
     ), pairs
 
 
@@ -75,7 +75,7 @@ def test_items_differ_by_their_variance_and_alike_in_all_systems() -> None:
     items = many(20_000, 400_000)
     found = stimulus_qualities([0, 1], items, COMPONENTS, generator(4)) - [[0], [1]]
     slack = 5 / math.sqrt(items)
-    assert (found[0] * found[1]).mean() == pytest.approx(COMPONENTS.item, abs=slack)
+    assert (found[0] * found[1]).mean() == pytest.approx(COMPONENTS.item**2, abs=slack)
     assert (found[0] ** 2).mean() == pytest.approx(COMPONENTS.between_items, abs=slack)
 
 

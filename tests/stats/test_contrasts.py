@@ -12,9 +12,10 @@ from hypothesis import given, settings
 
 from earwitness.stats import resampling
 from earwitness.stats.bootstrap import FEWEST, percentile_interval
+from earwitness.stats.components import Components
 from earwitness.stats.contrasts import contrast, contrasts
 from earwitness.stats.means import METHODS, compact
-from earwitness.stats.simulate import Components, Points, crossed, simulated
+from earwitness.stats.simulate import Points, crossed, simulated
 from earwitness.stats.votes import Votes
 from stats.votings import (
     gappy,
@@ -28,7 +29,7 @@ from support import many
 
 DRAWS, SEED = 40, 3
 PAIRS = list(itertools.permutations(range(3), 2))
-USUAL = Components(0.3, 0.2, 0.1, 0.1, 0.5)
+USUAL = Components.of_variances(0.3, 0.2, 0.1, 0.1, 0.5)
 
 
 def panel(listeners: int = 10, items: int = 8) -> Votes:

@@ -14,15 +14,16 @@ from hypothesis import given, settings
 from earwitness.listening import planned
 from earwitness.stats import resampling
 from earwitness.stats.bootstrap import FEWEST, percentile_interval
+from earwitness.stats.components import Components
 from earwitness.stats.means import METHODS, compact, means
 from earwitness.stats.shares import shares
-from earwitness.stats.simulate import Components, Points, crossed, simulated
+from earwitness.stats.simulate import Points, crossed, simulated
 from earwitness.stats.votes import Votes
 from stats.votings import SIZE, gappy, listener_means, rows_of, votes_of, weighted_mean
 from support import many
 
 DRAWS, SEED = 40, 3
-USUAL = Components(0.3, 0.2, 0.1, 0.1, 0.5)
+USUAL = Components.of_variances(0.3, 0.2, 0.1, 0.1, 0.5)
 
 
 def panel(listeners: int = 8, items: int = 6, panels: int = 1) -> Votes:

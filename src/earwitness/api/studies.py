@@ -61,10 +61,10 @@ def _files(made: Design) -> dict[str, str]:
             f"{block}samples_subset_{place}.csv": list(subset)
             for place, subset in enumerate(subsets, 1)
         }
-    files = {name: _csv([_row(known[one]) for one in own]) for name, own in tables.items()}
+    files = {name: records_csv([_row(known[one]) for one in own]) for name, own in tables.items()}
     for plan in made.plans:
         own = rows_of(study, plan)
-        files[f"csv/subject_{plan.listener}.csv"] = _csv(own)
+        files[f"csv/subject_{plan.listener}.csv"] = records_csv(own)
         files[f"json/subject_{plan.listener}.json"] = _json(own)
     return files | {"balance.html": study_render(made, "html"), "balance.txt": study_render(made)}
 
@@ -80,7 +80,8 @@ def _json(records: Sequence[Record]) -> str:
     return f"[\n{lines}\n]\n"
 
 
-def _csv(records: Sequence[Record]) -> str:
+def records_csv(records: Sequence[Record]) -> str:
+    """Records as a table; a column each key that any of them has."""
     written = io.StringIO()
     columns = list(dict.fromkeys(chain.from_iterable(records)))
     writer = csv.writer(written, lineterminator="\n")

@@ -16,7 +16,7 @@ from earwitness.api.studies import study_design
 from earwitness.data import Answer, Design, Rating, Study, Trial
 from earwitness.errors import BadAnswer, EarwitnessWarning, InputError, Problem, UsageError
 from earwitness.formats.answers import Answers, AnswersFile
-from earwitness.listening.pages import Page, View, pages, planned, read_page
+from earwitness.listening.pages import Page, View, heard, pages, planned, read_page
 
 Respond = Callable[[View], dict[str, Any]]
 Refused = Callable[[View, BadAnswer], None]
@@ -87,12 +87,8 @@ def _open_pages(shown: Sequence[Page], file: AnswersFile, listener: int) -> Iter
 
 def _answer(study: Study, page: Page, listener: int, values: dict[str, Any]) -> Answer:
     at = datetime.now(UTC).isoformat(timespec="milliseconds")
-    heard = None if page.trial is None else _heard(page.trial)
-    return Answer(study.digest, listener, page.name, values, heard, at, __version__)
-
-
-def _heard(trial: Trial) -> dict[str, Any]:
-    return {"item": trial.item, "systems": list(trial.systems), "target": trial.target}
+    told = None if page.trial is None else heard(page.trial)
+    return Answer(study.digest, listener, page.name, values, told, at, __version__)
 
 
 def _checked(made: Design, file: AnswersFile) -> Answers:
@@ -118,8 +114,8 @@ def _other(answer: Answer, trial: Trial | None) -> Iterator[tuple[str, str]]:
         return
     if answer.heard is None:
         yield "missing", f"what was presented on page {answer.page}?"
-    elif answer.heard != _heard(trial):
-        told = f"was {_told(answer.heard)}, this version plans {_told(_heard(trial))}"
+    elif answer.heard != heard(trial):
+        told = f"was {_told(answer.heard)}, this version plans {_told(heard(trial))}"
         other = answer.version not in ("", __version__)
         remedy = (
             f"use earwitness {answer.version}, which asked this" if other else "was it changed?"
@@ -127,8 +123,8 @@ def _other(answer: Answer, trial: Trial | None) -> Iterator[tuple[str, str]]:
         yield told, remedy
 
 
-def _told(heard: Mapping[str, Any]) -> str:
-    return f"{heard['item']} as {' | '.join(heard['systems'])} (target {heard['target']})"
+def _told(one: Mapping[str, Any]) -> str:
+    return f"{one['item']} as {' | '.join(one['systems'])} (target {one['target']})"
 
 
 def _plan(made: Design, listener: int) -> Any:
@@ -158,6 +154,11 @@ def study_ratings(study: Given, answers: str | PathLike[str]) -> list[Rating]:
     """Ratings that follow from a file of answers; practice and anchors do not count."""
     made = study_design(study)
     given = _checked(made, AnswersFile(Path(answers), made.study.digest)).lines
+    return ratings_of(made, given, str(answers))
+
+
+def ratings_of(made: Design, given: Mapping[int, Answer], source: str) -> list[Rating]:
+    """Ratings that follow from answers by the number of their line."""
     found, problems = list[Rating](), list[Problem]()
     known = {one: _pages(made, one) for one in {answer.listener for answer in given.values()}}
     for line, answer in given.items():
@@ -167,7 +168,7 @@ def study_ratings(study: Given, answers: str | PathLike[str]) -> list[Rating]:
                 raise BadAnswer([f'listener {answer.listener} has no page "{answer.page}"'])
             found += read_page(made.study, page, answer.values, answer.listener)
         except BadAnswer as error:
-            problems += [Problem(str(answers), line, "values", told) for told in error.wrong]
+            problems += [Problem(source, line, "values", told) for told in error.wrong]
     if problems:
         raise InputError(problems, done="read")
     return found
@@ -180,7 +181,7 @@ def _pages(made: Design, listener: int) -> dict[str, Page]:
 
 
 def rating_records(ratings: Iterable[Rating]) -> list[dict[str, Any]]:
-    """Ratings as records: item, system, scale, listener, session, value, place, against."""
+    """Ratings as records, with what is known of the moment: session, trial, question, place."""
     return [
         {
             "item": one.key.item,
@@ -189,6 +190,8 @@ def rating_records(ratings: Iterable[Rating]) -> list[dict[str, Any]]:
             "listener": one.listener,
             "session": one.session,
             "value": one.value,
+            "trial": one.trial,
+            "asked": one.asked,
             "place": one.place + 1,
             "against": None if one.against is None else one.against.system,
         }

@@ -11,7 +11,8 @@ import click
 import msgspec
 
 from earwitness.api import gather
-from earwitness.cli.options import SHARED, check_results
+from earwitness.cli.options import SHARED
+from earwitness.cli.target import check_results
 from earwitness.errors import EarwitnessWarning
 from earwitness.formats.whole import WholeFile
 

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from earwitness.api import network
-from earwitness.cli.options import SHARED, check_results, form_of, given
+from earwitness.cli.options import SHARED, given
+from earwitness.cli.target import check_results, form_of
 from earwitness.formats.whole import WholeFile
 from earwitness.metrics.summaries import SummarizationAccuracy
 from earwitness.report.network import FORMS, written_network

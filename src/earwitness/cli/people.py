@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from earwitness.api import people
-from earwitness.cli.options import Target, engine, given, shared_options
+from earwitness.cli.options import engine, given, shared_options
+from earwitness.cli.target import Target
 
 
 @click.command("people")

@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from earwitness.api import score
-from earwitness.cli.options import Target, engine, given, shared_options
+from earwitness.cli.options import engine, given, shared_options
 from earwitness.cli.progress import bar
+from earwitness.cli.target import Target
 
 
 @click.command("score")

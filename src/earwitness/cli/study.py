@@ -6,9 +6,6 @@ import csv
 import json
 import shutil
 import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,12 +14,16 @@ import click
 from earwitness.api.preparing import study_anchors, study_import
 from earwitness.api.studies import study_design, study_render, study_write
 from earwitness.api.taking import Addresses, rating_records, study_ratings, study_take
+from earwitness.cli.analyse import analyse
 from earwitness.cli.group import Terminated
+from earwitness.cli.notes import notes
 from earwitness.cli.player import player
+from earwitness.cli.power import power
 from earwitness.cli.progress import bar
+from earwitness.cli.simulate import simulate
 from earwitness.cli.take import Terminal
 from earwitness.data import Study
-from earwitness.errors import EarwitnessWarning, UsageError
+from earwitness.errors import UsageError
 from earwitness.formats.study import read_study
 from earwitness.listening.design.minutes import clips_for
 from earwitness.listening.digest import with_digest
@@ -124,7 +125,7 @@ def take(study: Path, listener: int, output: Path, player_command: str) -> None:
     words = wording(plan.language, plan.wordings)
     terminal = Terminal(words, plays, study.parent)
     try:
-        with _notes():
+        with notes():
             _take(plan, listener, output, terminal)
     except (KeyboardInterrupt, click.Abort, Terminated) as stop:
         click.echo("\n" + words.page("stopped", count=terminal.answered), err=True)
@@ -145,15 +146,6 @@ def _take(plan: Study, listener: int, output: Path, terminal: Terminal) -> None:
         stored=terminal.stored,
         meanwhile=terminal.meanwhile,
     )
-
-
-@contextmanager
-def _notes() -> Iterator[None]:
-    """Warnings as notes, told at once."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", EarwitnessWarning)
-        warnings.showwarning = lambda told, *_: click.echo(f"note: {told}", err=True)
-        yield
 
 
 @command.command("anchors")
@@ -185,7 +177,7 @@ def ratings(study: Path, answers: Path, to: str) -> None:
     """Print the ratings that follow from ANSWERS to STUDY, a line each."""
     if not answers.exists():
         raise UsageError(f"{answers}: there is no such file")
-    with _notes():
+    with notes():
         records = rating_records(study_ratings(study, answers))
     if to == "jsonl":
         sys.stdout.writelines(json.dumps(one, ensure_ascii=False) + "\n" for one in records)
@@ -193,3 +185,8 @@ def ratings(study: Path, answers: Path, to: str) -> None:
         writer = csv.DictWriter(sys.stdout, list(records[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(records)
+
+
+command.add_command(analyse)
+command.add_command(simulate)
+command.add_command(power)

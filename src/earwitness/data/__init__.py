@@ -6,6 +6,7 @@ from earwitness.data.cases import Cases
 from earwitness.data.comparison import Comparison, Contrast, GroupContrasts
 from earwitness.data.estimate import Estimate
 from earwitness.data.network import WordNetwork
+from earwitness.data.power import Powered, PowerPlan
 from earwitness.data.rating import Answer, Rating
 from earwitness.data.results import (
     Abilities,
@@ -79,6 +80,8 @@ __all__ = [
     "Pair",
     "People",
     "Plan",
+    "PowerPlan",
+    "Powered",
     "Progress",
     "Provenance",
     "Question",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import nan
 
 from earwitness.data.case import Key
 from earwitness.data.comparison import Contrast
@@ -21,7 +22,8 @@ class Rated:
 
     ``mean`` has the planned interval, ``intervals`` those of all methods that were asked for.
     ``counts`` has votes by value. ``good`` and ``poor`` are shares of votes that are Good or better
-    and Poor or worse, where the scale has five points.
+    and Poor or worse, where the scale has five points; ``floor`` and ``ceiling`` are shares of
+    those at its ends.
     """
 
     mean: Estimate
@@ -33,6 +35,8 @@ class Rated:
     counts: Mapping[float, int]
     good: Estimate | None = None
     poor: Estimate | None = None
+    floor: Estimate | None = None
+    ceiling: Estimate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ class ListenerFigures:
 
     ``bias`` is the mean difference, ``inconsistency`` the spread of differences about it, ``usual``
     the share of the value given most often, ``run`` the longest row of equal votes in a session;
-    ``means`` has the listener's own mean by system.
+    ``means`` has the listener's own mean by system, ``alike`` is the share of trials with the same
+    number on all scales, where there are several.
     """
 
     listener: Who
@@ -68,6 +73,7 @@ class ListenerFigures:
     usual: float
     run: int
     means: Mapping[str, float] = field(default_factory=dict)
+    alike: float = nan
 
 
 @dataclass(frozen=True, slots=True)

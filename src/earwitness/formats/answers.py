@@ -107,7 +107,7 @@ class AnswersFile:
             raw = file.read()
             if answer.page in self._understood(raw).pages(answer.listener):
                 return False
-            file.write(self._ending(raw) + _line(answer))
+            file.write(self._ending(raw) + answer_line(answer))
             file.flush()
             os.fsync(file.fileno())
         return True
@@ -180,7 +180,8 @@ def _wrong(value: Any, digest: str, seen: dict[tuple[int, str], int]) -> Iterato
         yield Fault("study", told, "has the study file changed since?")
 
 
-def _line(answer: Answer) -> bytes:
+def answer_line(answer: Answer) -> bytes:
+    """An answer as a line of a file."""
     known = {name: value for name, value in asdict(answer).items() if value is not None}
     return json.dumps(known, ensure_ascii=False).encode() + b"\n"
 

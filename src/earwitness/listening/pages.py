@@ -26,7 +26,8 @@ CONSENT, FORM, TEXT, REST, END = "consent", "form", "text", "rest", "end"  # pag
 class Page:
     """A page: its name, what is shown, and the trial if it is one.
 
-    ``counts`` is false for practice and anchors, whose ratings are no results.
+    ``counts`` is false for practice and anchors, whose ratings are no results; ``number`` is
+    that of the trial in its session.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Page:
     session: int = 0
     questions: tuple[Question, ...] = ()
     counts: bool = False
+    number: int = 0
 
     @property
     def asks(self) -> bool:
@@ -77,11 +79,16 @@ def planned(plan: Plan) -> dict[str, Trial]:
     }
 
 
+def heard(trial: Trial) -> dict[str, Any]:
+    """What is presented in a trial, as answers keep it."""
+    return {"item": trial.item, "systems": list(trial.systems), "target": trial.target}
+
+
 def read_page(study: Study, page: Page, values: Mapping[str, Any], listener: int) -> list[Rating]:
     """Ratings that follow from the answers of a page, or all that is wrong with them."""
     if page.trial is not None:
         kind = block_kind(study.blocks[page.trial.block])
-        found = kind.read(page.trial, values, listener, page.session)
+        found = kind.read(page.trial, values, listener, page.session, page.number)
         return found if page.counts else []
     if page.view["kind"] == CONSENT and dict(values) != {AGREE: True}:
         raise BadAnswer(["nobody takes part without agreeing"])
@@ -128,7 +135,7 @@ class _Show:
             kind = block_kind(self.study.blocks[trial.block])
             view = kind.view(trial, self.words, self.address, self.study.reference)
             view["title"], view["progress"] = title, [number, len(trials)]
-            yield Page(f"{name}.{number}", view, trial, session, counts=session > 0)
+            yield Page(f"{name}.{number}", view, trial, session, (), session > 0, number)
 
 
 def _question(one: Question) -> View:

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from earwitness.data import Comparison, Results, Scores
+from earwitness.data import Comparison, PowerPlan, Results, Scores
 from earwitness.report.comparison import comparison_report
 from earwitness.report.html import html
 from earwitness.report.latex import latex
 from earwitness.report.markdown import markdown
 from earwitness.report.parts import Report
+from earwitness.report.power import power_csv, power_json, power_report
 from earwitness.report.records import comparison_csv, comparison_json, to_csv, to_json
 from earwitness.report.results import results_csv, results_json, results_report, tables_csv
 from earwitness.report.scores import scores_report
 from earwitness.report.text import text
 
-Result = Scores | Comparison | Results
+Result = Scores | Comparison | Results | PowerPlan
 MEDIA: dict[str, Callable[[Report], str]] = {
     "text": text,
     "md": markdown,
@@ -34,6 +35,8 @@ def report_of(result: Result) -> Report:
     match result:
         case Results():
             return results_report(result)
+        case PowerPlan():
+            return power_report(result)
         case Comparison():
             return comparison_report(result)
         case Scores():
@@ -51,6 +54,8 @@ def _json(result: Result) -> str:
     match result:
         case Results():
             return results_json(result)
+        case PowerPlan():
+            return power_json(result)
         case Comparison():
             return comparison_json(result)
         case Scores():
@@ -61,6 +66,8 @@ def _csv(result: Result) -> str:
     match result:
         case Results():
             return results_csv(result)
+        case PowerPlan():
+            return power_csv(result)
         case Comparison():
             return comparison_csv(result)
         case Scores():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,14 +19,30 @@ class Components:
     ``residual``: all that a second vote on the same would not repeat.
     """
 
-    listener: float
-    item: float
-    listener_system: float
-    item_system: float
-    residual: float
+    listener: float = 0.0
+    item: float = 0.0
+    listener_system: float = 0.0
+    item_system: float = 0.0
+    residual: float = 0.0
+
+    @classmethod
+    def of_variances(cls, *variances: float, **named: float) -> Components:
+        """From variances instead of standard deviations."""
+        return cls(
+            *map(math.sqrt, variances), **{name: math.sqrt(one) for name, one in named.items()}
+        )
 
     @classmethod
     def of(cls, fitted: Fitted) -> Components:
         """As a pilot has them; 0 for what its votes could not tell apart."""
-        names = ("listener", "item", "listener_system", "item_system", "residual")
-        return cls(*(math.sqrt(fitted.variances.get(name, 0.0)) for name in names))
+        return cls.of_variances(**{f.name: fitted.variances.get(f.name, 0.0) for f in fields(cls)})
+
+    @property
+    def between_items(self) -> float:
+        """Variance that items bring: the same for all listeners."""
+        return self.item**2 + self.item_system**2
+
+    @property
+    def within_stimuli(self) -> float:
+        """Variance of votes on one stimulus."""
+        return self.listener**2 + self.listener_system**2 + self.residual**2

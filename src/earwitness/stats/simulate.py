@@ -9,35 +9,15 @@ What is expected of such votes is computed, not simulated, so that intervals can
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from earwitness.stats.components import Components
 from earwitness.stats.exact import Floats
 from earwitness.stats.votes import Votes
-
-
-@dataclass(frozen=True)
-class Components:
-    """Variances, in squared points of the scale."""
-
-    listener: float = 0.0
-    item: float = 0.0
-    listener_system: float = 0.0
-    item_system: float = 0.0
-    residual: float = 0.0
-
-    @property
-    def between_items(self) -> float:
-        """Variance that items bring: the same for all listeners."""
-        return self.item + self.item_system
-
-    @property
-    def within_stimuli(self) -> float:
-        """Variance of votes on one stimulus."""
-        return self.listener + self.listener_system + self.residual
 
 
 class Points(NamedTuple):
@@ -79,8 +59,8 @@ def stimulus_qualities(
 ) -> Floats:
     """Qualities of stimuli, systems by items: those of systems with the effects of drawn items."""
     of_systems = np.asarray(qualities, np.float64)[:, None]
-    of_items = math.sqrt(components.item) * rng.standard_normal(items)
-    both = math.sqrt(components.item_system) * rng.standard_normal((len(of_systems), items))
+    of_items = components.item * rng.standard_normal(items)
+    both = components.item_system * rng.standard_normal((len(of_systems), items))
     return np.asarray(of_systems + of_items + both)
 
 
@@ -95,12 +75,12 @@ def drawn_values(
 ) -> Floats:
     """Votes of new listeners on stimuli of these qualities: a row a run, a column a vote."""
     systems, _, listeners = design.size
-    bias = math.sqrt(components.listener) * rng.standard_normal((runs, listeners))
+    bias = components.listener * rng.standard_normal((runs, listeners))
     taste = rng.standard_normal((runs, listeners, systems))
-    values = math.sqrt(components.residual) * rng.standard_normal((runs, len(design.values)))
+    values = components.residual * rng.standard_normal((runs, len(design.values)))
     values += stimuli[design.systems, design.items]
     values += bias[:, design.listeners]
-    values += math.sqrt(components.listener_system) * taste[:, design.listeners, design.systems]
+    values += components.listener_system * taste[:, design.listeners, design.systems]
     return values if points is None else points.nearest(values)
 
 

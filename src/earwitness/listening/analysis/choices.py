@@ -28,6 +28,7 @@ Pair = tuple[str, str]
 Counts = tuple[int, int, int]  # chosen the first, the second, neither
 RIGHT_OR_WRONG = "SAME"  # the scale of ABX
 CHOSEN = ("BETTER", "PREFERENCE")
+CHOICES = (*CHOSEN, RIGHT_OR_WRONG)
 SANDWICH = "sandwich_t"
 
 

@@ -4,7 +4,8 @@ Sessions do not tell votes apart: a stimulus that comes again in a later session
 default the first vote counts, as of two answers to a page the first does: it was given by somebody
 who had not heard the stimulus before, and it is always a point of the scale. ``mean`` is for
 studies that repeat stimuli on purpose, ``last`` for tables that keep what listeners changed their
-minds about.
+minds about. A hidden reference of BS.1116 is rated once beside every object, as it must be: its
+mean counts, and nothing is said to be doubled.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from earwitness.errors import InputError, Problem, UsageError, nearest
 
 FIRST, LAST, MEAN, REFUSE = "first", "last", "mean", "refuse"
 RULES = (FIRST, LAST, MEAN, REFUSE)
+EACH_TIME = ("IMPAIRMENT",)  # scales on which a hidden reference is rated beside every object
 Votes = Sequence[Rating]
 
 
@@ -37,10 +39,13 @@ def resolve(
     for cell, one in zip(cells, ratings, strict=True):
         groups.setdefault(cell, []).append(one)
     several = {cell: _in_order(own) for cell, own in groups.items() if len(own) > 1}
-    if rule == REFUSE:
+    again = {cell: _mean(own) for cell, own in several.items() if own[0].scale in EACH_TIME}
+    several = {cell: own for cell, own in several.items() if cell not in again}
+    if rule == REFUSE and several:
         raise InputError([_problem(source, own) for own in several.values()], done="analysed")
     counts = {cell: COUNTED[rule](own) for cell, own in several.items()}
-    kept = [counts[cell] if cell in counts else own[0] for cell, own in groups.items()]
+    one_each = {cell: own[0] for cell, own in groups.items()} | again | counts
+    kept = list(one_each.values())
     return kept, tuple(_doubled(own, counts[cell]) for cell, own in several.items())
 
 

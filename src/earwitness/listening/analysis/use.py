@@ -1,10 +1,10 @@
-"""How listeners use a scale: one value over and over, the same on all scales, its ends."""
+"""How listeners use a scale: one value over and over, the same on all scales."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -21,15 +21,6 @@ class Use:
 
     usual: float
     run: int
-
-
-@dataclass(frozen=True, slots=True)
-class Ends:
-    """One system on one scale: shares of votes at the lowest and at the highest value."""
-
-    floor: float
-    ceiling: float
-    votes: int
 
 
 def use(ratings: Iterable[Rating], scale: str) -> dict[Who, Use]:
@@ -74,21 +65,3 @@ def alike(ratings: Iterable[Rating]) -> dict[Who, float]:
         if len({one.scale for one in votes}) > 1:
             equal[votes[0].listener].append(len({one.value for one in votes}) == 1)
     return {listener: sum(own) / len(own) for listener, own in equal.items()}
-
-
-def ends(
-    ratings: Iterable[Rating], scale: str, *, lowest: float, highest: float
-) -> Mapping[str, Ends]:
-    """By system, how many votes are at the ends of a scale, beyond which nothing could be said."""
-    own = defaultdict[str, list[float]](list)
-    for one in ratings:
-        if one.scale == scale:
-            own[one.key.system].append(one.value)
-    return {
-        system: Ends(
-            sum(value <= lowest for value in values) / len(values),
-            sum(value >= highest for value in values) / len(values),
-            len(values),
-        )
-        for system, values in own.items()
-    }

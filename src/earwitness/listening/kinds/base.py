@@ -226,12 +226,14 @@ class Kind(ABC):
         first = [(reference, words.pages["reference"])] if self.open_reference else []
         return first + found
 
-    def read(self, trial: Trial, values: Values, listener: int, session: int) -> list[Rating]:
-        """Ratings, or all that is wrong with the answers."""
+    def read(
+        self, trial: Trial, values: Values, listener: int, session: int, number: int = 0
+    ) -> list[Rating]:
+        """Ratings, or all that is wrong with answers to trial ``number`` of a session."""
         wrong = list(self._misfits(trial, values)) or list(self.wrong(trial, values))
         if wrong:
             raise BadAnswer(wrong)
-        return list(self.rated(trial, values, Rate(trial, listener, session)))
+        return list(self.rated(trial, values, Rate(trial, listener, session, number)))
 
     def _misfits(self, trial: Trial, values: Values) -> Iterator[str]:
         asks = {ask.name: ask for ask in self.asks(trial)}
@@ -268,13 +270,24 @@ class Rate:
     trial: Trial
     listener: int
     session: int
+    number: int = 0
 
     def __call__(self, system: str, scale: str, value: float, against: str | None = None) -> Rating:
         trial = self.trial
         other = None if against is None else Key(trial.item, against)
         place = trial.systems.index(system)
-        key = Key(trial.item, system)
-        return Rating(key, scale, self.listener, self.session, float(value), other, place)
+        asked = trial.scales.index(scale) + 1 if scale in trial.scales else 0
+        return Rating(
+            Key(trial.item, system),
+            scale,
+            self.listener,
+            self.session,
+            float(value),
+            other,
+            place,
+            self.number,
+            asked,
+        )
 
 
 def _question(ask: Ask, words: Wording) -> View:

@@ -16,7 +16,10 @@ from earwitness.report.results.records import (
     rated_rows,
 )
 
-FIGURES = ("votes", "mean", "sd", "bias", "inconsistency", "correlation", "rmse", "usual", "run")
+FIGURES = (
+    *("votes", "mean", "sd", "bias", "inconsistency", "correlation", "rmse"),
+    *("usual", "run", "alike"),
+)
 Made = tuple[list[str], list[Row]]
 
 

@@ -9,7 +9,10 @@ from earwitness.data import ListenerFigures, Results, ScaleResults, Value
 from earwitness.report.numbers import number, titled
 from earwitness.report.parts import Panel, Panels, Section, Table
 
-HEADER = ("votes", "mean", "sd", "bias", "inconsistency", "correlation", "rmse", "usual", "run")
+HEADER = (
+    *("votes", "mean", "sd", "bias", "inconsistency", "correlation", "rmse"),
+    *("usual", "run", "alike"),
+)
 SHARE = Value("share", "none", 0, 1, "")
 TOLD = (
     "Each listener's mean of every system (dots, in the order of systems) beside that of all who "
@@ -17,7 +20,8 @@ TOLD = (
     "spread of differences about it."
 )
 FIGURES = (
-    "Usual is the share of the value given most often, run the longest row of equal votes; "
+    "Usual is the share of the value given most often, run the longest row of equal votes, alike "
+    "the share of trials with the same number on all scales; "
     "correlation and rmse are with the mean of the others."
 )
 
@@ -56,7 +60,7 @@ def _table(results: Results, scale: ScaleResults) -> Table:
             f"{one.votes:,}",
             *(number(x, value) for x in (one.mean, one.sd, one.bias, one.inconsistency)),
             *(number(one.correlation, SHARE), number(one.rmse, value), number(one.usual, SHARE)),
-            f"{one.run:,}",
+            *(f"{one.run:,}", number(one.alike, SHARE)),
         )
         for one in scale.listeners
     )

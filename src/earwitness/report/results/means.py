@@ -11,8 +11,15 @@ from earwitness.data import Rated, Results, ScaleResults, Value
 from earwitness.report.methods import INTERVALS, way
 from earwitness.report.numbers import cell, number, percent, titled
 from earwitness.report.parts import Counts, Intervals, Lines, Part, Section, Spread, Table
+from earwitness.report.results.records import SHARES
 
 FEW = 11  # values of a scale that bars can show
+WORDS = {
+    "good": "Good or better",
+    "poor": "Poor or worse",
+    "floor": "at the lowest",
+    "ceiling": "at the highest",
+}
 BINS = 25
 
 
@@ -50,16 +57,14 @@ def _means(scale: ScaleResults) -> Intervals:
 
 def _table(scale: ScaleResults) -> Table:
     """A row a system; shares where there are any."""
-    good = any(rated.good for rated in scale.systems.values())
-    poor = any(rated.poor for rated in scale.systems.values())
-    shares = (*(["Good or better"] if good else []), *(["Poor or worse"] if poor else []))
-    header = ("system", "mean", "sd", "votes", "listeners", "items", *shares)
+    every = scale.systems.values()
+    shares = [name for name in SHARES if any(getattr(rated, name) for rated in every)]
+    header = ("system", "mean", "sd", "votes", "listeners", "items", *(WORDS[n] for n in shares))
     rows = tuple(
         (
             *(name, cell(r.mean, scale.value), number(r.sd, scale.value)),
             *(f"{count:,}" for count in (r.votes, r.listeners, r.items)),
-            *([percent(r.good)] if good else []),
-            *([percent(r.poor)] if poor else []),
+            *(percent(getattr(r, share)) for share in shares),
         )
         for name, r in scale.systems.items()
     )

@@ -14,6 +14,7 @@ MEANS = ("scale", "system", "name", *POINT, "votes", "listeners", "items")
 # What mappings are called whose keys are no names of systems, methods or figures.
 LISTED = {"biases": "listener", "inconsistencies": "listener", "listeners": "listener"}
 CHOSEN = ("wins", "losses", "ties", "p")
+SHARES = ("good", "poor", "floor", "ceiling")  # of votes
 Row = list[Any]
 
 
@@ -68,8 +69,9 @@ def point(estimate: Estimate | None) -> Row:
 def rated_rows(scale: ScaleResults) -> Iterator[Row]:
     """Means and shares of systems."""
     for system, rated in scale.systems.items():
-        for name, estimate in (("mean", rated.mean), ("good", rated.good), ("poor", rated.poor)):
-            if estimate is not None:
+        yield mean_row(scale, system, "mean", rated.mean, rated)
+        for name in SHARES:
+            if (estimate := getattr(rated, name)) is not None:
                 yield mean_row(scale, system, name, estimate, rated)
 
 

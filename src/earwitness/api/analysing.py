@@ -1,0 +1,218 @@
+"""Ratings to results: from answers to a study, or from plain tables."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from earwitness import __version__
+from earwitness.api.taking import study_ratings
+from earwitness.data import Input, Progress, Rating, Results, Study, no_progress
+from earwitness.errors import UsageError
+from earwitness.formats.ratings import Known, Limit, read_ratings
+from earwitness.formats.study import read_study
+from earwitness.formats.whole import WholeFolder
+from earwitness.listening.analysis.coded import Coded, coded
+from earwitness.listening.analysis.doubled import resolve
+from earwitness.listening.analysis.scales import known_scales, said_scales
+from earwitness.listening.analysis.settings import Settings, rule_named
+from earwitness.listening.analysis.whole import Material, analyse
+from earwitness.listening.kinds import block_kind
+from earwitness.listening.kinds.mushra import CUTOFFS, Mushra
+from earwitness.listening.screened import screen
+from earwitness.report import tables_csv, written
+from earwitness.report.methods import methods
+
+Place = str | PathLike[str]
+MIDDLE = list(CUTOFFS)[-1]  # the anchor that is to be heard as one
+ALL_FORMS = {"report.html": "html", "results.json": "json", "tables.tex": "latex"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How tables are read: a pattern for the names of samples, and what columns are called.
+
+    ``scales`` are columns of their own, if not all that are numbers.
+    """
+
+    pattern: str = ""
+    column: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    scales: tuple[str, ...] = ()
+
+
+def study_analyse(
+    ratings: Place | Sequence[Place],
+    *,
+    study: Place | Study | None = None,
+    reading: Reading = Reading(),  # noqa: B008
+    progress: Progress = no_progress,
+    **how: Any,
+) -> Results:
+    """All results of ratings: answers to a study, or tables of ratings.
+
+    ``how`` is what ``settings_of`` takes; what is said there goes before what the study plans.
+    """
+    plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
+    settings = settings_of(plan, **how)
+    files = [ratings] if isinstance(ratings, str | PathLike) else list(ratings)
+    material = _material([Path(one) for one in files], plan, reading, settings)
+    return analyse(material, settings, progress=progress)
+
+
+def study_results(
+    study: Study, ratings: Sequence[Rating], inputs: tuple[Input, ...] = (), **how: Any
+) -> Results:
+    """All results of ratings of a study that are there already."""
+    return analyse(_named(study, ratings, inputs), settings_of(study, **how))
+
+
+def settings_of(
+    study: Study | None,
+    *,
+    interval: str = "",
+    level: float = 0.0,
+    correction: str = "",
+    contrasts: Sequence[tuple[str, str]] = (),
+    scales: Sequence[str] = (),
+    screening: Sequence[str] | None = None,
+    reference: str = "",
+    anchor: str = "",
+    **more: Any,
+) -> Settings:
+    """How ratings are analysed: as a study plans it, but for what is said.
+
+    ``scales`` says how far scales go, such as ``MOS=1:5``. ``screening`` names rules with their
+    usual limits; ``reference`` and ``anchor`` are the hidden reference and the middle anchor that
+    some of them need. ``more`` are fields of ``Settings``: doubled, draws, seed, mixed.
+    """
+    planned = _planned(study)
+    said: dict[str, Any] = {"interval": interval, "level": level, "correction": correction}
+    said["contrasts"] = tuple(contrasts)
+    plan = replace(planned.plan, **{name: value for name, value in said.items() if value})
+    rules = planned.screening if screening is None else tuple(map(rule_named, screening))
+    return replace(
+        planned,
+        plan=plan,
+        screening=rules,
+        scales=said_scales(scales),
+        reference=reference or planned.reference,
+        anchor=anchor or planned.anchor,
+        version=__version__,
+        **more,
+    )
+
+
+def _planned(study: Study | None) -> Settings:
+    """What a study plans, and which of its sounds are the hidden reference and an anchor."""
+    if study is None:
+        return Settings()
+    kinds = [block_kind(block) for block in study.blocks]
+    anchors = [name for kind in kinds if isinstance(kind, Mushra) for name in kind.anchors]
+    middle = MIDDLE if MIDDLE in anchors else (anchors[-1] if anchors else "")
+    return Settings(study.analysis, study.screening, reference=study.reference, anchor=middle)
+
+
+def _named(
+    study: Study | None,
+    ratings: Sequence[Rating],
+    inputs: tuple[Input, ...],
+    notes: Sequence[str] = (),
+) -> Material:
+    if study is None:
+        return Material(
+            ratings, ", ".join(one.name for one in inputs), inputs=inputs, notes=tuple(notes)
+        )
+    items = tuple(clip.name for clip in study.material)
+    return Material(ratings, study.title, study.systems, items, inputs, tuple(notes))
+
+
+def kept_ratings(files: Sequence[Place], study: Study, scale: str) -> Coded:
+    """Ratings of one scale, screened as the study plans it."""
+    settings = settings_of(study)
+    material = _material([Path(one) for one in files], study, Reading(), settings)
+    counted, _ = resolve(material.ratings, settings.doubled)
+    roles = {"reference": settings.reference, "anchor": settings.anchor}
+    out = {*screen(counted, settings.screening, **roles).left}
+    return coded([one for one in counted if one.listener not in out], scale, study.systems)
+
+
+def _material(
+    files: list[Path], plan: Study | None, reading: Reading, settings: Settings
+) -> Material:
+    if not files:
+        raise UsageError("name answers or a table of ratings")
+    found, inputs, notes = list[Rating](), list[Input](), list[str]()
+    for path in files:
+        if _are_answers(path):
+            if plan is None:
+                raise UsageError(f"{path} has answers — name the study file, too")
+            found += study_ratings(plan, path)
+            inputs.append(_input(path))
+        else:
+            table = read_ratings(path, **_how(plan, reading, settings))
+            found += table.ratings
+            inputs.append(table.input)
+            notes += table.notes
+    return _named(plan, found, tuple(inputs), notes)
+
+
+def _how(plan: Study | None, reading: Reading, settings: Settings) -> dict[str, Any]:
+    """How a table is read: names and scales are those of the study, if there is one."""
+    said = {name: Limit(one.low, one.high, one.step) for name, one in settings.scales.items()}
+    found: dict[str, Any] = {
+        "pattern": reading.pattern,
+        "column": reading.column,
+        "columns": reading.columns,
+        "scales": reading.scales,
+        "limits": {**known_scales(), **said},
+    }
+    if plan is None:
+        return found
+    kinds = [block_kind(block) for block in plan.blocks]
+    others = [name for kind in kinds for name in kind.extra(plan.reference)]
+    known = Known(
+        systems=(*plan.systems, *others),
+        items=[clip.name for clip in plan.material],
+        listeners=range(1, plan.listeners + 1),
+        scales=[scale for kind in kinds for scale in kind.results()],
+    )
+    return {**found, "known": known}
+
+
+def _are_answers(path: Path) -> bool:
+    """Whether the first line of a file is an answer of a listener."""
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as lines:
+            first = json.loads(next((line for line in lines if line.strip()), "null"))
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError:
+        return False
+    return isinstance(first, dict) and {"page", "values"} <= {*first}
+
+
+def _input(path: Path) -> Input:
+    raw = path.read_bytes()
+    return Input(str(path), hashlib.sha256(raw).hexdigest(), len(raw))
+
+
+def result_files(results: Results) -> dict[str, str]:
+    """Everything that is written of results, by the name of its file: the report, JSON, LaTeX,
+    the methods paragraph, and tables as CSV."""
+    pages = {name: written(results, form) for name, form in ALL_FORMS.items()}
+    return pages | {"methods.txt": methods(results) + "\n"} | tables_csv(results)
+
+
+def results_write(results: Results, folder: Place) -> list[str]:
+    """Write all files of results into a new folder, whole or not at all; their names."""
+    files = result_files(results)
+    with WholeFolder(Path(folder)) as place:
+        for name, content in files.items():
+            (place / name).write_text(content, encoding="utf-8", newline="")
+    return list(files)

@@ -1,0 +1,116 @@
+"""``earwitness study analyse``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from earwitness.api.analysing import Reading, results_write, study_analyse
+from earwitness.cli.notes import notes
+from earwitness.cli.progress import bar
+from earwitness.cli.target import Target, check_results
+from earwitness.errors import UsageError
+from earwitness.listening.analysis.doubled import RULES
+from earwitness.listening.planned import CORRECTIONS, INTERVALS
+from earwitness.listening.screening import SCREENS
+from earwitness.report import FORMS
+
+FILE = click.Path(path_type=Path)
+STUDIES = (".yaml", ".yml")
+
+
+@click.command("analyse")
+@click.argument("files", nargs=-1, type=FILE, required=True)
+@click.option("--pattern", default="", help="How names of samples are made: {system}/{item}.wav")
+@click.option("--sample", default="", help="The column that has names of samples.")
+@click.option(
+    "--column", "columns", multiple=True, metavar="NAME=COLUMN", help="What a column is called."
+)
+@click.option(
+    "--scale", "scales", multiple=True, metavar="NAME=LOW:HIGH", help="How far a scale goes."
+)
+@click.option("--interval", type=click.Choice(INTERVALS), help="[default: as planned, cluster_t]")
+@click.option("--level", type=float, help="Level of intervals.  [default: as planned, 0.95]")
+@click.option("--correction", type=click.Choice(CORRECTIONS), help="[default: as planned, holm]")
+@click.option("--contrast", "contrasts", multiple=True, metavar="A:B", help="Else all pairs.")
+@click.option(
+    "--screen",
+    "screening",
+    multiple=True,
+    type=click.Choice([*SCREENS, "none"]),
+    help="A rule with its usual limits.  [default: as planned]",
+)
+@click.option("--reference", default="", help="The system that is the hidden reference.")
+@click.option("--anchor", default="", help="The system that is the middle anchor.")
+@click.option("--doubled", type=click.Choice(RULES), default=RULES[0], show_default=True)
+@click.option("--draws", default=2000, show_default=True, help="Bootstrap draws.")
+@click.option("--seed", default=0, show_default=True, help="Seed of all that is drawn.")
+@click.option("--mixed/--no-mixed", default=True, show_default=True, help="Fit mixed models.")
+@click.option("--to", type=click.Choice(FORMS), help="Form.  [default: what --output ends in]")
+@click.option("-o", "--output", type=FILE, help="Write here, not to stdout.")
+@click.option("--folder", type=FILE, help="Write report, tables and methods into a new folder.")
+def analyse(
+    files: tuple[Path, ...],
+    to: str | None,
+    output: Path | None,
+    folder: Path | None,
+    **options: Any,
+) -> None:
+    """Results of ratings: means, differences, agreement, screening.
+
+    FILES are a study file and answers to it, or tables of ratings.
+
+    \b
+    earwitness study analyse study.yaml answers.jsonl
+    earwitness study analyse ratings.csv -o report.html
+    """
+    study, ratings = _parted(files)
+    target = Target(to, output, [str(one) for one in files])
+    check_results([str(one) for one in files], [folder])
+    reading = Reading(
+        options.pop("pattern"), options.pop("sample"), dict(_pairs(options.pop("columns"), "="))
+    )
+    contrasts = _pairs(options.pop("contrasts"), ":")
+    screening = _screening(options.pop("screening"))
+    given = {name: value for name, value in options.items() if value is not None}
+    with notes(), bar(unit="scales") as progress:
+        results = study_analyse(
+            ratings,
+            study=study,
+            reading=reading,
+            contrasts=contrasts,
+            screening=screening,
+            progress=progress,
+            **given,
+        )
+    if folder is not None:
+        written = results_write(results, folder)
+        click.echo(f"wrote {len(written)} files into {folder}", err=True)
+    if folder is None or output is not None or to is not None:
+        target.write(results)
+
+
+def _parted(files: Sequence[Path]) -> tuple[Path | None, list[Path]]:
+    """The study file, if one is named, and the others."""
+    studies = [path for path in files if path.suffix.lower() in STUDIES]
+    if len(studies) > 1:
+        raise UsageError(f"name one study file, got {', '.join(map(str, studies))}")
+    return (studies[0] if studies else None), [path for path in files if path not in studies]
+
+
+def _pairs(given: Sequence[str], mark: str) -> list[tuple[str, str]]:
+    found = []
+    for one in given:
+        a, _, b = one.partition(mark)
+        if not a or not b:
+            raise UsageError(f'"{one}": must have a "{mark}" between two names')
+        found.append((a, b))
+    return found
+
+
+def _screening(given: tuple[str, ...]) -> list[str] | None:
+    """Rules by name; ``none`` is no rule, nothing is what was planned."""
+    return [name for name in given if name != "none"] if given else None

@@ -1,0 +1,154 @@
+"""Means of systems with all their intervals, and differences between systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from earwitness.data import Analysis, Contrast, Estimate, Rated
+from earwitness.listening.analysis.coded import Coded
+from earwitness.listening.analysis.scales import has_good
+from earwitness.listening.analysis.settings import MIXED, Settings
+from earwitness.listening.kinds.base import Scale
+from earwitness.stats.contrasts import Paired, contrasts
+from earwitness.stats.correction import CORRECTIONS
+from earwitness.stats.means import means
+from earwitness.stats.mixed import mixed_contrasts, mixed_means
+from earwitness.stats.shares import shares
+from earwitness.stats.votes import Votes
+
+CLUSTER_T = "cluster_t"
+GOOD, POOR = 4.0, 2.0  # Good or better, Poor or worse, of five points
+
+
+def mean_estimates(coded: Coded, method: str, settings: Settings) -> dict[str, Estimate]:
+    """The mean of every system with the interval of a method."""
+    level = settings.plan.level
+    if method == MIXED:
+        found = mixed_means(coded.votes, level=level)
+    else:
+        draws, seed = settings.draws, settings.seed
+        found = means(coded.votes, method, level=level, draws=draws, seed=seed)
+    return dict(zip(coded.systems, found, strict=True))
+
+
+def rated(coded: Coded, scale: Scale, settings: Settings) -> dict[str, Rated]:
+    """All about the votes of every system."""
+    every = {one: mean_estimates(coded, one, settings) for one in settings.methods}
+    parts = _shares(coded, scale, settings.plan.level)
+    return {
+        name: _rated(
+            coded,
+            number,
+            {method: own[name] for method, own in every.items()},
+            {part: found[number] for part, found in parts.items()},
+        )
+        for number, name in enumerate(coded.systems)
+    }
+
+
+def _rated(
+    coded: Coded, number: int, intervals: Mapping[str, Estimate], parts: Mapping[str, Estimate]
+) -> Rated:
+    own = coded.votes.chosen(coded.votes.systems == number)
+    values, counts = np.unique(own.values, return_counts=True)
+    return Rated(
+        mean=next(iter(intervals.values())),
+        intervals=intervals,
+        votes=len(own.values),
+        listeners=len(np.unique(own.listeners)),
+        items=len(np.unique(own.items)),
+        sd=float(own.values.std(ddof=1)) if len(own.values) > 1 else float("nan"),
+        counts=dict(zip(values.tolist(), counts.tolist(), strict=True)),
+        **parts,
+    )
+
+
+def _shares(coded: Coded, scale: Scale, level: float) -> dict[str, list[Estimate]]:
+    """Shares of votes: Good or better and Poor or worse, where the scale has them, and its ends."""
+    found = {
+        "floor": shares(coded.votes, at_most=scale.low, level=level),
+        "ceiling": shares(coded.votes, at_least=scale.high, level=level),
+    }
+    if has_good(scale):
+        found["good"] = shares(coded.votes, at_least=GOOD, level=level)
+        found["poor"] = shares(coded.votes, at_most=POOR, level=level)
+    return found
+
+
+class Named(NamedTuple):
+    """Two systems by name, and by number in votes that have both."""
+
+    a: str
+    b: str
+    pair: tuple[int, int]
+
+
+def compared(coded: Coded, settings: Settings) -> tuple[Contrast, ...]:
+    """Differences between systems, with p corrected over all of them.
+
+    Those of the planned pairs of systems, or of all. Where systems were rated against others, each
+    is compared with its other first, that is with a rating of 0.
+    """
+    votes, named = coded.votes, _planned(coded, settings.plan)
+    if any(one.against for one in coded.ratings):
+        votes, beside = _beside_others(coded)
+        named = [*beside, *(named if len({one.b for one in beside}) == 1 else [])]
+    found = _tested(votes, [one.pair for one in named], settings)
+    corrected = CORRECTIONS[settings.plan.correction]([one.p for one in found])
+    return tuple(
+        Contrast(coded.scale, name.a, name.b, one.difference, one.p, p, better, one.effect)
+        for name, one, p in zip(named, found, corrected, strict=True)
+        for better in [_better(name, one.difference.value, p, 1 - settings.plan.level)]
+    )
+
+
+def _planned(coded: Coded, plan: Analysis) -> list[Named]:
+    known = {name: number for number, name in enumerate(coded.systems)}
+    wanted = [(a, b) for a, b in plan.contrasts if a in known and b in known]
+    pairs = wanted or list(combinations(coded.systems, 2))
+    return [Named(a, b, (known[a], known[b])) for a, b in pairs]
+
+
+def _beside_others(coded: Coded) -> tuple[Votes, list[Named]]:
+    """Votes with one system more, which always is rated 0, and each system beside its other."""
+    votes, zero = coded.votes, len(coded.systems)
+    doubled = Votes(
+        np.concatenate([votes.values, np.zeros(len(votes.values))]),
+        np.concatenate([votes.systems, np.full(len(votes.values), zero)]),
+        np.tile(votes.items, 2),
+        np.tile(votes.listeners, 2),
+        (zero + 1, *votes.size[1:]),
+    )
+    pairs = {
+        number: (one.key.system, one.against.system)
+        for number, one in zip(votes.systems.tolist(), coded.ratings, strict=True)
+        if one.against
+    }
+    return doubled, [Named(*pairs[number], (number, zero)) for number in sorted(pairs)]
+
+
+def _tested(votes: Votes, pairs: list[tuple[int, int]], settings: Settings) -> list[Paired]:
+    """By the planned method; the mixed model has no size of an effect, and takes that of t."""
+    plan = settings.plan
+    mixed = plan.interval == MIXED
+    found = contrasts(
+        votes,
+        pairs,
+        CLUSTER_T if mixed else plan.interval,
+        level=plan.level,
+        draws=settings.draws,
+        seed=settings.seed,
+    )
+    if not mixed:
+        return found
+    modelled = mixed_contrasts(votes, pairs, level=plan.level)
+    return [Paired(*one, by_t.effect) for one, by_t in zip(modelled, found, strict=True)]
+
+
+def _better(names: Named, difference: float, p: float, alpha: float) -> str:
+    """The better one, if they can be told apart."""
+    return "" if not p < alpha else names.a if difference > 0 else names.b

@@ -1,0 +1,82 @@
+"""How ratings are analysed: the plan, and what else numbers depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from earwitness.data import Analysis, Rule
+from earwitness.errors import UsageError, nearest
+from earwitness.listening.analysis.doubled import RULES
+from earwitness.listening.kinds.base import Scale
+from earwitness.listening.planned import CORRECTIONS, INTERVALS
+from earwitness.listening.screening import SCREENS
+
+MIXED = "mixed"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A plan with rules of screening, scales that were said, and how chance is drawn.
+
+    ``reference`` and ``anchor`` are the hidden reference and the middle anchor, where some system
+    is one. Without ``mixed`` no mixed model is fitted, unless it is planned.
+    """
+
+    plan: Analysis = field(default_factory=Analysis)
+    screening: tuple[Rule, ...] = ()
+    doubled: str = RULES[0]
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+    reference: str = ""
+    anchor: str = ""
+    draws: int = 2000
+    seed: int = 0
+    mixed: bool = True
+    version: str = ""
+
+    def __post_init__(self) -> None:
+        _one_of("interval", self.plan.interval, INTERVALS)
+        _one_of("correction", self.plan.correction, CORRECTIONS)
+        _one_of("rule for doubled votes", self.doubled, RULES)
+        for rule in self.screening:
+            _one_of("rule of screening", rule.name, tuple(SCREENS))
+        if not 0 < self.plan.level < 1:
+            raise UsageError(f"level must lie between 0 and 1, got {self.plan.level:g}")
+        if self.draws < 1:
+            raise UsageError(f"draws must be 1 or more, got {self.draws}")
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Intervals that are computed, the planned one first."""
+        first = self.plan.interval
+        others = [one for one in INTERVALS if one != first and (self.mixed or one != MIXED)]
+        return (first, *others)
+
+    @property
+    def signature(self) -> str:
+        """All that numbers depend on, beside the votes."""
+        plan = self.plan
+        rules = [f"{rule.name}({_limits(rule)})" for rule in self.screening]
+        parts = [
+            f"earwitness={self.version}",
+            f"ratings(interval={plan.interval},level={plan.level:g},correction={plan.correction})",
+            f"screening={'+'.join(rules) or 'none'}",
+            f"doubled={self.doubled}",
+            f"bootstrap(draws={self.draws},seed={self.seed})",
+        ]
+        return "|".join(parts)
+
+
+def _limits(rule: Rule) -> str:
+    return ",".join(f"{name}={value:g}" for name, value in rule.limits.items())
+
+
+def _one_of(what: str, name: str, known: tuple[str, ...]) -> None:
+    if name not in known:
+        raise UsageError(f'there is no {what} "{name}" — {nearest(name, known)}')
+
+
+def rule_named(name: str) -> Rule:
+    """A rule with its usual limits."""
+    _one_of("rule of screening", name, tuple(SCREENS))
+    return Rule(name, SCREENS[name].limits)

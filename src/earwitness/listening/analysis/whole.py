@@ -1,0 +1,124 @@
+"""All results of ratings: doubled votes resolved, listeners screened, every scale analysed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from earwitness.data import (
+    Input,
+    Progress,
+    Rating,
+    Results,
+    ScaleResults,
+    Who,
+    no_progress,
+)
+from earwitness.errors import UsageError, nearest
+from earwitness.listening.analysis.agreed import agreement, figures, subject_model
+from earwitness.listening.analysis.choices import CHOICES, abilities, choices
+from earwitness.listening.analysis.coded import Coded, coded
+from earwitness.listening.analysis.doubled import resolve
+from earwitness.listening.analysis.effects import effects
+from earwitness.listening.analysis.heard import stimuli
+from earwitness.listening.analysis.rated import compared, mean_estimates, rated
+from earwitness.listening.analysis.scales import Scales, described
+from earwitness.listening.analysis.settings import Settings
+from earwitness.listening.analysis.use import alike
+from earwitness.listening.screened import screen
+from earwitness.stats.correction import CORRECTIONS
+
+
+@dataclass(frozen=True)
+class Material:
+    """Ratings, what they are called, in which order systems and items come, and their files."""
+
+    ratings: Sequence[Rating]
+    title: str = "Ratings"
+    systems: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+    inputs: tuple[Input, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def analyse(material: Material, settings: Settings, *, progress: Progress = no_progress) -> Results:
+    """Everything that follows from ratings."""
+    if not material.ratings:
+        raise UsageError("there are no ratings")
+    counted, doubled = resolve(material.ratings, settings.doubled)
+    roles = {"reference": settings.reference, "anchor": settings.anchor}
+    found = screen(counted, settings.screening, **roles)
+    left = found.left if len(found.left) < len({one.listener for one in counted}) else ()
+    kept = [one for one in counted if one.listener not in set(left)]
+    scales, same = [], alike(counted)
+    names = _scales(counted, settings)
+    for number, name in enumerate(names):
+        progress(number, len(names), number)
+        own = coded(counted, name, material.systems, material.items)
+        scales.append(_scale(own, left, kept, same, settings))
+    return Results(
+        title=material.title,
+        signature=settings.signature,
+        inputs=material.inputs,
+        plan=settings.plan,
+        scales=tuple(scales),
+        listeners=len({one.listener for one in counted}),
+        screened=found.found,
+        left=left,
+        doubled=doubled,
+        rule=settings.doubled,
+        rules=settings.screening,
+        version=settings.version,
+        notes=(*material.notes, *found.notes, *_nobody(found.left, left)),
+    )
+
+
+def _scales(ratings: Sequence[Rating], settings: Settings) -> list[str]:
+    """Scales in the order of the plan, or as they come."""
+    known = list(dict.fromkeys(one.scale for one in ratings))
+    for name in settings.plan.scales:
+        if name not in known:
+            raise UsageError(f'no rating is on scale "{name}" — {nearest(name, known)}')
+    return list(settings.plan.scales) or known
+
+
+def _nobody(found: Sequence[Who], left: Sequence[Who]) -> list[str]:
+    return ["screening would leave nobody: all listeners are kept"] * (len(found) > len(left))
+
+
+def _scale(
+    every: Coded,
+    left: Sequence[Who],
+    ratings: Sequence[Rating],
+    same: Mapping[Who, float],
+    settings: Settings,
+) -> ScaleResults:
+    """Results of one scale; ``ratings`` are those of all scales that count."""
+    kept = every.without(left)
+    scale, told = Scales(settings.scales).of(every.scale, every.ratings)
+    plan = settings.plan
+    whole = ScaleResults(
+        value=described(scale),
+        systems={},
+        contrasts=(),
+        everyone={},
+        agreement=agreement(kept, settings),
+        listeners=figures(every, same),
+        effects=effects(ratings, every.scale, level=plan.level),
+        stimuli=stimuli(kept),
+        notes=(told,) if told else (),
+    )
+    if every.scale in CHOICES:
+        correct = CORRECTIONS[plan.correction]
+        return replace(
+            whole,
+            choices=choices(ratings, every.scale, level=plan.level, correct=correct),
+            abilities=abilities(ratings, every.scale, level=plan.level),
+        )
+    return replace(
+        whole,
+        systems=rated(kept, scale, settings),
+        contrasts=compared(kept, settings),
+        everyone=mean_estimates(every, plan.interval, settings) if left else {},
+        subjects=subject_model(kept, settings),
+    )
