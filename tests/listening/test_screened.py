@@ -135,7 +135,7 @@ def test_bs1534_leaves_out_more_than_fifteen_in_a_hundred_and_not_fifteen(items:
 
 
 def test_fifteen_in_a_hundred_is_exact_for_every_number_of_items() -> None:
-    for items in range(1, many(60, 400)):
+    for items in range(1, many(60, 200)):
         most = 15 * items // 100  # whole numbers: the most that is not more than 15 %
         found = screen(
             mushra({"kept": (most, 0), "left": (most + 1, 0)}, items),

@@ -66,7 +66,7 @@ def test_values_are_those_of_the_plain_version(
 ) -> None:
     monkeypatch.setattr("earwitness.stats.alpha.TABLE", table)
     rng = np.random.default_rng(2)
-    for _ in range(many(30, 1000)):
+    for _ in range(many(30, 300)):
         votes = random_table(rng)
         found = alpha(votes, measured, draws=0).value
         assert found == pytest.approx(plain(votes, measured), abs=1e-10, nan_ok=True)

@@ -72,7 +72,7 @@ def panel(rng: np.random.Generator, stimuli: int, listeners: int, spread: float 
 
 def test_without_a_floor_it_is_the_plain_algorithm() -> None:
     rng = np.random.default_rng(4)
-    for _ in range(many(4, 60)):
+    for _ in range(many(4, 20)):
         table = panel(rng, 25, 9)
         table[rng.random(table.shape) < 0.1] = np.nan
         found, twin = fit_subjects(table, share=0), plain(table)
