@@ -38,11 +38,11 @@ def test_p_and_intervals_are_those_of_scipy() -> None:
 
     sides = {"greater": at_least, "less": at_most, "two-sided": two_sided}
     large = [(k, 1000, 0.5) for k in range(0, 1001, many(53, 3))] + [(10_200, 20_000, 0.5)]
-    for count, trials, chance in GRID + large:
+    for count, trials, chance in GRID[:: many(5, 1)] + large:
         for side, test in sides.items():
             peer = binomtest(count, trials, chance, alternative=side)
             assert test(count, trials, chance) == pytest.approx(peer.pvalue, rel=1e-9, abs=1e-300)
-        for level in (0.8, 0.95):
+        for level in (0.8, 0.95) if chance == 0.5 else ():
             own = share(count, trials, level)
             exact = binomtest(count, trials).proportion_ci(level, "exact")
             assert (own.low, own.high) == pytest.approx((exact.low, exact.high), rel=1e-9)

@@ -134,25 +134,24 @@ def test_without_ties_it_is_a_logistic_regression_with_clusters() -> None:
 
 @given(st.integers(0, 10**6), st.sampled_from([2, 3, 4]), st.integers(1, 8))
 def test_small_panels_have_a_top_or_are_named(seed: int, systems: int, votes: int) -> None:
-    """Where all is called finite, no far point is higher; where not, far points are at least as."""
+    """All is finite if and only if no way leads up for ever, and all systems are connected."""
     from scipy.optimize import linprog
 
     rng = np.random.default_rng(seed)
     pairs = [tuple(rng.choice(systems, 2, replace=False)) for _ in range(votes)]
     rows = [(int(a), int(b), int(rng.integers(-1, 2)), n) for n, (a, b) in enumerate(pairs)]
     found = fitted(of(rows, systems, votes))
-    # A way out to infinity never loses: a choice has ±u ≥ η and ±u ≥ 0, a tie η ≥ |u|; u is half
-    # the distance. Some way has to gain: the sum of all gains is made as large as can be.
-    limits, gains = [], np.zeros(systems + 1)
+    # A way out to infinity never loses: a choice has ±u ≥ 0 and ±u ≥ η, a tie η ≥ |u|; u is half
+    # the distance. Some way has to gain: the sum of all gains is made as large as can be. Without
+    # any tie the tie factor is no part of the model.
+    tied = any(outcome == 0 for _, _, outcome, _ in rows)
+    limits = []
     for a, b, outcome, _ in rows:
         half, tie = np.zeros(systems + 1), np.zeros(systems + 1)
         half[a], half[b], tie[-1] = 0.5, -0.5, 1.0
-        tied = any(row[2] == 0 for row in rows)
-        own = [half * outcome, half * outcome - tie] if outcome else [tie - half, tie + half]
-        limits += own if tied or outcome == 0 else own[:1]
-        gains = np.sum(limits, axis=0)
-    # without a tie the tie factor is out of the model
-    ends = [(-1, 1)] * systems + [(-1, 1) if any(r[2] == 0 for r in rows) else (0, 0)]
+        chosen = [half * outcome, half * outcome - tie][: 1 + tied]
+        limits += chosen if outcome else [tie - half, tie + half]
+    gains, ends = np.sum(limits, axis=0), [(-1, 1)] * systems + [(-tied, tied)]
     best = -linprog(-gains, A_ub=-np.array(limits), b_ub=np.zeros(len(limits)), bounds=ends).fun
     graph = np.eye(systems, dtype=bool)
     for a, b, _, _ in rows:

@@ -65,6 +65,16 @@ def test_one_order_for_all_tells_nothing() -> None:
     assert np.isnan(found.values).all()
 
 
+def test_a_slope_that_all_share_moves_every_slope_by_as_much() -> None:
+    rng = np.random.default_rng(3)
+    stimuli, listeners = np.tile(np.arange(10), 4), np.repeat(np.arange(4), 10)
+    place = np.concatenate([rng.permutation(10) for _ in range(4)])[:, None] / 9
+    values = rng.normal(size=40)
+    before = listener_slopes(values, listeners, place, (stimuli,), 4)
+    after = listener_slopes(values - 2 * place[:, 0], listeners, place, (stimuli,), 4)
+    assert after.values == pytest.approx(before.values - 2, abs=1e-9)
+
+
 def test_the_interval_is_widened_by_what_the_covariance_of_slopes_says() -> None:
     rng = np.random.default_rng(2)
     orders = [np.argsort(np.argsort(np.arange(20) + rng.normal(0, 3, 20))) for _ in range(5)]

@@ -34,7 +34,7 @@ def decided(model: str, d: float, rng: np.random.Generator) -> float:
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("d", [0.0, 0.5, 1.0, 2.0, 3.5])
 def test_shares_are_those_of_simulated_decisions(model: str, d: float) -> None:
-    found = decided(model, d, np.random.default_rng(int(10 * d)))
+    found = decided(model, d, np.random.default_rng([*model.encode(), int(10 * d)]))
     want = share_right(d, model)
     error = math.sqrt(want * (1 - want) / TRIALS)
     print(f"{model} d′ {d}: {want:.5f}, simulated {found:.5f} ± {error:.5f}")
