@@ -6,7 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 from earwitness.networks.band import Band
-from earwitness.networks.distances import Costs, Distances, distances
+from earwitness.networks.costs import Costs
+from earwitness.networks.distances import Distances, distances
 from earwitness.networks.network import START, Network
 from earwitness.networks.summary import Summary, enough
 

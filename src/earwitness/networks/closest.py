@@ -6,7 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from earwitness.networks.band import Band
-from earwitness.networks.distances import Costs, Distances, distances
+from earwitness.networks.costs import Costs
+from earwitness.networks.distances import Distances, distances
 from earwitness.networks.network import Network
 from earwitness.networks.optimal import Optimal
 from earwitness.networks.people import People
@@ -112,7 +113,7 @@ def _path(found: _Found) -> tuple[int, ...]:
     plain = found.distances
     if found.people:
         return Optimal(plain, found.people.slack).path()
-    marked = Optimal(plain, most=MANY * len(plain.rows))
+    marked = Optimal(plain, most=MANY * len(plain.network.before))
     if marked.complete:
         return marked.path()
     people = People(plain.network.observed, plain.summary, plain.costs)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import log
 
-from earwitness.networks.distances import LARGE, Costs
+from earwitness.networks.costs import Costs
+from earwitness.networks.distances import LARGE
 from earwitness.networks.network import WHOLE, Network
 from earwitness.networks.optimal import SAME
 from earwitness.networks.summary import Summary

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import gcd
 
-from earwitness.networks.distances import Costs
+from earwitness.networks.costs import Costs
 from earwitness.networks.network import Network
 from earwitness.networks.summary import Summary, split
 
