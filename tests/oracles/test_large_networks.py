@@ -15,8 +15,12 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+from rapidfuzz.distance import Levenshtein
 
-from earwitness.networks import Network, closest
+from earwitness.networks import Network, alignment, closest
+from earwitness.networks.bounds import Bounds
+from earwitness.networks.costs import Costs
+from earwitness.networks.summary import Summary
 from support import many
 
 ONE, SAME = 2**60, 2**60 // 10**9
@@ -172,3 +176,43 @@ def test_many_ties_are_settled_as_few_are(monkeypatch: pytest.MonkeyPatch) -> No
                 found = closest(network, output, objective=objective)
                 want = Plain(network, output, range(size + 2)).closest(objective)
                 assert (found.path, found.edits) == want, (kept, output)
+
+
+def test_cells_that_closest_paths_cannot_have_are_left_out_and_no_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = random.Random(4)
+    monkeypatch.setattr(import_module("earwitness.networks.closest"), "WIDE", -1)
+    for _ in range(many(8, 120)):
+        size = rng.randint(2, 60)
+        monkeypatch.setattr(import_module("earwitness.networks.sections"), "SECTION", size // 8 + 1)
+        kept = people(rng, size)
+        network = Network(size, kept, rng.random() < 0.5)
+        for output in outputs(rng, size, kept):
+            for objective in ("edits", "accuracy"):
+                found = closest(network, output, objective=objective)
+                want = Plain(network, output, range(size + 2)).closest(objective)
+                assert (found.path, found.edits) == want, (kept, output)
+
+
+def test_bounds_admit_the_cells_of_known_paths_and_few_others() -> None:
+    rng = random.Random(5)
+    widths = []
+    for _ in range(many(10, 200)):
+        size = rng.randint(20, 60)
+        kept = people(rng, size)
+        network, one = Network(size, kept), list(rng.choice(kept))
+        output = sorted({n if rng.random() < 0.9 else rng.randint(1, size) for n in one})
+        summary = Summary.of(network, output, None)
+        costs = Costs(-1, network.longest, network.longest + 1)
+        for path in kept:
+            edits = Levenshtein.distance(output, path)
+            starts, stops = Bounds(costs, costs.path(edits, len(path))).cells(network, summary)
+            place = 0
+            for step in alignment(output, path):
+                place += step.place is not None
+                if step.position is not None:
+                    at = network.words.index(step.position)
+                    assert starts[at] <= place < stops[at], (kept, output, path)
+            widths.append((stops - starts).mean() / (len(output) + 1))
+    assert sum(widths) / len(widths) < 0.7

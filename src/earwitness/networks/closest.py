@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from earwitness.networks.band import Band
+from earwitness.networks.bounds import Bounds
 from earwitness.networks.costs import Costs
 from earwitness.networks.distances import Distances, distances
 from earwitness.networks.network import Network
@@ -16,6 +17,7 @@ from earwitness.networks.summary import Summary, enough, split
 
 MANY = 8  # marked cells a node from which on ties are too many to look at one by one
 GUESSES, NARROW = 1, 64  # looks for a better rate among cells so many words off
+WIDE = 512  # edits from which on it pays to look for cells that paths cannot have
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class _Found:
 
     distances: Distances
     people: People | None
-    band: Band
+    band: Band | Bounds
     edits: int = 0
 
     @property
@@ -72,12 +74,17 @@ class _Found:
         return self.people.cost(least) if self.people else least
 
 
-def _look(network: Network, summary: Summary, costs: Costs, most: int) -> _Found:
-    """Distances, right for paths of so many edits at most.
+def _look(
+    network: Network, summary: Summary, costs: Costs, known: tuple[int, int], most: int
+) -> _Found:
+    """Distances, right for paths no worse than a known one: of so many edits at most.
 
     Where little matches, ties are many, and arcs gain at once.
     """
-    band, people = Band.of(summary, most), People(network, summary, costs)
+    band: Band | Bounds = Band.of(summary, most)
+    if summary.by_position and not summary.few and most > WIDE:
+        band = Bounds(costs, costs.path(*known))
+    people = People(network, summary, costs)
     if network.original or not summary.few or not people.fits:
         return _Found(distances(network, summary, costs, band), None, band)
     return _Found(distances(network, summary, people.costs, band), people, band)
@@ -86,8 +93,8 @@ def _look(network: Network, summary: Summary, costs: Costs, most: int) -> _Found
 def _fewest(network: Network, summary: Summary) -> _Found:
     """The fewest edits, and the longest path that needs no more."""
     unit = network.longest + 1
-    most, _ = min(enough(network, summary))
-    found = _look(network, summary, Costs(-1, unit - 1, unit), most)
+    known = min(enough(network, summary))
+    found = _look(network, summary, Costs(-1, unit - 1, unit), known, known[0])
     return replace(found, edits=split(found.least, unit)[0])
 
 
@@ -101,7 +108,7 @@ def _least_rate(network: Network, summary: Summary) -> _Found:
         guess = distances(network, summary, rate.costs, Band(NARROW), keep=False)
         rate = rate.better(guess.least) if guess.least < 0 else rate
     while True:
-        found = _look(network, summary, rate.costs, rate.most)
+        found = _look(network, summary, rate.costs, (rate.edits, rate.length), rate.most)
         better = rate.better(found.least)
         if better.edits * rate.length == rate.edits * better.length:
             return replace(found, edits=better.edits)

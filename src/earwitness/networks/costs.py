@@ -20,6 +20,10 @@ class Costs:
     gains: Mapping[int, int] | None = None
     times: int = 1
 
+    def path(self, edits: int, words: int) -> int:
+        """Those of a path of so many words, without gains."""
+        return edits * self.extra + words * self.match
+
     @property
     def most(self) -> int:
         """No step costs or gains more."""

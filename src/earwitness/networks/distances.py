@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from earwitness.networks.band import Band
+from earwitness.networks.bounds import Bounds
 from earwitness.networks.costs import Costs
 from earwitness.networks.network import START, Network
 from earwitness.networks.rows import Rows
@@ -78,7 +79,7 @@ class Distances:
 
 
 def distances(
-    network: Network, summary: Summary, costs: Costs, band: Band, *, keep: bool = True
+    network: Network, summary: Summary, costs: Costs, band: Band | Bounds, *, keep: bool = True
 ) -> Distances:
     """All rows; right for paths in cells of the band, and never too small.
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.networks.band import Band
+from earwitness.networks.bounds import Bounds
 from earwitness.networks.network import START, Network
 from earwitness.networks.summary import Summary
 
@@ -30,13 +31,14 @@ class Section(NamedTuple):
         return len(self.led) + len(self.nodes), self.stop - self.start + 1
 
 
-def sections_of(network: Network, summary: Summary, band: Band) -> list[Section]:
+def sections_of(network: Network, summary: Summary, band: Band | Bounds) -> list[Section]:
     """Sections with the cells of a band."""
     words, last = network.words, network.last
     starts, stops = band.cells(network, summary)
     firsts = range(0, len(words), SECTION)
     lows = np.minimum.reduceat(starts, firsts)
-    lows, highs = np.minimum.accumulate(lows[::-1])[::-1], np.maximum.reduceat(stops, firsts)
+    lows = np.minimum.accumulate(lows[::-1])[::-1]
+    highs = np.maximum.accumulate(np.maximum.reduceat(stops, firsts))
     found, led = list[Section](), [START]
     for first, low, high in zip(firsts, lows.tolist(), highs.tolist(), strict=True):
         nodes = words[first : first + SECTION]

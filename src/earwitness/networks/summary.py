@@ -8,9 +8,10 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import Levenshtein
 
 from earwitness.networks.network import START, Network
+
+NEVER = 2**62  # more than any cost
 
 
 @dataclass(frozen=True)
@@ -66,33 +67,39 @@ class Summary:
 def enough(network: Network, summary: Summary) -> list[tuple[int, int]]:
     """Edits that are enough for some paths, and their words.
 
-    They are the longest and the shortest path, and the one with the fewest words that are on one
-    side only.
+    They are the longest and the shortest path, and a good one.
     """
     size = summary.words
     found = [(max(size, length), length) for length in (network.longest, network.shortest)]
     if summary.by_position and not summary.few:
-        labels = [0] * size
-        for node, places in summary.matches.items():
-            for place in places:
-                labels[place - 1] = node
-        path = _fewest_alone(network, summary)
-        found.append((Levenshtein.distance(labels, path), len(path)))
+        found.append(_good(network, summary))
     return found
 
 
-def _fewest_alone(network: Network, summary: Summary) -> list[int]:
-    """The path with the fewest words that are on one side only."""
-    matches, before = summary.matches, network.before
-    best = {START: 0}
-    for node, leading in before.items():
-        if node != START:
-            best[node] = min([best[a] for a in leading]) + (-1 if node in matches else 1)
-    path, node = list[int](), network.end
-    while node != START:
-        path.append(node)
-        node = min(before[node], key=best.__getitem__)
-    return path[:0:-1]
+def _good(network: Network, summary: Summary) -> tuple[int, int]:
+    """Edits and words of a path, where of every node only one way there is looked at.
+
+    Beside so many words, it costs ``flat``, or ``ramp`` and as many words too much if that is more.
+    The way taken costs the least up to the last word before the node that can match.
+    """
+    before, matches, large = network.before, summary.matches, network.longest + 1
+    flat, ramp, place = {START: 0}, {START: 0}, 0  # an edit costs ``large``, a word gains 1
+    for node in network.words:
+        if right := node in matches and matches[node][0] > place:
+            place = matches[node][0]
+        upto, best, way = (place - 1) * large, NEVER, START
+        for a in before[node]:
+            cost = ramp[a] + upto
+            if cost < flat[a]:
+                cost = flat[a]
+            if cost < best:
+                best, way = cost, a
+        if right:
+            flat[node], ramp[node] = best - 1, best - 1 - place * large
+        else:
+            flat[node], ramp[node] = flat[way] + large - 1, ramp[way] - 1
+    upto = summary.words * large
+    return split(min(max(flat[a], ramp[a] + upto) for a in before[network.end]), large)
 
 
 def split(least: int, longest: int) -> tuple[int, int]:
