@@ -59,16 +59,13 @@ class Band:
 
 def _alone(network: Network, matches: Mapping[int, object]) -> tuple[Places, Places]:
     """The fewest words of paths up to each word, and of those behind it, that match nothing."""
-    own = {node: 0 if node in matches else 1 for node in network.words}
-    before, after = {START: 0}, {network.end: 0}
+    before, within, after = {START: 0}, {network.end: 0}, list[int]()
     for node in network.words:
-        before[node] = min([before[a] for a in network.before[node]]) + own[node]
+        before[node] = min([before[a] for a in network.before[node]]) + (node not in matches)
     for node in reversed(network.words):
-        after[node] = min([after[b] + own.get(b, 0) for b in network.behind[node] if b in after])
-    return (
-        np.array([before[node] for node in network.words]),
-        np.array([after[node] for node in network.words]),
-    )
+        after.append(min([within[b] for b in network.behind[node]]))
+        within[node] = after[-1] + (node not in matches)
+    return np.array(list(before.values())[1:]), np.array(after[::-1])
 
 
 def _furthest(network: Network, words: int) -> Places:

@@ -2,8 +2,9 @@
 
 Beside the first i words of the summary, a path up to a node costs at least ``flat``, whatever i is,
 and at least ``ramp`` and i words too much. Both follow from the least of the nodes before: a wrong
-word costs as much as a word too much or more of either, and a word that matches has one place,
-where both hold. From the end backwards it is the same, with places counted from there.
+word adds what it costs, to ``ramp`` less a word too much, since it may stand beside one; a word
+that matches has its place, and costs what is more there. From the end backwards it is the same,
+with places counted from there.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from earwitness.networks.rate import Rate
 from earwitness.networks.summary import Summary, enough, split
 
 MANY = 8  # marked cells a node from which on ties are too many to look at one by one
-GUESSES, NARROW = 1, 64  # looks for a better rate among cells so many words off
+NARROW = 64  # words off their places, for a first look for a better rate
 WIDE = 512  # edits from which on it pays to look for cells that paths cannot have
 
 
@@ -94,7 +94,7 @@ def _fewest(network: Network, summary: Summary) -> _Found:
     """The fewest edits, and the longest path that needs no more."""
     unit = network.longest + 1
     known = min(enough(network, summary))
-    found = _look(network, summary, Costs(-1, unit - 1, unit), known, known[0])
+    found = _look(network, summary, Costs.fewest(unit), known, known[0])
     return replace(found, edits=split(found.least, unit)[0])
 
 
@@ -103,9 +103,9 @@ def _least_rate(network: Network, summary: Summary) -> _Found:
 
     First among few cells, where what is found is a path but perhaps not the best.
     """
-    rate = Rate.least(network, summary, enough(network, summary))
-    for _ in range(0 if summary.few else GUESSES):
-        guess = distances(network, summary, rate.costs, Band(NARROW), keep=False)
+    rate = Rate.least(network, summary, _known(network, summary))
+    if not summary.few:
+        guess = distances(network, summary, rate.costs, _narrow(summary), keep=False)
         rate = rate.better(guess.least) if guess.least < 0 else rate
     while True:
         found = _look(network, summary, rate.costs, (rate.edits, rate.length), rate.most)
@@ -113,6 +113,21 @@ def _least_rate(network: Network, summary: Summary) -> _Found:
         if better.edits * rate.length == rate.edits * better.length:
             return replace(found, edits=better.edits)
         rate = better
+
+
+def _known(network: Network, summary: Summary) -> list[tuple[int, int]]:
+    """Edits and words of some paths; where words are compared, also of a good one."""
+    found = enough(network, summary)
+    if not summary.by_position:
+        unit = network.longest + 1
+        good = distances(network, summary, Costs.fewest(unit), _narrow(summary), keep=False)
+        found.append(split(good.least, unit))
+    return found
+
+
+def _narrow(summary: Summary) -> Band:
+    """Cells of most good paths; where words are compared, places are known less well."""
+    return Band(NARROW if summary.by_position else 2 * NARROW)
 
 
 def _path(found: _Found) -> tuple[int, ...]:

@@ -20,6 +20,11 @@ class Costs:
     gains: Mapping[int, int] | None = None
     times: int = 1
 
+    @classmethod
+    def fewest(cls, unit: int) -> Costs:
+        """Of edits, and of paths with as few the longest first; none has ``unit`` words."""
+        return cls(-1, unit - 1, unit)
+
     def path(self, edits: int, words: int) -> int:
         """Those of a path of so many words, without gains."""
         return edits * self.extra + words * self.match

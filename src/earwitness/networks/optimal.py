@@ -24,6 +24,7 @@ from earwitness.networks.network import START, WHOLE
 SAME = round(1e-9 * WHOLE)  # sums this close are the same
 FREE, EXTRA, MISSING, WRONG = range(4)  # anything; no missing word; no extra word; wrong ones only
 STATES, MAY_MISS = 4, (FREE, MISSING)
+NOWHERE = (-1,)
 Cells = dict[int, float]  # STATES · place in the summary + state, and the best sum from there
 Links = list[tuple[int, int]]  # cells of a node, and those of another that they lead to
 Move = tuple[int, int, int, int]  # from a cell to a place and state, and the most it may cost
@@ -60,8 +61,8 @@ class Optimal:
         """What wrong words may begin with: distances of the start and of matches on a diagonal."""
         found, matches = {0}, self.found.summary.matches
         for block in self.found.blocks:
-            for node in block.nodes:
-                inside = [p for p in matches.get(node, ()) if block.start <= p < block.stop]
+            for node in filter(matches.__contains__, block.nodes):
+                inside = [p for p in matches[node] if block.start <= p < block.stop]
                 found |= {self._diagonal(block.cells[block.at[node] + p], p) for p in inside}
         return found
 
@@ -110,7 +111,8 @@ class Optimal:
     def _moves(self, node: int, block: Block) -> list[Move]:
         """From marked cells to those that may come before, and the most that these may cost."""
         row, at, left = block.cells, block.at[node], self.left.get(node)
-        costs, matches = self.found.costs, self.found.summary.matches.get(node, ())
+        costs, summary = self.found.costs, self.found.summary
+        firsts, first = summary.firsts, summary.matches.get(node, NOWHERE)[0]
         moves = []
         for cell in self.sums[node]:
             place, state = cell // STATES, cell % STATES
@@ -119,7 +121,7 @@ class Optimal:
                 most += left.get(cell, 0)
             if state in MAY_MISS:
                 moves.append((cell, place, MISSING, most - costs.wrong))
-            if place in matches:
+            if firsts[place] == first:
                 moves.append((cell, place - 1, FREE, most - costs.match + costs.extra))
             else:
                 moves.append((cell, place - 1, WRONG, most - costs.wrong + costs.extra))

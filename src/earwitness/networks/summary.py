@@ -38,11 +38,18 @@ class Summary:
         return cls(len(labels), matches, words is None or not matches)
 
     @cached_property
+    def firsts(self) -> list[int]:
+        """For every place the first one with the same word, or 0 if nothing matches there."""
+        found = [0] * (self.words + 1)
+        for first, places in {places[0]: places for places in self.matches.values()}.items():
+            for place in places:
+                found[place] = first
+        return found
+
+    @cached_property
     def known(self) -> NDArray[np.int64]:
         """For every place how many words up to there can match."""
-        found = np.zeros(self.words + 1, np.int64)
-        found[[place for places in self.matches.values() for place in places]] = 1
-        return np.cumsum(found)
+        return np.cumsum(np.array(self.firsts) > 0)
 
     @property
     def few(self) -> bool:
