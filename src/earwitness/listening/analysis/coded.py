@@ -44,7 +44,8 @@ def coded(
     """Ratings of a scale; systems and items that are known come first, in their order."""
     own = tuple(one for one in ratings if one.scale == scale)
     named = compared(own)
-    known, first = _numbered([named(one) for one in own], systems)
+    pairs = [pair_name(a, b) for a in systems for b in systems]
+    known, first = _numbered([named(one) for one in own], [*systems, *pairs])
     pieces, second = _numbered([one.key.item for one in own], items)
     people, third = _numbered([one.listener for one in own], sorted_listeners(own))
     values = np.array([one.value for one in own], np.float64)

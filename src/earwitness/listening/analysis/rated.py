@@ -16,7 +16,7 @@ from earwitness.listening.kinds.base import Scale
 from earwitness.stats.contrasts import Paired, contrasts
 from earwitness.stats.correction import CORRECTIONS
 from earwitness.stats.means import means
-from earwitness.stats.mixed import mixed_contrasts, mixed_means
+from earwitness.stats.mixed import Fitted, mixed_contrasts, mixed_means
 from earwitness.stats.shares import shares
 from earwitness.stats.votes import Votes
 
@@ -24,20 +24,24 @@ CLUSTER_T = "cluster_t"
 GOOD, POOR = 4.0, 2.0  # Good or better, Poor or worse, of five points
 
 
-def mean_estimates(coded: Coded, method: str, settings: Settings) -> dict[str, Estimate]:
+def mean_estimates(
+    coded: Coded, method: str, settings: Settings, fitted: Fitted | None = None
+) -> dict[str, Estimate]:
     """The mean of every system with the interval of a method."""
     level = settings.plan.level
     if method == MIXED:
-        found = mixed_means(coded.votes, level=level)
+        found = mixed_means(coded.votes, level=level, fitted=fitted)
     else:
         draws, seed = settings.draws, settings.seed
         found = means(coded.votes, method, level=level, draws=draws, seed=seed)
     return dict(zip(coded.systems, found, strict=True))
 
 
-def rated(coded: Coded, scale: Scale, settings: Settings) -> dict[str, Rated]:
+def rated(
+    coded: Coded, scale: Scale, settings: Settings, fitted: Fitted | None
+) -> dict[str, Rated]:
     """All about the votes of every system."""
-    every = {one: mean_estimates(coded, one, settings) for one in settings.methods}
+    every = {one: mean_estimates(coded, one, settings, fitted) for one in settings.methods}
     parts = _shares(coded, scale, settings.plan.level)
     return {
         name: _rated(
@@ -87,7 +91,7 @@ class Named(NamedTuple):
     pair: tuple[int, int]
 
 
-def compared(coded: Coded, settings: Settings) -> tuple[Contrast, ...]:
+def compared(coded: Coded, settings: Settings, fitted: Fitted | None) -> tuple[Contrast, ...]:
     """Differences between systems, with p corrected over all of them.
 
     Those of the planned pairs of systems, or of all. Where systems were rated against others, each
@@ -96,8 +100,13 @@ def compared(coded: Coded, settings: Settings) -> tuple[Contrast, ...]:
     votes, named = coded.votes, _planned(coded, settings.plan)
     if any(one.against for one in coded.ratings):
         votes, beside = _beside_others(coded)
-        named = [*beside, *(named if len({one.b for one in beside}) == 1 else [])]
-    found = _tested(votes, [one.pair for one in named], settings)
+        fitted = None
+        planned = {frozenset(pair) for pair in settings.plan.contrasts}
+        named = [
+            *(one for one in beside if not planned or {one.a, one.b} in planned),
+            *(named if len({one.b for one in beside}) == 1 else []),
+        ]
+    found = _tested(votes, [one.pair for one in named], settings, fitted)
     corrected = CORRECTIONS[settings.plan.correction]([one.p for one in found])
     return tuple(
         Contrast(coded.scale, name.a, name.b, one.difference, one.p, p, better, one.effect)
@@ -108,19 +117,20 @@ def compared(coded: Coded, settings: Settings) -> tuple[Contrast, ...]:
 
 def _planned(coded: Coded, plan: Analysis) -> list[Named]:
     known = {name: number for number, name in enumerate(coded.systems)}
-    wanted = [(a, b) for a, b in plan.contrasts if a in known and b in known]
-    pairs = wanted or list(combinations(coded.systems, 2))
-    return [Named(a, b, (known[a], known[b])) for a, b in pairs]
+    pairs = plan.contrasts or combinations(coded.systems, 2)
+    return [Named(a, b, (known[a], known[b])) for a, b in pairs if a in known and b in known]
 
 
 def _beside_others(coded: Coded) -> tuple[Votes, list[Named]]:
     """Votes with one system more, which always is rated 0, and each system beside its other."""
     votes, zero = coded.votes, len(coded.systems)
-    doubled = Votes(
-        np.concatenate([votes.values, np.zeros(len(votes.values))]),
-        np.concatenate([votes.systems, np.full(len(votes.values), zero)]),
-        np.tile(votes.items, 2),
-        np.tile(votes.listeners, 2),
+    cells = np.unique(votes.listeners * votes.size[1] + votes.items)
+    listeners, items = np.divmod(cells, votes.size[1])
+    wider = Votes(
+        np.concatenate([votes.values, np.zeros(len(cells))]),
+        np.concatenate([votes.systems, np.full(len(cells), zero)]),
+        np.concatenate([votes.items, items]),
+        np.concatenate([votes.listeners, listeners]),
         (zero + 1, *votes.size[1:]),
     )
     pairs = {
@@ -128,10 +138,12 @@ def _beside_others(coded: Coded) -> tuple[Votes, list[Named]]:
         for number, one in zip(votes.systems.tolist(), coded.ratings, strict=True)
         if one.against
     }
-    return doubled, [Named(*pairs[number], (number, zero)) for number in sorted(pairs)]
+    return wider, [Named(*pairs[number], (number, zero)) for number in sorted(pairs)]
 
 
-def _tested(votes: Votes, pairs: list[tuple[int, int]], settings: Settings) -> list[Paired]:
+def _tested(
+    votes: Votes, pairs: list[tuple[int, int]], settings: Settings, fitted: Fitted | None
+) -> list[Paired]:
     """By the planned method; the mixed model has no size of an effect, and takes that of t."""
     plan = settings.plan
     mixed = plan.interval == MIXED
@@ -145,7 +157,7 @@ def _tested(votes: Votes, pairs: list[tuple[int, int]], settings: Settings) -> l
     )
     if not mixed:
         return found
-    modelled = mixed_contrasts(votes, pairs, level=plan.level)
+    modelled = mixed_contrasts(votes, pairs, level=plan.level, fitted=fitted)
     return [Paired(*one, by_t.effect) for one, by_t in zip(modelled, found, strict=True)]
 
 

@@ -23,10 +23,11 @@ from earwitness.listening.analysis.effects import effects
 from earwitness.listening.analysis.heard import stimuli
 from earwitness.listening.analysis.rated import compared, mean_estimates, rated
 from earwitness.listening.analysis.scales import Scales, described
-from earwitness.listening.analysis.settings import Settings
+from earwitness.listening.analysis.settings import MIXED, Settings
 from earwitness.listening.analysis.use import alike
 from earwitness.listening.screened import screen
 from earwitness.stats.correction import CORRECTIONS
+from earwitness.stats.mixed import fit
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,7 @@ class Material:
 
 def analyse(material: Material, settings: Settings, *, progress: Progress = no_progress) -> Results:
     """Everything that follows from ratings."""
-    if not material.ratings:
-        raise UsageError("there are no ratings")
+    _check(material, settings)
     counted, doubled = resolve(material.ratings, settings.doubled)
     roles = {"reference": settings.reference, "anchor": settings.anchor}
     found = screen(counted, settings.screening, **roles)
@@ -69,8 +69,29 @@ def analyse(material: Material, settings: Settings, *, progress: Progress = no_p
         rule=settings.doubled,
         rules=settings.screening,
         version=settings.version,
-        notes=(*material.notes, *found.notes, *_nobody(found.left, left)),
+        notes=(*material.notes, *_unheard(material), *found.notes, *_nobody(found.left, left)),
     )
+
+
+def _check(material: Material, settings: Settings) -> None:
+    """There are ratings, and planned pairs are pairs of systems."""
+    if not material.ratings:
+        raise UsageError("there are no ratings")
+    known = {*material.systems, settings.reference, settings.anchor, *_heard(material.ratings)}
+    for name in (name for pair in settings.plan.contrasts for name in pair):
+        if name not in known:
+            raise UsageError(f'there is no system "{name}" — {nearest(name, known - {""})}')
+
+
+def _heard(ratings: Sequence[Rating]) -> set[str]:
+    """Systems that were rated, or rated against."""
+    found = {one.key.system for one in ratings}
+    return found | {one.against.system for one in ratings if one.against}
+
+
+def _unheard(material: Material) -> list[str]:
+    found = _heard(material.ratings)
+    return [f"nobody rated {name}" for name in material.systems if name not in found]
 
 
 def _scales(ratings: Sequence[Rating], settings: Settings) -> list[str]:
@@ -115,10 +136,12 @@ def _scale(
             choices=choices(ratings, every.scale, level=plan.level, correct=correct),
             abilities=abilities(ratings, every.scale, level=plan.level),
         )
+    fitted = fit(kept.votes) if MIXED in settings.methods else None
     return replace(
         whole,
-        systems=rated(kept, scale, settings),
-        contrasts=compared(kept, settings),
+        systems=rated(kept, scale, settings, fitted),
+        contrasts=compared(kept, settings, fitted),
+        components=dict(fitted.variances) if fitted else {},
         everyone=mean_estimates(every, plan.interval, settings) if left else {},
         subjects=subject_model(kept, settings),
     )
