@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms import paired as slow
 from earwitness.listening import planned
 from earwitness.stats.correction import CORRECTIONS, bh, holm, none
+from support import many
 
 CHANCES = st.lists(st.floats(0, 1), min_size=1, max_size=8)
 WITH_GAPS = st.lists(st.one_of(st.floats(0, 1), st.just(math.nan)), max_size=8)
@@ -24,6 +25,7 @@ def test_holm_is_that_of_the_plain_version(p: list[float]) -> None:
 @pytest.mark.peer
 @pytest.mark.parametrize(("name", "theirs"), [("holm", "holm"), ("bh", "fdr_bh")])
 @given(p=CHANCES)
+@settings(max_examples=many(30, 200))  # theirs collects garbage on every call
 def test_corrections_are_those_of_statsmodels(name: str, theirs: str, p: list[float]) -> None:
     from statsmodels.stats.multitest import multipletests
 

@@ -16,6 +16,7 @@ from earwitness.stats.components import Components
 from earwitness.stats.contrasts import contrast, contrasts
 from earwitness.stats.means import METHODS, compact
 from earwitness.stats.simulate import Points, crossed, simulated
+from earwitness.stats.student import FAR, Moments, effect_sizes
 from earwitness.stats.votes import Votes
 from stats.votings import (
     gappy,
@@ -99,6 +100,17 @@ def test_effects_are_hedges_g_with_the_interval_of_the_noncentral_t(listeners: i
     for end, tail in ((effect.low, 0.975), (effect.high, 0.025)):
         centre = end / factor * math.sqrt(listeners)
         assert stats.nct.cdf(t, freedom, centre) == pytest.approx(tail, abs=1e-4)
+
+
+@pytest.mark.parametrize("n", [3.0, 8.0, 200.0])
+@pytest.mark.parametrize("side", [1, -1])
+def test_intervals_of_effects_go_on_smoothly_to_the_largest(n: float, side: int) -> None:
+    sizes = np.array([FAR * 0.9999, FAR * 1.0001, 1e4, 1e8])
+    ends = effect_sizes(Moments(side * sizes, np.ones(4), np.full(4, n)), 0.95)
+    for end in (ends.low, ends.high):
+        assert (end / sizes / (end / sizes)[-1]).tolist() == pytest.approx([1] * 4, abs=2e-3)
+    assert (ends.low < ends.value).all()
+    assert (ends.value < ends.high).all()
 
 
 @given(votes=gappy())

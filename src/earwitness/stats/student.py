@@ -15,6 +15,7 @@ import numpy as np
 from earwitness.stats.exact import Bools, Floats
 
 ALIKE = 1e-9  # spreads smaller than this, beside the mean, are of rounding alone
+FAR = 100  # standard deviations beyond which the noncentral t is at its limit, to 1 in 1,000
 
 
 class Moments(NamedTuple):
@@ -77,15 +78,28 @@ def effect_sizes(found: Moments, level: float) -> Sizes:
     t, solved for its centre), and is shrunk by the same factor. Two values have no g: the factor
     would be 0.
     """
-    from scipy.special import gammaln, nctdtrinc
+    from scipy.special import gammaln
 
     freedom, t = _freedom(found), _t(found)
     freedom = np.where(freedom > 1, freedom, np.nan)
     shrunk = np.exp(gammaln(freedom / 2) - gammaln((freedom - 1) / 2)) * np.sqrt(2 / freedom)
     factor = shrunk / _root(found)
-    ends = (nctdtrinc(freedom, (1 + side * level) / 2, t) for side in (1, -1))
+    ends = (_centre(freedom, t, np.abs(t) > FAR * _root(found), side * level) for side in (1, -1))
     low, high = (factor * end for end in ends)
     return Sizes(factor * t, low, high)
+
+
+def _centre(freedom: Floats, t: Floats, far: Bools, level: float) -> Floats:
+    """The centre of the noncentral t that has a chance of (1 + level) / 2 below ``t``.
+
+    Far out only the spread of the denominator matters, which is chi; the search would not end.
+    """
+    from scipy.special import chdtri, nctdtrinc
+
+    below = (1 + np.where(far, np.sign(t), 1) * level) / 2
+    limit = t * np.sqrt(chdtri(freedom, below) / freedom)
+    near = nctdtrinc(freedom, below, np.where(far, np.nan, t))
+    return np.asarray(np.where(far, limit, near))
 
 
 def _freedom(found: Moments) -> Floats:
