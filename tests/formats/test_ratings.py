@@ -172,7 +172,7 @@ subset,session,file,scale,rating
 
 def test_results_of_one_listener_as_the_udase_test_has_them_are_read(tmp_path: Path) -> None:
     path = table(tmp_path, UDASE)
-    found = read_ratings(path, columns={"value": "rating"}, given={"listener": "7"})
+    found = read_ratings(path, columns={"value": "rating"}, given={"listener": 7})
     assert found.ratings == [
         Rating(Key("S01_P03", "C1"), "SIG", 7, 1, 4.0),
         Rating(Key("S01_P03", "C4"), "BAK", 7, 2, 2.0),
@@ -219,6 +219,12 @@ def test_names_that_fit_in_several_ways_are_told(tmp_path: Path) -> None:
     assert read_ratings(path, **options, known=known).notes == ()
 
 
+def test_what_a_name_says_need_not_be_in_a_column(tmp_path: Path) -> None:
+    path = table(tmp_path, "sample,system,listener,MOS\nC1/a.wav,odd,x,4\n")
+    found = read_ratings(path, pattern="{system}/{item}.wav", columns={"system": ""})
+    assert found.ratings == [rated("a", "C1", "x", "MOS", 4.0)]
+
+
 def test_a_name_may_say_more_than_item_and_system(tmp_path: Path) -> None:
     path = table(tmp_path, "sample,value\n7/2/SIG/a-C1.wav,4\n")
     found = read_ratings(path, pattern="{listener}/{session}/{scale}/{item}-{system}.wav")
@@ -227,7 +233,7 @@ def test_a_name_may_say_more_than_item_and_system(tmp_path: Path) -> None:
 
 def test_a_name_that_does_not_fit_is_a_problem_of_its_line(tmp_path: Path) -> None:
     path = table(tmp_path, UDASE.replace("C4/", "C4-").replace(",2\n", ",two\n"))
-    assert refused(path, columns={"value": "rating"}, given={"listener": "7"}) == [
+    assert refused(path, columns={"value": "rating"}, given={"listener": 7}) == [
         '3: file: "C4-S01_P03.wav" does not fit {system}/{item}.wav — * in a pattern is anything',
         '3: rating: must be a number, got "two" — leave it empty if there is no vote',
     ]
@@ -244,6 +250,7 @@ def test_a_name_that_does_not_fit_is_a_problem_of_its_line(tmp_path: Path) -> No
         ({"columns": {"listner": "x"}}, 'did you mean "listener"?'),
         ({"columns": {"item": "x", "system": "x"}}, 'columns: "x" comes twice'),
         ({"given": {"who": "x"}}, 'given: no "who"'),
+        ({"given": {"listener": ""}}, "given: listener must be printable text"),
         ({"scales": ("SIG", "SIG")}, 'scales: "SIG" comes twice'),
         ({"scales": ("SIG",), "columns": {"value": "x"}}, "there is no value"),
         ({"limits": {"SIG": (5, 1, 1)}}, "limits of SIG must be"),
@@ -305,17 +312,15 @@ a,C0,1,SIG,4_0,1,
     [
         (
             "item,system,listner,scale,value",
-            '1: listener: there is no such column — did you mean "listner"? '
-            "— or name the one that is it",
+            '1: listener: there is no such column — did you mean "listner"? — or say which it is',
         ),
         (
             "item,system,who,scale,value",
-            "1: listener: there is no such column — the file has who — or name the one that is it",
+            "1: listener: there is no such column — the file has who — or say which it is",
         ),
         (
             "item,system,listener,scale,vlaue",
-            '1: value: there is no such column — did you mean "vlaue"? '
-            "— or name the one that is it",
+            '1: value: there is no such column — did you mean "vlaue"? — or say which it is',
         ),
         (
             "item,system,listener,scales,values",
@@ -324,6 +329,10 @@ a,C0,1,SIG,4_0,1,
         (
             "item,system,listener,session_,SIG",
             '1: "session_": unknown column — did you mean "session"?',
+        ),
+        (
+            "item,system,listner,SIG,BAK",  # the third column is one of names
+            '1: listener: there is no such column — did you mean "listner"? — or say which it is',
         ),
         ("item,system,listener,SIG,SIG", '1: "SIG": the column comes twice — keep one'),
         ("item,system,listener,SIGN,MOS", '1: "SIGN": unknown column — did you mean "SIG"?'),
@@ -541,7 +550,7 @@ def test_damaged_tables_are_read_or_refused_and_never_fail_otherwise(
     rng, outcomes = random.Random(form), set[bool]()
     options: dict[str, Any] = {"known": Known(["C0", "C1", "C4"]), "limits": P835_LIMITS}
     if form == "sample":
-        options |= {"columns": {"value": "rating"}, "given": {"listener": "7"}}
+        options |= {"columns": {"value": "rating"}, "given": {"listener": 7}}
     for _ in range(many(300, 20_000)):
         path = table(tmp_path, damaged(whole, rng), rng.choice(["r.csv", "r.jsonl", "r"]))
         try:

@@ -41,7 +41,7 @@ def read_ratings(
     column: str = "",
     columns: Mapping[str, str] | None = None,
     scales: Sequence[str] = (),
-    given: Mapping[str, str] | None = None,
+    given: Mapping[str, int | str] | None = None,
     known: Known | None = None,
     limits: Limits | None = None,
 ) -> RatingsTable:

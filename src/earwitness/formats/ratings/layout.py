@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from earwitness.data.study import PATTERN
 from earwitness.errors import UsageError, nearest
-from earwitness.formats.check import Fault, show
+from earwitness.formats.check import Fault, is_name, show
 from earwitness.formats.ratings.cells import number
 from earwitness.formats.ratings.known import Known, Limit
 from earwitness.formats.ratings.names import Pattern
@@ -36,7 +36,7 @@ class Options:
     column: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     scales: Sequence[str] = ()
-    given: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, int | str] = field(default_factory=dict)
     known: Known = field(default_factory=Known)
     limits: Mapping[str, Limit] = field(default_factory=dict)
 
@@ -45,6 +45,9 @@ class Options:
             for role in names:
                 if role not in ROLES:
                     raise UsageError(f'{what}: no "{role}" — {nearest(role, ROLES)}')
+        for role, text in self.given.items():
+            if not is_name(text):
+                raise UsageError(f"given: {role} must be printable text, got {text!r}")
         for what, named in (
             ("columns", [name for name in self.columns.values() if name]),
             ("scales", list(self.scales)),
@@ -163,20 +166,21 @@ def _contradictions(layout: Layout, options: Options) -> Iterator[Fault]:
 
 def _absent(layout: Layout, table: Table, options: Options, wide: bool) -> Iterator[Fault]:
     """What nothing in the file says."""
-    free = [name for name in table.names if name and name not in layout.used]
+    sure = {*layout.fields.values(), *options.scales, layout.sample}
+    free = [name for name in table.names if name and name not in sure]
     for role, name in options.columns.items():
         if name and name not in table.names:
             yield Fault(show(name), f"{NO_COLUMN} (for {role})", _remedy(name, table.names))
     for name in (layout.sample, *layout.scales):
         if name and name not in table.names:
             yield Fault(show(name), NO_COLUMN, _remedy(name, table.names))
-    told = {*layout.fields, *layout.places, *options.given, *options.columns}
+    said = {*layout.fields, *layout.places, *options.given}
     for role in NEEDED if wide else (*NEEDED, *LONG):
-        if role not in told or (options.columns.get(role) == "" and role not in options.given):
-            yield Fault(role, NO_COLUMN, _remedy(role, free, "or name the one that is it"))
+        if role not in said and not options.columns.get(role):
+            yield Fault(role, NO_COLUMN, _remedy(role, free, "or say which it is"))
     if wide and not layout.scales:
-        told_ = "there are no columns scale and value, and none of numbers"
-        yield Fault("", told_, _remedy("value", free))
+        told = "there are no columns scale and value, and none of numbers"
+        yield Fault("", told, _remedy("value", free))
 
 
 def _remedy(name: str, known: Sequence[str], more: str = "") -> str:
