@@ -32,7 +32,7 @@ layers: $(DEV)/.installed
 	@$(STAGE) layers lint-imports --no-logo
 
 tests: $(DEV)/.installed
-	@$(STAGE) tests pytest -q -n 2
+	@OPENBLAS_NUM_THREADS=1 $(STAGE) tests pytest -q -n 2
 
 prove: $(DEV)/.installed  ## full counts and benchmarks; dated output in docs/proof.md
 	@$(STAGE) prove python benchmarks/prove.py

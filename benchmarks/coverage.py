@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from earwitness.data import Estimate
 from earwitness.stats.components import Components
 from earwitness.stats.exact import Floats
 from earwitness.stats.means import means
+from earwitness.stats.mixed import mixed_means
 from earwitness.stats.simulate import (
     Points,
     crossed,
@@ -44,6 +45,9 @@ METHODS: dict[str, Callable[[Votes], list[Estimate]]] = {
 }
 
 
+ALL = {**METHODS, "mixed": mixed_means}  # slower, and shown in a test of its own
+
+
 class Covered(NamedTuple):
     """The share of intervals that hold the true mean, its Monte Carlo error, and their width."""
 
@@ -54,18 +58,24 @@ class Covered(NamedTuple):
     width: float
 
 
-def covered(listeners: int, points: Points | None, runs: int, seed: int = 1) -> dict[str, Covered]:
+def covered(
+    listeners: int,
+    points: Points | None,
+    runs: int,
+    seed: int = 1,
+    methods: Mapping[str, Callable[[Votes], list[Estimate]]] = METHODS,
+) -> dict[str, Covered]:
     """Coverage by method."""
     rng = np.random.Generator(np.random.PCG64(seed))
     design = crossed(len(QUALITIES), 12, listeners)
     variance = COMPONENTS.within_stimuli
     everywhere = expected_vote(QUALITIES, variance + COMPONENTS.between_items, points)
-    found: dict[str, list[Floats]] = {method: [] for method in METHODS}
+    found: dict[str, list[Floats]] = {method: [] for method in methods}
     for _ in range(runs):
         stimuli = stimulus_qualities(QUALITIES, 12, COMPONENTS, rng)
         here = expected_vote(stimuli, variance, points).mean(axis=1)
         values = drawn_values(design, stimuli, COMPONENTS, rng, points=points)[0]
-        for name, method in METHODS.items():
+        for name, method in methods.items():
             found[name].append(_held(method(replace(design, values=values)), here, everywhere))
     return {name: _summed(np.array(rows)) for name, rows in found.items()}
 
@@ -87,7 +97,7 @@ def table(points: Points | None, runs: int) -> None:
     """One line a method and number of listeners."""
     print("  method             listeners  covers (these items)  covers (all items)  mean width")
     for listeners in LISTENERS:
-        for name, one in covered(listeners, points, runs).items():
+        for name, one in covered(listeners, points, runs, methods=ALL).items():
             print(
                 f"  {name:<18} {listeners:>9}"
                 f"  {one.these_items:>10.1%} ± {one.error:.1%}     "

@@ -12,6 +12,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "proof.md"
+SETTINGS = {
+    "EARWITNESS_COUNTS": "full",
+    "PYTHONUNBUFFERED": "1",
+    "OPENBLAS_NUM_THREADS": "1",  # tests share the cores already
+}
 COMMANDS = {
     "All tests with full counts": ["-m", "pytest", "-q", "-n", "2", "--durations=12"],
     "The report in Chromium": ["-m", "pytest", "-q", "browser"],
@@ -19,6 +24,9 @@ COMMANDS = {
     "Titles against bert-score": ["benchmarks/titles.py"],
     "Word networks against one pass": ["benchmarks/summaries.py"],
     "Designs beside a plain shuffle": ["benchmarks/designs.py"],
+    "Ratings to results": ["benchmarks/ratings.py"],
+    "Intervals of mean ratings, by simulation": ["benchmarks/coverage.py"],
+    "Alpha against krippendorff": ["benchmarks/agreement.py"],
 }
 
 
@@ -27,7 +35,7 @@ def run(arguments: list[str]) -> tuple[int, str]:
     process = subprocess.Popen(
         [sys.executable, *arguments],
         cwd=ROOT,
-        env={**os.environ, "EARWITNESS_COUNTS": "full", "PYTHONUNBUFFERED": "1"},
+        env={**os.environ, **SETTINGS},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

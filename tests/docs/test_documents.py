@@ -98,6 +98,14 @@ def test_the_example_corpus_is_what_its_script_writes(tmp_path: Path) -> None:
         assert made == (script.parent / f"{name}.jsonl").read_bytes()
 
 
+def test_the_example_ratings_are_what_their_script_writes(tmp_path: Path) -> None:
+    script = ROOT / "examples" / "ratings" / "make.py"
+    copy = tmp_path / "make.py"
+    copy.write_text(script.read_text())
+    subprocess.run([sys.executable, str(copy)], check=True)
+    assert (tmp_path / "ratings.csv").read_bytes() == (script.parent / "ratings.csv").read_bytes()
+
+
 def test_the_example_study_is_what_its_script_writes(tmp_path: Path) -> None:
     script = ROOT / "examples" / "p835" / "make.py"
     copy = tmp_path / "make.py"

@@ -37,13 +37,15 @@ ALL_FORMS = {"report.html": "html", "results.json": "json", "tables.tex": "latex
 class Reading:
     """How tables are read: a pattern for the names of samples, and what columns are called.
 
-    ``scales`` are columns of their own, if not all that are numbers.
+    ``scales`` are columns of their own, if not all that are numbers; ``given`` says what the file
+    does not, such as the scale.
     """
 
     pattern: str = ""
     column: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     scales: tuple[str, ...] = ()
+    given: Mapping[str, str] = field(default_factory=dict)
 
 
 def study_analyse(
@@ -170,6 +172,7 @@ def _how(plan: Study | None, reading: Reading, settings: Settings) -> dict[str, 
         "column": reading.column,
         "columns": reading.columns,
         "scales": reading.scales,
+        "given": reading.given,
         "limits": {**known_scales(), **said},
     }
     if plan is None:

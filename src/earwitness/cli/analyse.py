@@ -30,6 +30,9 @@ STUDIES = (".yaml", ".yml")
     "--column", "columns", multiple=True, metavar="NAME=COLUMN", help="What a column is called."
 )
 @click.option(
+    "--given", multiple=True, metavar="NAME=VALUE", help="What a table does not say: scale=MOS"
+)
+@click.option(
     "--scale", "scales", multiple=True, metavar="NAME=LOW:HIGH", help="How far a scale goes."
 )
 @click.option("--interval", type=click.Choice(INTERVALS), help="[default: as planned, cluster_t]")
@@ -71,7 +74,10 @@ def analyse(
     target = Target(to, output, [str(one) for one in files])
     check_results([str(one) for one in files], [folder])
     reading = Reading(
-        options.pop("pattern"), options.pop("sample"), dict(_pairs(options.pop("columns"), "="))
+        pattern=options.pop("pattern"),
+        column=options.pop("sample"),
+        columns=dict(_pairs(options.pop("columns"), "=")),
+        given=dict(_pairs(options.pop("given"), "=")),
     )
     contrasts = _pairs(options.pop("contrasts"), ":")
     screening = _screening(options.pop("screening"))

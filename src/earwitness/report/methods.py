@@ -30,7 +30,7 @@ INTERVALS = {
     "cluster_t": Way("t intervals over the means of listeners", "other listeners on these items"),
     "naive_t": Way(
         "t intervals over single votes, as if these were independent",
-        "these listeners and items only",
+        "nobody else: votes of one listener are alike, so they are too narrow",
     ),
     "cluster_bootstrap": Way("a bootstrap over listeners", "other listeners on these items"),
     "two_way_bootstrap": Way(
@@ -51,6 +51,7 @@ DOUBLED = {
     "last": "the last counts",
     "mean": "their mean counts",
 }
+EFFECTS = {"hedges_g_z": "Hedges' g of differences within listeners"}
 ALL = 50  # names that a paragraph holds
 
 
@@ -67,6 +68,11 @@ def methods(results: Results) -> str:
     made = f"All numbers were computed with Earwitness {results.version}".rstrip()
     told.append(f"{made} ({results.signature})." if results.signature else f"{made}.")
     return " ".join(told)
+
+
+def sized(method: str) -> str:
+    """What the size of an effect is called."""
+    return EFFECTS.get(method, method)
 
 
 def way(results: Results) -> str:
@@ -161,7 +167,7 @@ def _contrasts(results: Results) -> Iterator[str]:
         f"{_several(pairs, 'pair', 'pairs')} of systems were compared on each scale, paired within "
         f"listeners; p values are {how}."
     )
-    sizes = {c.effect.method for c in contrasts if c.effect is not None}
+    sizes = {sized(c.effect.method) for c in contrasts if c.effect is not None}
     if sizes:
         yield f"Effect sizes are given as {listed(sorted(sizes), ALL)}."
 

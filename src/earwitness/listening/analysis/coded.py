@@ -78,8 +78,8 @@ def sorted_listeners(ratings: Sequence[Rating]) -> list[Who]:
 
 def _numbered(names: Sequence[Name], known: Sequence[Name]) -> tuple[tuple[Name, ...], Codes]:
     """Names without repeats, those known first if they occur at all, and the number of each."""
-    seen = dict.fromkeys(names)
+    seen = set(names)
     order = [name for name in dict.fromkeys(known) if name in seen]
-    order += [name for name in seen if name not in set(order)]
+    order += sorted(seen - set(order), key=lambda name: (str(type(name)), name))
     number = {name: n for n, name in enumerate(order)}
     return tuple(order), np.array([number[name] for name in names], np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from earwitness.data import Results, ScaleResults
-from earwitness.report.methods import CORRECTIONS
+from earwitness.report.methods import CORRECTIONS, sized
 from earwitness.report.numbers import titled
 from earwitness.report.parts import Matrix, Section
 
@@ -26,7 +26,7 @@ def matrix_of(results: Results, scale: ScaleResults) -> Matrix:
 
 def _told(results: Results) -> str:
     corrected = CORRECTIONS.get(results.plan.correction, results.plan.correction)
-    sizes = {c.effect.method for s in results.scales for c in s.contrasts if c.effect}
+    sizes = {sized(c.effect.method) for s in results.scales for c in s.contrasts if c.effect}
     effect = f" Effect sizes: {', '.join(sorted(sizes))}." if sizes else ""
     return (
         "Systems are compared within listeners; · cannot be told apart. "
