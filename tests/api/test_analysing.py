@@ -182,6 +182,19 @@ def test_doubled_votes_are_told_and_resolved_by_the_rule(simulated: Simulated) -
         results(study, [*votes, again], doubled="refuse")
 
 
+def test_votes_given_again_say_how_far_listeners_agree_with_themselves() -> None:
+    study = small()
+    votes = [one for one in ratings(taken(study)) if one.scale == "SIG"][:4]
+    first = [replace(one, value=value) for one, value in zip(votes, (1, 2, 4, 5), strict=True)]
+    again = [replace(one, value=value) for one, value in zip(votes, (2, 2, 4, 3), strict=True)]
+    [found] = results(study, first + again).retests
+    assert (found.scale, found.pairs, found.same) == ("SIG", 4, 0.5)
+    assert found.change.value == -0.25  # (1 + 0 + 0 − 2) / 4, of one listener
+    assert math.isnan(found.change.low)
+    assert found.error == pytest.approx(math.sqrt((1 + 4) / 4 / 2))
+    assert found.correlation == pytest.approx(np.corrcoef((1, 2, 4, 5), (2, 2, 4, 3))[0, 1])
+
+
 def test_hidden_references_of_bs1116_are_not_doubled() -> None:
     study = small(kind="bs1116", reference="ref")
     found = results(study, ratings(taken(study)), screening=["bs1116"])

@@ -194,6 +194,23 @@ class Doubled:
 
 
 @dataclass(frozen=True, slots=True)
+class Retest:
+    """What listeners who voted twice on the same stimuli say the second time, on one scale.
+
+    ``change`` is the second vote less the first, over listeners; ``error`` the standard deviation
+    of a single vote about what the listener would say on average; ``same`` is the share of equal
+    votes.
+    """
+
+    scale: str
+    pairs: int
+    change: Estimate
+    error: float
+    same: float
+    correlation: float
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """All that follows from the ratings of a study, or of a table.
 
@@ -216,3 +233,4 @@ class Results:
     rules: tuple[Rule, ...] = ()
     version: str = ""
     notes: tuple[str, ...] = ()
+    retests: tuple[Retest, ...] = ()

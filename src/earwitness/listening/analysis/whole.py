@@ -22,6 +22,7 @@ from earwitness.listening.analysis.doubled import resolve
 from earwitness.listening.analysis.effects import effects
 from earwitness.listening.analysis.heard import stimuli
 from earwitness.listening.analysis.rated import compared, mean_estimates, rated
+from earwitness.listening.analysis.retest import retests
 from earwitness.listening.analysis.scales import Scales, described
 from earwitness.listening.analysis.settings import MIXED, Settings
 from earwitness.listening.analysis.use import alike
@@ -66,6 +67,7 @@ def analyse(material: Material, settings: Settings, *, progress: Progress = no_p
         screened=found.found,
         left=left,
         doubled=doubled,
+        retests=retests(doubled, level=settings.plan.level),
         rule=settings.doubled,
         rules=settings.screening,
         version=settings.version,

@@ -27,6 +27,8 @@ def check_sections(results: Results) -> Iterator[Section]:
     if any(scale.effects for scale in results.scales):
         told = "What should not matter; p are not corrected."
         yield Section("Effects", (_effects(results.scales),), told, place="pages")
+    if results.retests:
+        yield Section("Test and retest", (_retests(results),), place="pages")
     if results.doubled:
         told = doubled_told(results)
         yield Section("Doubled votes", (_doubled(results),), told, "pictures", folded=True)
@@ -126,6 +128,18 @@ def _effects(scales: Sequence[ScaleResults]) -> Table:
     )
     header = ("scale", "effect", "what", "difference", "n", "p")
     return Table("effects", header, rows, names=3)
+
+
+def _retests(results: Results) -> Table:
+    rows = tuple(
+        (
+            *(one.scale, f"{one.pairs:,}", f"{one.change.n:,}", cell(one.change, FIGURE)),
+            *(number(x, FIGURE) for x in (one.error, one.same, one.correlation)),
+        )
+        for one in results.retests
+    )
+    header = ("scale", "pairs", "listeners", "second less first", "error", "same", "correlation")
+    return Table("the same stimulus, rated again", header, rows)
 
 
 def _doubled(results: Results) -> Table:
