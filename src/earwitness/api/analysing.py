@@ -128,7 +128,10 @@ def _named(
 ) -> Material:
     if study is None:
         return Material(
-            ratings, ", ".join(one.name for one in inputs), inputs=inputs, notes=tuple(notes)
+            ratings,
+            ", ".join(Path(one.name).name for one in inputs),
+            inputs=inputs,
+            notes=tuple(notes),
         )
     items = tuple(clip.name for clip in study.material)
     return Material(ratings, study.title, study.systems, items, inputs, tuple(notes))

@@ -6,6 +6,13 @@ from math import inf, isfinite, isnan
 
 from earwitness.data import Estimate, Value
 
+SOURCES = {  # of differences between votes, in words
+    "listener": "between listeners",
+    "item": "between items",
+    "listener_system": "of a listener for a system",
+    "item_system": "of an item with a system",
+    "residual": "of a vote, given again",
+}
 ARROWS = {"high": "↑", "low": "↓", "none": ""}
 WIDE = 50  # a range from which on one place is enough
 CORRECTED = {"holm": "p (Holm)", "bh": "p (BH)"}  # headings of corrected p

@@ -7,17 +7,11 @@ from dataclasses import asdict
 from math import isnan
 
 from earwitness.data import PowerPlan, Value
+from earwitness.report.numbers import SOURCES
 from earwitness.report.parts import Curve, Lines, Report, Section, Table
 from earwitness.report.records import csv_table, dump
 
 POWER = Value("power", "high", 0.0, 1.0, "share of studies that would find the difference")
-WORDS = {
-    "listener": "between listeners",
-    "item": "between items",
-    "listener_system": "of a listener for a system",
-    "item_system": "of an item with a system",
-    "residual": "of a vote, given again",
-}
 
 
 def power_report(found: PowerPlan) -> Report:
@@ -91,7 +85,7 @@ def _power(value: float) -> str:
 
 
 def _components(found: PowerPlan) -> Table:
-    rows = tuple((WORDS[name], f"{value:.3f}") for name, value in found.components.items())
+    rows = tuple((SOURCES[name], f"{value:.3f}") for name, value in found.components.items())
     return Table("what votes differ by", ("", "SD"), rows)
 
 

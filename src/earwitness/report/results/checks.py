@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from earwitness.data import Agreement, Estimate, Results, ScaleResults, Subjects, Value, Who
 from earwitness.report.methods import doubled_told
-from earwitness.report.numbers import cell, number, p_value, titled
+from earwitness.report.numbers import SOURCES, cell, number, p_value, titled
 from earwitness.report.parts import PEOPLE, Intervals, Part, Section, Table
 from earwitness.report.sentences import listed
 
@@ -58,13 +58,13 @@ def _figures(one: Agreement, names: Sequence[str]) -> Iterator[str]:
 
 
 def _components(scales: Sequence[ScaleResults]) -> Table:
-    names = list(dict.fromkeys(name for scale in scales for name in scale.components))
+    names = [name for name in SOURCES if any(name in scale.components for scale in scales)]
     known = [scale for scale in scales if scale.components]
     rows = tuple(
-        (name, *(number(s.components.get(name, float("nan")), FIGURE) for s in known))
+        (SOURCES[name], *(number(s.components.get(name, float("nan")), FIGURE) for s in known))
         for name in names
     )
-    return Table("variance by source", ("source", *(s.value.name for s in known)), rows)
+    return Table("variance of votes", ("", *(s.value.name for s in known)), rows)
 
 
 def _model(results: Results) -> Iterator[Section]:
