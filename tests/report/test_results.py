@@ -460,12 +460,6 @@ def test_the_methods_leave_out_what_is_not_there() -> None:
     )
 
 
-def test_a_paragraph_that_is_given_is_not_made_anew(whole: Results) -> None:
-    made = render(replace(whole, methods="By hand & <heart>."), "html")
-    assert "<blockquote><p>By hand &amp; &lt;heart&gt;.</p></blockquote>" in made
-    assert "took part" not in made
-
-
 def test_numbers_have_as_many_places_as_their_range_deserves() -> None:
     assert number(3.14159, SCALE) == "3.14"
     assert number(71.26, replace(SCALE, low=0, high=100)) == "71.3"

@@ -215,8 +215,11 @@ class Results:
     """All that follows from the ratings of a study, or of a table.
 
     ``listeners`` counts all of them, ``left`` are those left out by screening, by the ``rules``;
-    ``rule`` says how doubled votes are resolved; ``methods`` is a paragraph for a paper;
-    ``version`` is that of the program.
+    ``rule`` says how doubled votes are resolved; ``version`` is that of the program. ``controls``
+    are hidden references and anchors, which are rated but do not compete; ``study`` is the digest
+    of the study file, ``simulated`` whether its listeners are, and ``changed`` says where the
+    analysis differs from the plan of the study. ``failed`` are listeners that rules would leave
+    out: those ``left``, or everybody, who then are all kept.
     """
 
     title: str
@@ -229,8 +232,12 @@ class Results:
     left: tuple[Who, ...] = ()
     doubled: tuple[Doubled, ...] = ()
     rule: str = ""
-    methods: str = ""
     rules: tuple[Rule, ...] = ()
     version: str = ""
     notes: tuple[str, ...] = ()
     retests: tuple[Retest, ...] = ()
+    controls: tuple[str, ...] = ()
+    study: str = ""
+    simulated: bool = False
+    changed: tuple[str, ...] = ()
+    failed: tuple[Who, ...] = ()

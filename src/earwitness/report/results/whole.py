@@ -37,7 +37,7 @@ def _sections(results: Results) -> Iterator[Section]:
     yield from listener_sections(results)
     yield from screening_sections(results)
     yield from check_sections(results)
-    told = results.methods or methods(results)
+    told = methods(results)
     yield Section("Methods", (Quote(told),), "To copy into a paper:", place="pages")
 
 
