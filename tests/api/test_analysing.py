@@ -75,7 +75,8 @@ def test_answers_and_tables_give_the_same_results(tmp_path: Path, simulated: Sim
         study_analyse(path, study=study, draws=DRAWS)
         for path in (answers(tmp_path, simulated), table, lines)
     ]
-    known = [replace(one, inputs=(), notes=()) for one in found]
+    assert [one.simulated for one in found] == [True, False, False]
+    known = [replace(one, inputs=(), notes=(), simulated=False) for one in found]
     assert repr(known[0]) == repr(known[1]) == repr(known[2])
     assert len({one.inputs[0].sha256 for one in found}) == 3
 
@@ -266,6 +267,108 @@ def test_tiny_tables_have_results_or_say_that_nothing_is_known(
     assert "means.csv" in names
 
 
+def test_agreement_survives_missing_votes(simulated: Simulated) -> None:
+    votes = [one for one in ratings(simulated) if one.scale == "SIG"]
+    gaps = votes[3::17]  # every listener misses some
+    assert len({one.listener for one in gaps}) > 4
+    [scale] = results(simulated.design.study, [v for v in votes if v not in gaps]).scales
+    [every] = scale.agreement
+    assert (every.listeners, every.stimuli) == (8, 30)
+    coefficient, alpha = every.figures["ICC(2,1)"], every.figures["alpha (interval)"]
+    assert coefficient.n + coefficient.undefined == 30
+    assert coefficient.undefined == len({one.key for one in gaps})
+    assert 0.3 < coefficient.value < 1
+    assert 0.3 < alpha.value < 1
+    missing = next(one for one in scale.stimuli if one.key == gaps[0].key)
+    places = [n for n, vote in enumerate(missing.votes, 1) if math.isnan(vote)]
+    assert places == sorted(one.listener for one in gaps if one.key == missing.key)
+
+
+def test_p_of_the_two_way_bootstrap_goes_with_its_interval(simulated: Simulated) -> None:
+    how = {"interval": "two_way_bootstrap", "draws": 400, "mixed": False}
+    found = results(simulated.design.study, ratings(simulated), **how)
+    every = [one for scale in found.scales for one in scale.contrasts]
+    assert any(one.p > 0.05 for one in every) or all(one.p < 0.05 for one in every)
+    for one in every:
+        outside = one.difference.low > 0 or one.difference.high < 0
+        assert outside == (one.p < 0.05) or abs(one.p - 0.05) < 0.01
+
+
+def test_choices_are_known_by_what_they_say(tmp_path: Path) -> None:
+    names = ("item", "system", "against", "listener", "scale", "value")
+    given = [
+        (f"i{n}", "A", "B", who, "WHICH", 1 if (n + who) % 4 else -1)
+        for n in range(6)
+        for who in range(5)
+    ]
+    path = tmp_path / "ab.csv"
+    path.write_text(records_csv([dict(zip(names, one, strict=True)) for one in given]))
+    [scale] = study_analyse(path, draws=DRAWS).scales
+    [choice] = scale.choices
+    wins = sum(one[5] > 0 for one in given)
+    assert (choice.a, choice.b, choice.wins, choice.losses) == ("A", "B", wins, 30 - wins)
+    assert scale.abilities is not None
+    alone = tmp_path / "alone.csv"
+    alone.write_text(rows(*[(i, s, w, "PREFERENCE", 1) for i in "ab" for s in "AB" for w in "xy"]))
+    [scale] = study_analyse(alone, draws=DRAWS, scales=["PREFERENCE=1:5"]).scales
+    assert not scale.choices
+    assert scale.systems["A"].mean.value == 1
+
+
+def test_controls_do_not_compete_and_are_known_by_their_usual_names(tmp_path: Path) -> None:
+    quality = {"ref": 98, "anchor35": 20, "anchor70": 45, "A": 70, "B": 80}
+    given = [
+        (f"i{n}", name, f"p{who}", "BASIC", min(100, base + (3 * n + 5 * who) % 7))
+        for n in range(5)
+        for who in range(6)
+        for name, base in quality.items()
+    ]
+    path = tmp_path / "mushra.csv"
+    path.write_text(rows(*given))
+    found = study_analyse(path, draws=DRAWS, reference="ref", screening=["bs1534"])
+    assert found.controls == ("ref", "anchor35", "anchor70")
+    assert [(one.a, one.b) for one in found.scales[0].contrasts] == [("A", "B")]
+    assert "controls=ref+anchor35+anchor70" in found.signature
+    assert {one.rule for one in found.screened} == {"bs1534"}
+    with pytest.raises(UsageError, match='reference: nobody rated "reff"'):
+        study_analyse(path, reference="reff")
+
+
+def test_what_differs_from_the_plan_is_told_and_the_study_named(simulated: Simulated) -> None:
+    study = simulated.design.study
+    found = results(study, ratings(simulated), interval="naive_t", screening=["p808"])
+    assert found.changed == (
+        "interval: cluster_t was planned, naive_t was done",
+        "screening: none was planned, p808 was done",
+    )
+    assert found.study == study.digest
+    assert results(study, ratings(simulated)).changed == ()
+
+
+def test_simulated_answers_are_known_as_such(tmp_path: Path, simulated: Simulated) -> None:
+    path = answers(tmp_path, simulated)
+    assert study_analyse(path, study=simulated.design.study, draws=DRAWS).simulated
+    simulated_write(simulated, tmp_path / "all", draws=DRAWS)
+    assert json.loads((tmp_path / "all" / "results.json").read_text())["simulated"] is True
+
+
+def test_few_votes_off_a_scale_of_five_points_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    votes = [(f"i{n}", "A", who, "MOS", 1 + (n + who) % 5) for n in range(8) for who in range(5)]
+    path.write_text(rows(*votes[:-1], (*votes[-1][:4], 7)))
+    [scale] = study_analyse(path, draws=DRAWS).scales
+    assert "all but 1 of 40 from 1 to 5 (7); say --scale MOS=LOW:HIGH" in scale.notes[0]
+    with pytest.raises(InputError, match="7 is not on MOS"):
+        study_analyse(path, scales=["MOS=1:5"])
+
+
+def test_a_condition_without_any_vote_is_named_in_tables(tmp_path: Path) -> None:
+    path = tmp_path / "empty.csv"
+    path.write_text(rows(("a", "A", "x", "MOS", 3), ("a", "C", "x", "MOS", "")))
+    found = study_analyse(path, draws=DRAWS)
+    assert "nobody rated C: all its votes are missing" in found.notes
+
+
 def test_a_system_that_nobody_heard_is_named(simulated: Simulated) -> None:
     study = simulated.design.study
     votes = [one for one in ratings(simulated) if one.key.system != "C3"]
@@ -306,6 +409,8 @@ def test_what_cannot_be_is_refused(tmp_path: Path, simulated: Simulated) -> None
         ({"screening": ["p80"]}, 'no rule of screening "p80"'),
         ({"scales": ["MOS"]}, "scale must be like"),
         ({"contrasts": [("C1", "C9")]}, 'no system "C9"'),
+        ({"contrasts": [("C1", "C1")]}, "not compared with itself"),
+        ({"contrasts": [("C1", "C2"), ("C2", "C1")]}, "named twice"),
         ({"draws": 0}, "draws must be 1 or more"),
     ):
         with pytest.raises(UsageError, match=said):

@@ -312,15 +312,18 @@ a,C0,1,SIG,4_0,1,
     [
         (
             "item,system,listner,scale,value",
-            '1: listener: there is no such column — did you mean "listner"? — or say which it is',
+            '1: listener: there is no such column — did you mean "listner"? '
+            "— or say --column listener=NAME or --given listener=VALUE",
         ),
         (
             "item,system,who,scale,value",
-            "1: listener: there is no such column — the file has who — or say which it is",
+            "1: listener: there is no such column — the file has who "
+            "— or say --column listener=NAME or --given listener=VALUE",
         ),
         (
             "item,system,listener,scale,vlaue",
-            '1: value: there is no such column — did you mean "vlaue"? — or say which it is',
+            '1: value: there is no such column — did you mean "vlaue"? '
+            "— or say --column value=NAME or --given value=VALUE",
         ),
         (
             "item,system,listener,scales,values",
@@ -332,7 +335,8 @@ a,C0,1,SIG,4_0,1,
         ),
         (
             "item,system,listner,SIG,BAK",  # the third column is one of names
-            '1: listener: there is no such column — did you mean "listner"? — or say which it is',
+            '1: listener: there is no such column — did you mean "listner"? '
+            "— or say --column listener=NAME or --given listener=VALUE",
         ),
         ("item,system,listener,SIG,SIG", '1: "SIG": the column comes twice — keep one'),
         ("item,system,listener,SIGN,MOS", '1: "SIGN": unknown column — did you mean "SIG"?'),

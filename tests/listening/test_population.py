@@ -25,14 +25,17 @@ def ratings(population: Population, seed: int = 0, **more: object) -> list[Ratin
     return ratings_of(found.design, dict(enumerate(found.answers, 1)), "simulated")
 
 
-def test_expected_means_are_those_that_many_listeners_give() -> None:
+@pytest.mark.parametrize("fatigue", [0.0, 0.3])
+def test_expected_means_are_those_that_many_listeners_give(fatigue: float) -> None:
     items, systems = [f"i{n}" for n in range(6)], ("A", "B")
-    world = World(Population(), systems, tuple(range(3000)), seed=5)
+    world = World(Population(fatigue=fatigue), systems, tuple(range(3000)), seed=5)
     [scale] = KINDS["acr"].scales
     votes = {name: list[float]() for name in systems}
     for _, person, rng in world.people(items):
         for system in systems:
-            heard = [person.hears(item, system, scale.name, rng) for item in items]
+            now = [person.after(rng.integers(11) / 10) for _ in items]
+            pairs = zip(now, items, strict=True)
+            heard = [one.hears(item, system, scale.name, rng) for one, item in pairs]
             votes[system].append(float(np.mean([scale.at(one) for one in heard])))
     for system, found in votes.items():
         error = np.std(found) / np.sqrt(len(found))
@@ -87,6 +90,7 @@ def test_qualities_may_be_said_by_system_and_scale() -> None:
     [
         ({"bias": -1.0}, "bias must be a number from 0 on"),
         ({"inconsistency": float("nan")}, "inconsistency must be a number"),
+        ({"fatigue": 1.5}, "fatigue must be a number from -1 to 1"),
         ({"careless": 40}, "only 16 listeners take part"),
         ({"qualities": {("C9", ""): 0.5}}, 'there is no system "C9"'),
     ],

@@ -230,7 +230,8 @@ def test_equal_differences_have_no_p_unless_they_are_0(method: str) -> None:
 def test_two_listeners_have_a_p_and_no_effect(method: str) -> None:
     votes = panel(2)
     found = contrast(votes, 0, 1, method)
-    assert 0 <= found.p <= 1
+    drawn = method == "two_way_bootstrap"  # from fewer than five nothing is drawn
+    assert math.isnan(found.p) if drawn else 0 <= found.p <= 1
     assert math.isnan(found.effect.value)
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from earwitness import __version__
-from earwitness.api.taking import study_ratings
-from earwitness.data import Input, Progress, Rating, Results, Study, no_progress
-from earwitness.errors import UsageError
+from earwitness.api.taking import ratings_of, study_answers
+from earwitness.data import Input, Progress, Rating, Results, Rule, Study, no_progress
+from earwitness.errors import UsageError, nearest
+from earwitness.formats.answers import SIMULATED
 from earwitness.formats.ratings import Known, Limit, read_ratings
 from earwitness.formats.study import read_study
 from earwitness.formats.whole import WholeFolder
@@ -64,14 +65,60 @@ def study_analyse(
     settings = settings_of(plan, **how)
     files = [ratings] if isinstance(ratings, str | PathLike) else list(ratings)
     material = _material([Path(one) for one in files], plan, reading, settings)
-    return analyse(material, settings, progress=progress)
+    _check_roles(material, how)
+    changed = _changed(plan, settings)
+    return analyse(replace(material, changed=changed), settings, progress=progress)
 
 
 def study_results(
-    study: Study, ratings: Sequence[Rating], inputs: tuple[Input, ...] = (), **how: Any
+    study: Study,
+    ratings: Sequence[Rating],
+    inputs: tuple[Input, ...] = (),
+    *,
+    simulated: bool = False,
+    **how: Any,
 ) -> Results:
     """All results of ratings of a study that are there already."""
-    return analyse(_named(study, ratings, inputs), settings_of(study, **how))
+    settings = settings_of(study, **how)
+    material = replace(_named(study, ratings, inputs), changed=_changed(study, settings))
+    _check_roles(material, how)
+    return analyse(replace(material, simulated=simulated), settings)
+
+
+def _check_roles(material: Material, how: Mapping[str, Any]) -> None:
+    """A reference or anchor that is named here must have been rated."""
+    known = {one.key.system for one in material.ratings}
+    for role in ("reference", "anchor"):
+        name = how.get(role)
+        if name and name not in known:
+            raise UsageError(f'{role}: nobody rated "{name}" — {nearest(name, known)}')
+
+
+def _changed(study: Study | None, settings: Settings) -> tuple[str, ...]:
+    """Where an analysis differs from the plan of its study."""
+    if study is None:
+        return ()
+    plan, here = study.analysis, settings.plan
+    both = {
+        "interval": (plan.interval, here.interval),
+        "level": (f"{plan.level:g}", f"{here.level:g}"),
+        "correction": (plan.correction, here.correction),
+        "contrasts": (_pairs(plan.contrasts), _pairs(here.contrasts)),
+        "screening": (_rules(study.screening), _rules(settings.screening)),
+    }
+    return tuple(
+        f"{name}: {planned} was planned, {done} was done"
+        for name, (planned, done) in both.items()
+        if planned != done
+    )
+
+
+def _pairs(contrasts: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(f"{a} – {b}" for a, b in contrasts) or "all pairs"
+
+
+def _rules(rules: Sequence[Rule]) -> str:
+    return ", ".join(rule.name for rule in rules) or "none"
 
 
 def settings_of(
@@ -117,7 +164,13 @@ def _planned(study: Study | None) -> Settings:
     kinds = [block_kind(block) for block in study.blocks]
     anchors = [name for kind in kinds if isinstance(kind, Mushra) for name in kind.anchors]
     middle = MIDDLE if MIDDLE in anchors else (anchors[-1] if anchors else "")
-    return Settings(study.analysis, study.screening, reference=study.reference, anchor=middle)
+    return Settings(
+        study.analysis,
+        study.screening,
+        reference=study.reference,
+        anchor=middle,
+        anchors=tuple(anchors),
+    )
 
 
 def _named(
@@ -134,14 +187,14 @@ def _named(
             notes=tuple(notes),
         )
     items = tuple(clip.name for clip in study.material)
-    return Material(ratings, study.title, study.systems, items, inputs, tuple(notes))
+    return Material(ratings, study.title, study.systems, items, inputs, tuple(notes), study.digest)
 
 
 def kept_ratings(files: Sequence[Place], study: Study, scale: str) -> Coded:
     """Ratings of one scale, screened as the study plans it."""
     settings = settings_of(study)
     material = _material([Path(one) for one in files], study, Reading(), settings)
-    counted, _ = resolve(material.ratings, settings.doubled)
+    counted, _ = resolve(material.ratings, settings.doubled, reference=settings.reference)
     roles = {"reference": settings.reference, "anchor": settings.anchor}
     out = {*screen(counted, settings.screening, **roles).left}
     return coded([one for one in counted if one.listener not in out], scale, study.systems)
@@ -152,19 +205,21 @@ def _material(
 ) -> Material:
     if not files:
         raise UsageError("name answers or a table of ratings")
-    found, inputs, notes = list[Rating](), list[Input](), list[str]()
+    found, inputs, notes, simulated = list[Rating](), list[Input](), list[str](), False
     for path in files:
         if _are_answers(path):
             if plan is None:
                 raise UsageError(f"{path} has answers — name the study file, too")
-            found += study_ratings(plan, path)
+            made, answers = study_answers(plan, path)
+            found += ratings_of(made, answers, str(path))
+            simulated |= any(one.at == SIMULATED for one in answers.values())
             inputs.append(_input(path))
         else:
             table = read_ratings(path, **_how(plan, reading, settings))
             found += table.ratings
             inputs.append(table.input)
             notes += table.notes
-    return _named(plan, found, tuple(inputs), notes)
+    return replace(_named(plan, found, tuple(inputs), notes), simulated=simulated)
 
 
 def _how(plan: Study | None, reading: Reading, settings: Settings) -> dict[str, Any]:

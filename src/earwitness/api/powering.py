@@ -23,6 +23,7 @@ from earwitness.stats.power import detectable, listeners_needed, power
 
 DIFFERENCES = (0.05, 0.1)  # shares of the scale that are looked at if nothing is said
 TIMES = (0.5, 1.0, 1.5, 2.0, 3.0)  # of the planned listeners
+OTHER_ITEMS = ("mixed", "two_way_bootstrap")  # intervals that speak about other items
 NAMES = tuple(asdict(Components()))
 
 
@@ -49,6 +50,8 @@ def study_power(
     block, asked = _asked(plan, scale)
     parts, source = _components(plan, asked, pilot, components or {})
     base = _plan(plan, block, asked, parts, rounded=not pilot)
+    if any(one > asked.high - asked.low for one in differences):
+        raise UsageError(f"{asked.name} goes from {asked.low:g} to {asked.high:g} only")
     known = sorted({*differences} or {share * (asked.high - asked.low) for share in DIFFERENCES})
     shares = _shared(block)
     minutes_each = minutes(plan)[-1].minutes
@@ -148,7 +151,7 @@ def _plan(plan: Study, block: Block, scale: Scale, parts: Components, *, rounded
         alpha=1 - plan.analysis.level,
         tests=tests,
         step=scale.step if rounded else None,
-        method="mixed" if plan.analysis.interval == "mixed" else METHODS[0],
+        method="mixed" if plan.analysis.interval in OTHER_ITEMS else METHODS[0],
     )
 
 
@@ -170,6 +173,11 @@ def _notes(block: Block, plan: Plan) -> list[str]:
         found.append(
             f"a listener hears {block.heard} of {len(block.systems)} systems, so "
             f"{share:.0%} of them compare any two"
+        )
+    if plan.step:
+        found.append(
+            f"votes are rounded to steps of {plan.step:g}, which adds a standard deviation of "
+            f"{plan.step / 12**0.5:.2f} to that of a vote"
         )
     if plan.tests > 1:
         found.append(

@@ -16,7 +16,7 @@ from earwitness.api.analysing import result_files, study_results
 from earwitness.api.studies import records_csv, study_design
 from earwitness.api.taking import ratings_of
 from earwitness.data import Answer, Design, Input, Plan, Question, Study
-from earwitness.formats.answers import answer_line
+from earwitness.formats.answers import SIMULATED, answer_line
 from earwitness.formats.whole import WholeFolder
 from earwitness.listening.kinds import block_kind
 from earwitness.listening.pages import AGREE, CONSENT, Page, heard, pages
@@ -24,7 +24,6 @@ from earwitness.listening.population import Population, World
 from earwitness.listening.simulated import Person
 
 HIDDEN, ANCHORS = 1.0, (0.2, 0.4)  # qualities of hidden references and of anchors, the worst first
-AT = "simulated"
 ANSWERS_FILE = "answers.jsonl"
 
 
@@ -76,7 +75,9 @@ def _answers(
         if page.asks:
             told = None if page.trial is None else heard(page.trial)
             values = _values(study, page, person, rng)
-            yield Answer(study.digest, plan.listener, page.name, values, told, AT, __version__)
+            yield Answer(
+                study.digest, plan.listener, page.name, values, told, SIMULATED, __version__
+            )
 
 
 def _values(study: Study, page: Page, person: Person, rng: np.random.Generator) -> dict[str, Any]:
@@ -115,7 +116,7 @@ def _truth(made: Design, world: World, items: list[str]) -> Iterator[dict[str, A
         kind = block_kind(block)
         for scale in kind.scales:
             for system in block.systems:
-                rated = kind.compared != "pair" and not world.population.fatigue
+                rated = kind.compared != "pair"
                 expected = world.expected(system, scale, items) if rated else float("nan")
                 quality = world.quality(system, scale.name)
                 yield {
@@ -135,7 +136,7 @@ def simulated_write(simulated: Simulated, folder: str | PathLike[str], **how: An
     found = Input(ANSWERS_FILE, hashlib.sha256(answers).hexdigest(), len(answers))
     lines = dict(enumerate(simulated.answers, 1))
     ratings = ratings_of(simulated.design, lines, ANSWERS_FILE)
-    results = study_results(simulated.design.study, ratings, (found,), **how)
+    results = study_results(simulated.design.study, ratings, (found,), simulated=True, **how)
     files = {
         ANSWERS_FILE: answers.decode(),
         "truth.csv": records_csv(simulated.truth),

@@ -152,9 +152,15 @@ def _answered(
 
 def study_ratings(study: Given, answers: str | PathLike[str]) -> list[Rating]:
     """Ratings that follow from a file of answers; practice and anchors do not count."""
+    return ratings_of(*study_answers(study, answers), str(answers))
+
+
+def study_answers(
+    study: Given, answers: str | PathLike[str]
+) -> tuple[Design, Mapping[int, Answer]]:
+    """The design of a study, and answers to it by the number of their line."""
     made = study_design(study)
-    given = _checked(made, AnswersFile(Path(answers), made.study.digest)).lines
-    return ratings_of(made, given, str(answers))
+    return made, _checked(made, AnswersFile(Path(answers), made.study.digest)).lines
 
 
 def ratings_of(made: Design, given: Mapping[int, Answer], source: str) -> list[Rating]:

@@ -56,6 +56,7 @@ ANSWER = record(
     },
     own="",
 )
+SIMULATED = "simulated"  # stands where the time of an answer does
 MARK = b" # cut short"  # ends half a line; no JSON ends in it
 
 

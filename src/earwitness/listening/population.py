@@ -6,6 +6,7 @@ listeners add to it. All numbers are shares of a scale: 0.1 is 0.4 points from 1
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
@@ -43,9 +44,10 @@ class Population:
             value = getattr(self, one.name)
             if one.name == "qualities":
                 continue
-            least = -1 if one.name == "fatigue" else 0
-            if not np.isfinite(value) or not least <= value:
-                raise UsageError(f"{one.name} must be a number from {least} on, got {value:g}")
+            least, most = (-1, 1) if one.name == "fatigue" else (0, math.inf)
+            if not np.isfinite(value) or not least <= value <= most:
+                limits = f"from {least} " + ("on" if most == math.inf else f"to {most}")
+                raise UsageError(f"{one.name} must be a number {limits}, got {value:g}")
 
 
 @dataclass(frozen=True)
@@ -105,14 +107,20 @@ class World:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence((self.seed, *spawn))))
 
     def expected(self, system: str, scale: Scale, items: Sequence[str]) -> float:
-        """The mean rating of a system over the items and over all listeners who take care."""
+        """The mean rating of a system over the items and over all listeners who take care.
+
+        Tired ones are met at all places of a session alike.
+        """
         from scipy.special import ndtr
 
         of, added = self.population, self.items(items)
         shares = 0.5 + (np.arange(STEPS) + 0.5) / STEPS
         spread = np.sqrt(of.bias**2 + of.taste**2 + (of.inconsistency * shares) ** 2)
         spread = np.maximum(spread, 1e-9)[:, None, None]
-        true = np.array([self.quality(system, scale.name) + added[item, system] for item in items])
+        tired = of.fatigue * (np.arange(STEPS) / (STEPS - 1) if of.fatigue else np.zeros(1))
+        quality = self.quality(system, scale.name)
+        true = np.array([quality + added[item, system] for item in items])
+        true = (true[:, None] - tired).ravel()
         values = np.array(scale.values)
         edges = 1 - (np.arange(len(values) - 1) + 0.5) / (len(values) - 1)  # from the best down
         below = ndtr((edges[None, None, :] - true[None, :, None]) / spread)

@@ -39,7 +39,8 @@ def _short(found: PowerPlan) -> Iterator[str]:
     if planned is not None:
         yield (
             f"{found.planned} listeners as planned ({planned.hours:.1f} hours in all) find a "
-            f"difference of {planned.detectable:.2f} points with power {found.wanted:g}"
+            f"difference of {planned.detectable:.2f} points on {found.scale} with power "
+            f"{found.wanted:g}"
         )
     for one, count in found.needed.items():
         many = "no number of listeners" if count is None else f"{count} listeners"

@@ -41,6 +41,8 @@ from earwitness.stats.means import (
 from earwitness.stats.resampling import two_way_draws
 from earwitness.stats.votes import Votes
 
+STILL = 1e-12  # differences below this are rounding
+
 
 class Paired(NamedTuple):
     """The difference of two systems, its p, and its size in standard deviations of listeners."""
@@ -78,13 +80,14 @@ def contrasts(
         return []
     votes, wanted = compact(votes), Wanted(level, draws, seed)
     rows = differences(votes, pairs)
+    by_listener = student.column_moments(listener_means(rows.together))
+    effects = _effects(by_listener, votes.size[2], level)
     if method == "two_way_bootstrap":
-        found = _two_way(votes, pairs, rows, wanted)
+        found, p = _two_way(votes, pairs, rows, wanted)
     else:
         found = _by_means(METHODS[method](rows.together, wanted), rows.without_common)
-    by_listener = student.column_moments(listener_means(rows.together))
-    tested = vote_moments(rows.together) if method == "naive_t" else by_listener
-    p, effects = student.p_values(tested).tolist(), _effects(by_listener, votes.size[2], level)
+        tested = vote_moments(rows.together) if method == "naive_t" else by_listener
+        p = student.p_values(tested).tolist()
     return [Paired(*one) for one in zip(found, p, effects, strict=True)]
 
 
@@ -99,8 +102,13 @@ def _effects(found: student.Moments, listeners: int, level: float) -> list[Estim
     return estimates(value, (ends[0], ends[1]), level, found.n, listeners - found.n, "hedges_g_z")
 
 
-def _two_way(votes: Votes, pairs: Pairs, rows: Differences, wanted: Wanted) -> list[Estimate]:
-    """Of common items where there are any; else the difference of draws of both means."""
+def _two_way(
+    votes: Votes, pairs: Pairs, rows: Differences, wanted: Wanted
+) -> tuple[list[Estimate], list[float]]:
+    """Of common items where there are any; else the difference of draws of both means.
+
+    p is by the same draws as the interval: both speak about other listeners and other items.
+    """
     drawn = two_way_draws(rows.common, wanted.draws, wanted.seed)
     value, (listeners, items) = vote_moments(rows.common).mean, heard(rows.common)
     alone = items == 0
@@ -109,10 +117,26 @@ def _two_way(votes: Votes, pairs: Pairs, rows: Differences, wanted: Wanted) -> l
         drawn[:, alone] = _apart(two_way_draws(both, wanted.draws, wanted.seed))
         value[alone] = _apart(vote_moments(both).mean)
         listeners[alone], items[alone] = (of.reshape(-1, 2).min(axis=1) for of in heard(both))
-    ends = percentiles(drawn, wanted.level, np.minimum(listeners, items) >= FEWEST)
+    enough = np.minimum(listeners, items) >= FEWEST
+    ends = percentiles(drawn, wanted.level, enough)
     undefined = votes.size[2] - listeners
     methods = _two_way_methods(drawn, alone, rows.without_common)
-    return estimates(value, ends, wanted.level, listeners, undefined, methods)
+    found = estimates(value, ends, wanted.level, listeners, undefined, methods)
+    return found, np.where(enough, _crossed(drawn), np.nan).tolist()
+
+
+def _crossed(drawn: Floats) -> Floats:
+    """Twice the share of draws on the other side of 0, and never 0: p of a percentile interval.
+
+    Draws that are all alike but not 0 come of votes without any spread, and have none.
+    """
+    known = ~np.isnan(drawn)
+    least = np.where(known, drawn, np.inf).min(axis=0, initial=np.inf)
+    most = np.where(known, drawn, -np.inf).max(axis=0, initial=-np.inf)
+    still = (most - least <= STILL) & (np.abs(most) > STILL)
+    beyond = 1 + np.minimum((drawn <= STILL).sum(axis=0), (drawn >= -STILL).sum(axis=0))
+    p = np.minimum(1.0, 2 * beyond / (known.sum(axis=0) + 1))
+    return np.where(still, np.nan, p)
 
 
 def _apart(both: Floats) -> Floats:

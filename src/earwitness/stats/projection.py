@@ -24,20 +24,6 @@ class State(NamedTuple):
     converged: bool
 
 
-def connected(there: Bools) -> Codes:
-    """The number of each listener's part: those linked by stimuli that both voted on."""
-    shared = (there.T.astype(np.float64) @ there) > 0
-    parts = np.full(there.shape[1], -1, np.int64)
-    for listener in np.flatnonzero(there.any(axis=0)):
-        if parts[listener] < 0:
-            own = reached = shared[listener]
-            while reached.any():
-                reached = shared[reached].any(axis=0) & ~own
-                own = own | reached
-            parts[own] = parts.max() + 1
-    return parts
-
-
 def floor_of(spread: Floats, counts: Codes) -> float:
     """How well others know a quality; where the median is 0, by the root of the mean square."""
     if not len(spread):

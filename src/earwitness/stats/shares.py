@@ -26,6 +26,11 @@ def shares(
 
 
 def _cut(share: Estimate) -> Estimate:
-    """An interval that does not leave 0 to 1; NaN stays."""
+    """An interval that does not leave 0 to 1; where all listeners agree nothing is known of others.
+
+    NaN stays.
+    """
+    if share.low == share.high:
+        return replace(share, low=math.nan, high=math.nan)
     low, high = np.clip([share.low, share.high], 0, 1).tolist()
     return replace(share, low=low, high=high)

@@ -35,14 +35,13 @@ from earwitness.stats.exact import Bools, Floats
 from earwitness.stats.projection import (
     State,
     centred,
-    connected,
     first_round,
     floor_of,
     means,
     projected,
     weights,
 )
-from earwitness.stats.votes import Codes
+from earwitness.stats.votes import Codes, connected
 
 FLOOR = 1.5  # times how well the others know a quality: above every collapse, and it covers better
 Estimates = tuple[Estimate, ...]
@@ -52,7 +51,9 @@ Estimates = tuple[Estimate, ...]
 class SubjectFit:
     """Estimates by stimulus and by listener; NaN where there is no vote.
 
-    ``parts`` numbers the listeners who can be compared, -1 for those without a vote.
+    ``parts`` numbers the listeners who can be compared, -1 for those without a vote. ``spread`` has
+    inconsistencies as the recommendation computes them: they are too small, since qualities follow
+    the votes; those with intervals allow for that.
     """
 
     qualities: Estimates
@@ -63,6 +64,7 @@ class SubjectFit:
     rounds: int
     converged: bool
     parts: tuple[int, ...]
+    spread: tuple[float, ...]
 
     @property
     def warning(self) -> str:
@@ -92,7 +94,9 @@ def fit_subjects(table: Floats, *, share: float = FLOOR, level: float = 0.95) ->
     qualities, biases = centred(state, there, parts)
     low = tuple(np.flatnonzero(compared & (state.spread < floor)).tolist())
     found = _intervals(there, state._replace(qualities=qualities, biases=biases), compared, level)
-    return SubjectFit(*found, floor, low, state.rounds, state.converged, tuple(parts.tolist()))
+    spread = tuple(np.where(compared, state.held, np.nan).tolist())
+    reached = state.rounds, state.converged
+    return SubjectFit(*found, floor, low, *reached, tuple(parts.tolist()), spread)
 
 
 def _intervals(
@@ -104,7 +108,7 @@ def _intervals(
     return (
         _qualities(there, state, true, level),
         _biases(votes, np.where(compared, state.biases, np.nan), true, free, level),
-        _inconsistencies(votes, np.where(compared, state.held, np.nan), true, free, level),
+        _inconsistencies(votes, true, free, level),
     )
 
 
@@ -137,13 +141,11 @@ def _biases(votes: Codes, values: Floats, true: Floats, free: Floats, level: flo
     return _estimates(values, values - reach, values + reach, votes, level, name)
 
 
-def _inconsistencies(
-    votes: Codes, values: Floats, true: Floats, free: Floats, level: float
-) -> Estimates:
+def _inconsistencies(votes: Codes, true: Floats, free: Floats, level: float) -> Estimates:
     from scipy.special import chdtri
 
     low, high = (true * np.sqrt(free / chdtri(free, (1 - side * level) / 2)) for side in (1, -1))
-    return _estimates(values, low, high, votes, level, "alternating-projection-chi2")
+    return _estimates(true, low, high, votes, level, "alternating-projection-chi2")
 
 
 def _estimates(

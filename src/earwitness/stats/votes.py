@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -57,17 +56,29 @@ class Votes:
         return found
 
     def panels(self) -> list[list[int]]:
-        """Listeners who voted on the very same stimuli, the first panel first.
+        """Listeners who are linked by stimuli that both voted on, the first panel first.
 
         >>> zeros = np.zeros(3, np.int64)
         >>> votes = Votes(np.ones(3), zeros, np.array([0, 1, 0]), np.arange(3), (1, 2, 3))
         >>> votes.panels()
         [[0, 2], [1]]
         """
-        heard = defaultdict[int, set[int]](set)
-        for listener, stimulus in zip(self.listeners.tolist(), self.stimuli.tolist(), strict=True):
-            heard[listener].add(stimulus)
-        found = defaultdict[frozenset[int], list[int]](list)
-        for listener in sorted(heard):
-            found[frozenset(heard[listener])].append(listener)
-        return list(found.values())
+        parts = connected(~np.isnan(self.table()))
+        return [np.flatnonzero(parts == n).tolist() for n in range(int(parts.max(initial=-1)) + 1)]
+
+
+def connected(there: Bools) -> Codes:
+    """The number of each listener's part: those linked by stimuli that both voted on.
+
+    Rows are stimuli, columns listeners; those without a vote have -1.
+    """
+    shared = (there.T.astype(np.float64) @ there) > 0
+    parts = np.full(there.shape[1], -1, np.int64)
+    for listener in np.flatnonzero(there.any(axis=0)):
+        if parts[listener] < 0:
+            own = reached = shared[listener]
+            while reached.any():
+                reached = shared[reached].any(axis=0) & ~own
+                own = own | reached
+            parts[own] = parts.max() + 1
+    return parts

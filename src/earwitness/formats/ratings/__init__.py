@@ -87,12 +87,14 @@ def _read(source: Source, options: Options) -> RatingsTable:
         table.tell(HEAD, "", NOTHING, "no row has a vote")
         table.wrong.refuse()
     missing = len(every) - len(ratings)
-    return RatingsTable(ratings, tuple(_notes(layout, missing, ratings)), missing, file)
+    return RatingsTable(ratings, tuple(_notes(layout, every, ratings)), missing, file)
 
 
-def _notes(layout: Layout, missing: int, ratings: Sequence[Rating]) -> Iterator[str]:
+def _notes(layout: Layout, every: Sequence[Rating], ratings: Sequence[Rating]) -> Iterator[str]:
     yield from layout.notes
-    if missing:
+    empty = {one.key.system for one in every} - {one.key.system for one in ratings}
+    yield from (f"nobody rated {name}: all its votes are missing" for name in sorted(empty))
+    if missing := len(every) - len(ratings):
         yield f"{missing:,} {'vote is' if missing == 1 else 'votes are'} missing"
     sessions = {one.session for one in ratings}
     if 0 in sessions and len(sessions) > 1:

@@ -29,7 +29,19 @@ Counts = tuple[int, int, int]  # chosen the first, the second, neither
 RIGHT_OR_WRONG = "SAME"  # the scale of ABX
 CHOSEN = ("BETTER", "PREFERENCE")
 CHOICES = (*CHOSEN, RIGHT_OR_WRONG)
+OUTCOMES = {-1.0, 0.0, 1.0}
 SANDWICH = "sandwich_t"
+
+
+def are_choices(ratings: Sequence[Rating]) -> bool:
+    """Whether ratings of a scale choose between two systems.
+
+    Those of AB, ABX and preference trials do, and others against another system that are 1, 0 or −1
+    and at times −1. What names no other system is rated by itself.
+    """
+    against = [one.value for one in ratings if one.against]
+    named = bool(ratings) and ratings[0].scale in CHOICES
+    return bool(against) and (named or {-1.0} < {*against} | {0.0} <= OUTCOMES)
 
 
 def choices(
@@ -51,11 +63,11 @@ def choices(
 
 
 def abilities(ratings: Iterable[Rating], scale: str, *, level: float) -> Abilities | None:
-    """Bradley–Terry over all pairs of a scale on which systems are chosen; else nothing.
+    """Bradley–Terry over all pairs of a scale on which systems are chosen; nothing for ABX.
 
     Without a single tie there is no tie factor. Abilities that are not finite are named.
     """
-    if scale not in CHOSEN:
+    if scale == RIGHT_OR_WRONG:
         return None
     votes = [(one, _pair(one)) for one in ratings if one.scale == scale and one.against]
     systems = sorted({system for _, pair in votes for system in pair})

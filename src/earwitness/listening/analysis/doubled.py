@@ -19,16 +19,17 @@ from earwitness.errors import InputError, Problem, UsageError, nearest
 
 FIRST, LAST, MEAN, REFUSE = "first", "last", "mean", "refuse"
 RULES = (FIRST, LAST, MEAN, REFUSE)
-EACH_TIME = ("IMPAIRMENT",)  # scales on which a hidden reference is rated beside every object
+IMPAIRMENT = "IMPAIRMENT"  # the scale on which a hidden reference is rated beside every object
 Votes = Sequence[Rating]
 
 
 def resolve(
-    ratings: Votes, rule: str = FIRST, *, source: str = "ratings"
+    ratings: Votes, rule: str = FIRST, *, source: str = "ratings", reference: str = ""
 ) -> tuple[list[Rating], tuple[Doubled, ...]]:
     """Ratings that count, one for each listener, stimulus and scale; and those that came twice.
 
     Votes are in the order of sessions and trials where these are known, else as they stand.
+    ``reference`` is the hidden reference.
     """
     if rule not in RULES:
         raise UsageError(f'no rule "{rule}" for doubled votes — {nearest(rule, RULES)}')
@@ -39,7 +40,7 @@ def resolve(
     for cell, one in zip(cells, ratings, strict=True):
         groups.setdefault(cell, []).append(one)
     several = {cell: _in_order(own) for cell, own in groups.items() if len(own) > 1}
-    again = {cell: _mean(own) for cell, own in several.items() if own[0].scale in EACH_TIME}
+    again = {cell: _mean(own) for cell, own in several.items() if _each_time(own[0], reference)}
     several = {cell: own for cell, own in several.items() if cell not in again}
     if rule == REFUSE and several:
         raise InputError([_problem(source, own) for own in several.values()], done="analysed")
@@ -47,6 +48,11 @@ def resolve(
     one_each = {cell: own[0] for cell, own in groups.items()} | again | counts
     kept = list(one_each.values())
     return kept, tuple(_doubled(own, counts[cell]) for cell, own in several.items())
+
+
+def _each_time(one: Rating, reference: str) -> bool:
+    """Whether it is of the hidden reference of BS.1116, which is rated beside every object."""
+    return one.scale == IMPAIRMENT and bool(reference) and one.key.system == reference
 
 
 def _cell(one: Rating) -> Hashable:

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 import numpy as np
 
 from earwitness.data import Key, Stimulus
 from earwitness.listening.analysis.coded import Coded
+from earwitness.stats.exact import Floats
 
 
 def stimuli(coded: Coded) -> tuple[Stimulus, ...]:
-    """Item by item and system by system; votes in the order of listeners."""
-    found = defaultdict[int, list[float]](list)
-    order = np.lexsort((coded.votes.listeners, coded.votes.stimuli))
-    numbers, values = coded.votes.stimuli[order].tolist(), coded.votes.values[order].tolist()
-    for number, value in zip(numbers, values, strict=True):
-        found[number].append(value)
-    return tuple(_stimulus(coded, number, own) for number, own in found.items())
+    """Item by item and system by system; votes in the order of the panel's listeners.
+
+    NaN stands where a listener of the panel gave none.
+    """
+    table, found = coded.votes.table(), []
+    panels = [(own, table[:, own]) for own in coded.votes.panels()]
+    for number in np.unique(coded.votes.stimuli).tolist():
+        votes = next(own[number] for _, own in panels if not np.isnan(own[number]).all())
+        found.append(_stimulus(coded, number, votes))
+    return tuple(found)
 
 
-def _stimulus(coded: Coded, number: int, votes: list[float]) -> Stimulus:
+def _stimulus(coded: Coded, number: int, votes: Floats) -> Stimulus:
     item, system = divmod(number, len(coded.systems))
-    key = Key(coded.items[item], coded.systems[system])
-    sd = float(np.std(votes, ddof=1)) if len(votes) > 1 else float("nan")
-    return Stimulus(key, tuple(votes), float(np.mean(votes)), sd)
+    key, given = Key(coded.items[item], coded.systems[system]), votes[~np.isnan(votes)]
+    sd = float(given.std(ddof=1)) if len(given) > 1 else float("nan")
+    return Stimulus(key, tuple(votes.tolist()), float(given.mean()), sd)

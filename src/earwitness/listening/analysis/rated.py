@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from earwitness.data import Analysis, Contrast, Estimate, Rated
+from earwitness.data import Contrast, Estimate, Rated
 from earwitness.listening.analysis.coded import Coded
 from earwitness.listening.analysis.scales import has_good
 from earwitness.listening.analysis.settings import MIXED, Settings
@@ -97,7 +97,7 @@ def compared(coded: Coded, settings: Settings, fitted: Fitted | None) -> tuple[C
     Those of the planned pairs of systems, or of all. Where systems were rated against others, each
     is compared with its other first, that is with a rating of 0.
     """
-    votes, named = coded.votes, _planned(coded, settings.plan)
+    votes, named = coded.votes, _planned(coded, settings)
     if any(one.against for one in coded.ratings):
         votes, beside = _beside_others(coded)
         fitted = None
@@ -115,9 +115,11 @@ def compared(coded: Coded, settings: Settings, fitted: Fitted | None) -> tuple[C
     )
 
 
-def _planned(coded: Coded, plan: Analysis) -> list[Named]:
+def _planned(coded: Coded, settings: Settings) -> list[Named]:
+    """Pairs that are planned, or all of systems that compete."""
     known = {name: number for number, name in enumerate(coded.systems)}
-    pairs = plan.contrasts or combinations(coded.systems, 2)
+    compete = [name for name in coded.systems if name not in settings.controls]
+    pairs = settings.plan.contrasts or combinations(compete, 2)
     return [Named(a, b, (known[a], known[b])) for a, b in pairs if a in known and b in known]
 
 

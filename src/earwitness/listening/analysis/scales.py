@@ -11,6 +11,8 @@ from earwitness.listening.kinds import KINDS
 from earwitness.listening.kinds.base import Scale
 
 FIVE = 5  # points of a scale that has Good and Poor
+FIVE_POINTS = {1.0, 2.0, 3.0, 4.0, 5.0}
+FEW = 0.1  # of all votes: so many may be slips
 DOCS = {
     "SIG": "speech signal",
     "BAK": "background noise",
@@ -44,12 +46,25 @@ class Scales:
         known = {**known_scales(), **self.said}
         if name in known:
             return known[name], ""
-        values = {one.value for one in ratings}
-        if values <= {1.0, 2.0, 3.0, 4.0, 5.0}:
+        votes = [one.value for one in ratings]
+        values = set(votes)
+        if values <= FIVE_POINTS:
             return Scale(name, 5, 1), f"{name} was taken for a scale from 1 to 5"
         low, high = min(values), max(values)
-        told = f"the ends of {name} are not known; votes lie between {low:g} and {high:g}"
+        told = (
+            f"the ends of {name} are not known; votes lie between {low:g} and {high:g}"
+            f"{_odd(votes)}; say --scale {name}=LOW:HIGH"
+        )
         return Scale(name, high, low, (high - low) or 1.0, slider=True), told
+
+
+def _odd(votes: Sequence[float]) -> str:
+    """Which few votes are not on a scale from 1 to 5 that nearly all others are on."""
+    odd = [vote for vote in votes if vote not in FIVE_POINTS]
+    if not 0 < len(odd) <= FEW * len(votes):
+        return ""
+    shown = ", ".join(f"{vote:g}" for vote in sorted(set(odd))[:5])
+    return f", all but {len(odd):,} of {len(votes):,} from 1 to 5 ({shown})"
 
 
 def described(scale: Scale) -> Value:

@@ -19,8 +19,8 @@ MIXED = "mixed"
 class Settings:
     """A plan with rules of screening, scales that were said, and how chance is drawn.
 
-    ``reference`` and ``anchor`` are the hidden reference and the middle anchor, where some system
-    is one. Without ``mixed`` no mixed model is fitted, unless it is planned.
+    ``reference`` is the hidden reference, ``anchors`` are anchors and ``anchor`` is the middle one,
+    where some system is one. Without ``mixed`` no mixed model is fitted, unless it is planned.
     """
 
     plan: Analysis = field(default_factory=Analysis)
@@ -29,6 +29,7 @@ class Settings:
     scales: Mapping[str, Scale] = field(default_factory=dict)
     reference: str = ""
     anchor: str = ""
+    anchors: tuple[str, ...] = ()
     draws: int = 2000
     seed: int = 0
     mixed: bool = True
@@ -40,6 +41,11 @@ class Settings:
         _one_of("rule for doubled votes", self.doubled, RULES)
         for rule in self.screening:
             _one_of("rule of screening", rule.name, tuple(SCREENS))
+        for a, b in self.plan.contrasts:
+            if a == b:
+                raise UsageError(f"{a} is not compared with itself")
+        if len({frozenset(pair) for pair in self.plan.contrasts}) < len(self.plan.contrasts):
+            raise UsageError("a pair of systems is named twice")
         if not 0 < self.plan.level < 1:
             raise UsageError(f"level must lie between 0 and 1, got {self.plan.level:g}")
         if self.draws < 1:
@@ -53,13 +59,25 @@ class Settings:
         return (first, *others)
 
     @property
+    def controls(self) -> tuple[str, ...]:
+        """Sounds that are rated but do not compete: the hidden reference and anchors."""
+        every = (self.reference, *self.anchors, self.anchor)
+        return tuple(dict.fromkeys(name for name in every if name))
+
+    @property
     def signature(self) -> str:
         """All that numbers depend on, beside the votes."""
         plan = self.plan
+        pairs = "+".join(f"{a}:{b}" for a, b in plan.contrasts) or "all"
+        said = [f"{one.name}={one.low:g}:{one.high:g}:{one.step:g}" for one in self.scales.values()]
+        controls = [f"controls={'+'.join(self.controls)}"] if self.controls else []
         rules = [f"{rule.name}({_limits(rule)})" for rule in self.screening]
         parts = [
             f"earwitness={self.version}",
-            f"ratings(interval={plan.interval},level={plan.level:g},correction={plan.correction})",
+            f"ratings(interval={plan.interval},level={plan.level:g},correction={plan.correction},"
+            f"contrasts={pairs})",
+            *([f"scales={'+'.join(said)}"] if said else []),
+            *controls,
             f"screening={'+'.join(rules) or 'none'}",
             f"doubled={self.doubled}",
             f"bootstrap(draws={self.draws},seed={self.seed})",

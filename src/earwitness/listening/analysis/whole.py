@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from earwitness.data import (
+    Doubled,
     Input,
     Progress,
     Rating,
@@ -16,7 +17,7 @@ from earwitness.data import (
 )
 from earwitness.errors import UsageError, nearest
 from earwitness.listening.analysis.agreed import agreement, figures, subject_model
-from earwitness.listening.analysis.choices import CHOICES, abilities, choices
+from earwitness.listening.analysis.choices import abilities, are_choices, choices
 from earwitness.listening.analysis.coded import Coded, coded
 from earwitness.listening.analysis.doubled import resolve
 from earwitness.listening.analysis.effects import effects
@@ -26,6 +27,7 @@ from earwitness.listening.analysis.retest import retests
 from earwitness.listening.analysis.scales import Scales, described
 from earwitness.listening.analysis.settings import MIXED, Settings
 from earwitness.listening.analysis.use import alike
+from earwitness.listening.kinds.mushra import BASIC, CUTOFFS
 from earwitness.listening.screened import screen
 from earwitness.stats.correction import CORRECTIONS
 from earwitness.stats.mixed import fit
@@ -41,12 +43,16 @@ class Material:
     items: tuple[str, ...] = ()
     inputs: tuple[Input, ...] = ()
     notes: tuple[str, ...] = ()
+    study: str = ""
+    simulated: bool = False
+    changed: tuple[str, ...] = ()
 
 
 def analyse(material: Material, settings: Settings, *, progress: Progress = no_progress) -> Results:
     """Everything that follows from ratings."""
     _check(material, settings)
-    counted, doubled = resolve(material.ratings, settings.doubled)
+    settings = _with_anchors(material.ratings, settings)
+    counted, doubled = resolve(material.ratings, settings.doubled, reference=settings.reference)
     roles = {"reference": settings.reference, "anchor": settings.anchor}
     found = screen(counted, settings.screening, **roles)
     left = found.left if len(found.left) < len({one.listener for one in counted}) else ()
@@ -71,7 +77,18 @@ def analyse(material: Material, settings: Settings, *, progress: Progress = no_p
         rule=settings.doubled,
         rules=settings.screening,
         version=settings.version,
-        notes=(*material.notes, *_unheard(material), *found.notes, *_nobody(found.left, left)),
+        notes=(
+            *material.notes,
+            *_unheard(material),
+            *_twice(doubled, settings.doubled),
+            *found.notes,
+            *_nobody(found.left, left),
+        ),
+        controls=tuple(one for one in settings.controls if one in _heard(material.ratings)),
+        study=material.study,
+        simulated=material.simulated,
+        changed=material.changed,
+        failed=found.left,
     )
 
 
@@ -83,6 +100,22 @@ def _check(material: Material, settings: Settings) -> None:
     for name in (name for pair in settings.plan.contrasts for name in pair):
         if name not in known:
             raise UsageError(f'there is no system "{name}" — {nearest(name, known - {""})}')
+
+
+def _with_anchors(ratings: Sequence[Rating], settings: Settings) -> Settings:
+    """The anchors of MUSHRA by their usual names, if nothing is said."""
+    if settings.anchor or all(one.scale != BASIC.name for one in ratings):
+        return settings
+    found = tuple(name for name in CUTOFFS if name in _heard(ratings))
+    middle = list(CUTOFFS)[-1]
+    return replace(settings, anchors=found, anchor=middle if middle in found else "")
+
+
+def _twice(doubled: Sequence[Doubled], rule: str) -> list[str]:
+    told = "stimulus was" if len(doubled) == 1 else "stimuli were"
+    counts = {"mean": "their mean counts"}.get(rule, f"the {rule} counts")
+    said = f"{len(doubled):,} {told} rated more than once by the same listener; {counts}"
+    return [said] * bool(doubled)
 
 
 def _heard(ratings: Sequence[Rating]) -> set[str]:
@@ -109,6 +142,11 @@ def _nobody(found: Sequence[Who], left: Sequence[Who]) -> list[str]:
     return ["screening would leave nobody: all listeners are kept"] * (len(found) > len(left))
 
 
+def _alone(ratings: Sequence[Rating]) -> list[str]:
+    count = sum(one.against is None for one in ratings)
+    return [f"{count:,} choices do not say against which system; they do not count"] * bool(count)
+
+
 def _scale(
     every: Coded,
     left: Sequence[Who],
@@ -131,12 +169,13 @@ def _scale(
         stimuli=stimuli(kept),
         notes=(told,) if told else (),
     )
-    if every.scale in CHOICES:
+    if are_choices(every.ratings):
         correct = CORRECTIONS[plan.correction]
         return replace(
             whole,
             choices=choices(ratings, every.scale, level=plan.level, correct=correct),
             abilities=abilities(ratings, every.scale, level=plan.level),
+            notes=(*whole.notes, *_alone(every.ratings)),
         )
     fitted = fit(kept.votes) if MIXED in settings.methods else None
     return replace(
