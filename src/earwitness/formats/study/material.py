@@ -38,7 +38,8 @@ def read_table(path: Path, sounds: Sounds | None, folders: Sequence[str] = ()) -
         rows = list(_lines(path, found) if path.suffix == ".jsonl" else _columns(path, found))
     except (OSError, UnicodeError, csv.Error) as error:
         told = error.strerror if isinstance(error, OSError) and error.strerror else error
-        return Material(problems=[Problem(str(path), 0, "", f"cannot be read: {told}")])
+        remedy = "without the line material, clips are what the folders of files have"
+        return Material(problems=[Problem(str(path), 0, "", f"cannot be read: {told}", remedy)])
     if not rows and not found.problems:
         found.problems.append(Problem(str(path), 1, "", "has no clip in it"))
     _take(str(path), rows, sounds, folders, found)

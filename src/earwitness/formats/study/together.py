@@ -76,7 +76,8 @@ def _block(
     if not clips:
         pass  # told elsewhere
     elif size * panels > clips:
-        told = f"{panels} panels of {size} clips need {size * panels}, the material has {clips}"
+        groups = "1 panel" if panels == 1 else f"{panels} panels"
+        told = f"{groups} of {size} clips need {size * panels}, the material has {clips}"
         yield Fault(f"{path}.clips", told, "fewer clips or panels")
     elif size < 1:
         yield Fault("panels", f"{panels} panels, but {clips} clips")
