@@ -369,6 +369,14 @@ def test_a_condition_without_any_vote_is_named_in_tables(tmp_path: Path) -> None
     assert "nobody rated C: all its votes are missing" in found.notes
 
 
+def test_a_panel_too_small_for_the_subject_model_is_warned_of() -> None:
+    study = small(listeners=3, clips=6)
+    found = results(study, ratings(taken(study, Population(bias=0.2), seed=6)))
+    warned = [scale for scale in found.scales if scale.subjects and scale.subjects.floored]
+    assert warned
+    assert all("panel is too small" in " ".join(scale.notes) for scale in warned)
+
+
 def test_a_system_that_nobody_heard_is_named(simulated: Simulated) -> None:
     study = simulated.design.study
     votes = [one for one in ratings(simulated) if one.key.system != "C3"]

@@ -80,7 +80,8 @@ class ListenerFigures:
 class Subjects:
     """The subject model of P.910 (annex E): qualities of stimuli, biases and inconsistencies.
 
-    ``floored`` are listeners whose inconsistency would have gone below the floor.
+    ``floored`` are listeners whose inconsistency would have gone below the floor, and ``warning``
+    says so.
     """
 
     qualities: Mapping[Key, Estimate]
@@ -91,6 +92,7 @@ class Subjects:
     floored: tuple[Who, ...]
     rounds: int
     converged: bool
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)

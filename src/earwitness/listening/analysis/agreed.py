@@ -105,6 +105,7 @@ def subject_model(coded: Coded, settings: Settings) -> Subjects:
         floored=tuple(coded.listeners[n] for n in fit.floored),
         rounds=fit.rounds,
         converged=fit.converged,
+        warning=fit.warning,
     )
 
 

@@ -178,11 +178,13 @@ def _scale(
             notes=(*whole.notes, *_alone(every.ratings)),
         )
     fitted = fit(kept.votes) if MIXED in settings.methods else None
+    subjects = subject_model(kept, settings)
     return replace(
         whole,
         systems=rated(kept, scale, settings, fitted),
         contrasts=compared(kept, settings, fitted),
         components=dict(fitted.variances) if fitted else {},
         everyone=mean_estimates(every, plan.interval, settings) if left else {},
-        subjects=subject_model(kept, settings),
+        subjects=subjects,
+        notes=(*whole.notes, *([subjects.warning] if subjects.warning else [])),
     )
