@@ -10,6 +10,7 @@ from earwitness.report.numbers import cell, p_value, titled
 from earwitness.report.parts import Lines, Matrix, Report, Section, Table
 from earwitness.report.scores import about, case_sections, provenance, result_sections
 from earwitness.report.sentences import sentences
+from earwitness.report.tables import tested, who_is_better
 
 MOST = 6  # values that are all drawn
 
@@ -35,10 +36,11 @@ def comparison_report(comparison: Comparison) -> Report:
 
 
 def _told(comparison: Comparison) -> str:
+    untested = ", ? cannot be tested" * (not all(map(tested, comparison.contrasts)))
     return (
         f"Items that every system answered: {comparison.items:,}; · cannot be told apart at "
-        f"alpha {comparison.alpha:g}. p is corrected for all pairs by Holm's method, but not for "
-        "looking at several values; intervals are not corrected."
+        f"alpha {comparison.alpha:g}{untested}. p is corrected for all pairs by Holm's method, "
+        "but not for looking at several values; intervals are not corrected."
     )
 
 
@@ -82,11 +84,11 @@ def _group_table(
             f"{c.difference.n:,}",
             p_value(c.p),
             p_value(c.p_corrected),
-            c.better or "·",
+            who_is_better(c),
         )
         for group in groups
         for c in group.contrasts
         if c.value == name
     ]
-    header = (field, "A", "B", "A − B", "n", "p", "p (Holm)", "better")
+    header = (field, "first", "second", "first − second", "n", "p", "p (Holm)", "better")
     return Table(f"{titled(value)} by {field}: differences", header, tuple(rows), names=3)

@@ -27,6 +27,7 @@ SPECIAL = {char: f"\\{char}" for char in "#$%&_{}"} | {
     "×": r"$\times$",
     "′": "$'$",
     "∞": r"$\infty$",
+    "√": r"$\surd$",
 }
 HEAD = "% needs \\usepackage{booktabs}, \\usepackage{graphicx} and \\usepackage[T1]{fontenc}"
 LIGATURES = ("--", ",,", "``", "''", "?`", "!`")  # pairs that would become another character

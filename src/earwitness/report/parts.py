@@ -48,7 +48,8 @@ class Lines:
 class Intervals:
     """Estimates of one value, in rows, by series (such as systems).
 
-    ``table`` says more than the one that would be made of the estimates.
+    ``table`` says more than the one that would be made of the estimates. Where a number is
+    ``marked``, a line is drawn there, and the axis holds the estimates instead of the whole scale.
     """
 
     title: str
@@ -56,6 +57,7 @@ class Intervals:
     heading: str
     rows: tuple[tuple[str, Mapping[str, Estimate]], ...]
     table: Table | None = None
+    marked: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +124,23 @@ class Panels:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Who is better than whom by one value; ``correction`` is that of p for many pairs."""
+    """Who is better than whom by one value; ``correction`` is that of p for many pairs.
+
+    Systems that were only rated against others have no estimate of their own; ``controls`` are
+    rated but do not compete.
+    """
 
     title: str
     value: Value
-    systems: Mapping[str, Estimate]
+    systems: Mapping[str, Estimate | None]
     contrasts: tuple[Contrast, ...]
     correction: str = "holm"
+    controls: tuple[str, ...] = ()
+
+    @property
+    def estimated(self) -> bool:
+        """Whether any system has an estimate of its own."""
+        return any(estimate is not None for estimate in self.systems.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +215,14 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A title, what it is about in a line, sections, and where the numbers come from."""
+    """A title, what it is about in a line, sections, and where the numbers come from.
+
+    ``more`` says, where only a part is shown, how to see the rest.
+    """
 
     title: str
     about: str
     series: tuple[str, ...]
     sections: tuple[Section, ...]
     provenance: tuple[str, ...]
+    more: str = ""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isnan
+from typing import Literal
 
 from earwitness.data import Contrast, Estimate, Value
 from earwitness.report.numbers import CORRECTED, cell, clock, labelled, p_value
@@ -19,7 +21,8 @@ from earwitness.report.parts import (
     Timeline,
 )
 
-MARKS = {1: "better", -1: "worse", 0: "·"}
+Verdict = Literal["better", "worse", "same", "untested"]
+MARKS: dict[Verdict, str] = {"better": "better", "worse": "worse", "same": "·", "untested": "?"}
 SIZE = Value("effect size", "none", float("-inf"), float("inf"), "in standard deviations")
 
 
@@ -87,19 +90,41 @@ def contrast_of(part: Matrix, a: str, b: str) -> Contrast | None:
     return next((c for c in part.contrasts if {c.a, c.b} == {a, b}), None)
 
 
-def verdict(part: Matrix, a: str, b: str) -> int | None:
-    """1 if a is better than b, -1 if worse, 0 if they cannot be told apart; else not compared."""
+def verdict(part: Matrix, a: str, b: str) -> Verdict | None:
+    """Whether a is better than b or worse, or the same as far as can be told; nothing where they
+    were not compared."""
     contrast = contrast_of(part, a, b)
-    return None if contrast is None else {a: 1, b: -1}.get(contrast.better, 0)
+    if contrast is None:
+        return None
+    if contrast.better:
+        return "better" if contrast.better == a else "worse"
+    return "same" if tested(contrast) else "untested"
+
+
+def tested(contrast: Contrast) -> bool:
+    """Whether there is a p: differences without any spread, or of nobody, have none."""
+    return not isnan(contrast.p)
+
+
+def who_is_better(contrast: Contrast) -> str:
+    """The better one, a dot where they cannot be told apart."""
+    return contrast.better or ("·" if tested(contrast) else "not tested")
 
 
 def _matrix(part: Matrix) -> Table:
     rows = tuple(
-        (a, cell(estimate, part.value), *(_mark(part, a, b) for b in part.systems))
-        for a, estimate in part.systems.items()
+        (a, *_estimate(part, a), *(_mark(part, a, b) for b in part.systems)) for a in part.systems
     )
-    header = ("", "estimate", *(f"vs {system}" for system in part.systems))
+    own = ("estimate",) * part.estimated
+    header = ("", *own, *(f"vs {system}" for system in part.systems))
     return Table(f"{part.title}: who is better", header, rows)
+
+
+def _estimate(part: Matrix, system: str) -> list[str]:
+    """That of a system, if any system has one."""
+    estimate = part.systems[system]
+    found = "–" if estimate is None else cell(estimate, part.value)
+    return [found] * part.estimated
 
 
 def _mark(part: Matrix, a: str, b: str) -> str:
@@ -111,14 +136,14 @@ def _contrasts(part: Matrix) -> Table:
     """Differences with p, corrected p if it is, and effect sizes if there are any."""
     corrected = CORRECTED.get(part.correction)
     sized = any(c.effect is not None for c in part.contrasts)
-    header = ("A", "B", "A − B", "n", "p", *([corrected] if corrected else []))
+    header = ("first", "second", "first − second", "n", "p", *([corrected] if corrected else []))
     header += (*(["effect size"] if sized else []), "better")
     rows = tuple(
         (
             *(c.a, c.b, cell(c.difference, part.value), f"{c.difference.n:,}", p_value(c.p)),
             *([p_value(c.p_corrected)] if corrected else []),
             *([cell(c.effect, SIZE) if c.effect else "–"] if sized else []),
-            c.better or "·",
+            who_is_better(c),
         )
         for c in part.contrasts
     )

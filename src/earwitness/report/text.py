@@ -14,10 +14,11 @@ SHOWN = 20  # lines of a list
 
 
 def text(report: Report, width: int = 100) -> str:
-    """Tables that fit the width, then where the numbers come from."""
+    """Tables that fit the width, then where the numbers come from, and how to see more."""
     sections = [section for section in report.sections if section.place == "everywhere"]
     parts = [part for section in sections for part in _section(section, width)]
-    return "\n\n".join([*parts, "\n".join(report.provenance)]) + "\n"
+    more = [fill(report.more, width)] if report.more else []
+    return "\n\n".join([*parts, "\n".join(report.provenance), *more]) + "\n"
 
 
 def _section(section: Section, width: int) -> Iterator[str]:

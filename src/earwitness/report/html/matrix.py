@@ -4,35 +4,43 @@ from __future__ import annotations
 
 from earwitness.data import Contrast
 from earwitness.report.html.elements import Html, element
+from earwitness.report.html.plots import Colours, intervals_plot
 from earwitness.report.numbers import cell, interval, number, p_value
-from earwitness.report.parts import Matrix
-from earwitness.report.tables import MARKS, contrast_of, verdict
+from earwitness.report.parts import Intervals, Matrix
+from earwitness.report.tables import MARKS, contrast_of, tested, verdict
 
-SIGNS = {1: "better", -1: "worse", 0: "same"}
+MOST = 60  # differences that are drawn
 
 
 def matrix(part: Matrix) -> Html:
     """Rows against columns, with the difference in every cell."""
-    head = ["", "estimate", *(f"vs {system}" for system in part.systems)]
+    own = ["estimate"] * part.estimated
+    head = ["", *own, *(f"vs {system}" for system in part.systems)]
     table = element(
         "table",
         element("caption", part.title, element("small", f" {part.value.doc}")),
         element("thead", element("tr", *(element("th", text, scope="col") for text in head))),
         element("tbody", *(_row(part, system) for system in part.systems)),
-        class_="matrix",
+        class_="matrix" if part.estimated else "matrix alone",
     )
     return element("div", table, class_="scroll")
 
 
 def _row(part: Matrix, a: str) -> Html:
+    first = [_estimate(part, a)] * part.estimated
+    return element(
+        "tr", element("th", a, scope="row"), *first, *(_cell(part, a, b) for b in part.systems)
+    )
+
+
+def _estimate(part: Matrix, a: str) -> Html:
     estimate = part.systems[a]
-    first = element(
+    if estimate is None:
+        return element("td", "–")
+    return element(
         "td",
         element("b", number(estimate.value, part.value)),
         element("small", f" {interval(estimate, part.value)}"),
-    )
-    return element(
-        "tr", element("th", a, scope="row"), first, *(_cell(part, a, b) for b in part.systems)
     )
 
 
@@ -46,13 +54,26 @@ def _cell(part: Matrix, a: str, b: str) -> Html:
         "td",
         element("span", MARKS[told]),
         element("small", f" {'+' * (difference > 0)}{number(difference, part.value)}"),
-        class_=SIGNS[told],
+        class_=told,
         title=_title(part, contrast),
     )
 
 
+def differences(part: Matrix, colours: Colours) -> Html | None:
+    """All differences with their intervals, in the colour of the better one, and a line at 0."""
+    if not 0 < len(part.contrasts) <= MOST:
+        return None
+    named = [(f"{c.a} − {c.b}", c) for c in part.contrasts]
+    rows = tuple((label, {label: c.difference}) for label, c in named)
+    own = {label: colours[c.better] for label, c in named if c.better in colours}
+    return intervals_plot(Intervals(part.title, part.value, "", rows, marked=0.0), own)
+
+
 def _title(part: Matrix, contrast: Contrast) -> str:
     difference = contrast.difference
+    if not tested(contrast):
+        told = f"{contrast.a} less {contrast.b}: {cell(difference, part.value)}"
+        return f"{told}, n = {difference.n:,}; cannot be tested"
     corrected = f", corrected {p_value(contrast.p_corrected)}" if part.correction != "none" else ""
     return (
         f"{contrast.a} less {contrast.b}: {cell(difference, part.value)}, n = {difference.n:,}, "

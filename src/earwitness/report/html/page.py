@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from earwitness.report.html.counts import counts_plot
 from earwitness.report.html.elements import Html, element
-from earwitness.report.html.matrix import matrix
+from earwitness.report.html.matrix import differences, matrix
 from earwitness.report.html.network import network_picture
 from earwitness.report.html.panels import panels_plot
 from earwitness.report.html.plots import curve_plot, intervals_plot, legend, spread_plot
@@ -36,6 +36,8 @@ from earwitness.report.parts import (
 from earwitness.report.tables import tables
 
 COLOURS = 8
+LONG = 40  # characters of a text that may be broken into lines
+WIDE = 7  # columns from which on intervals stand below their numbers
 MADE = "Provenance"
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
@@ -127,8 +129,9 @@ class _Page:
             case Quote():
                 return element("blockquote", element("p", part.text))
             case Matrix():
+                drawn = differences(part, self._colours)
                 every = _folded(tables(part)[1], "all differences, with p")
-                return element("figure", matrix(part), every)
+                return element("figure", matrix(part), drawn, every)
             case Block():
                 return words_block(part)
             case Shares():
@@ -159,7 +162,9 @@ def _folded(table: Table, summary: str = "as a table") -> Html:
 def _table(table: Table, *, titled: bool = True) -> Html:
     def line(row: tuple[str, ...]) -> Html:
         cells = [
-            element("th", text, scope="row") if i < table.names else element("td", *_split(text))
+            element("th", text, scope="row", class_="long" if len(text) > LONG else None)
+            if i < table.names
+            else element("td", *_split(text))
             for i, text in enumerate(row)
         ]
         return element("tr", *cells)
@@ -175,6 +180,7 @@ def _table(table: Table, *, titled: bool = True) -> Html:
             element("caption", table.title) if titled else None,
             element("thead", element("tr", *head)),
             element("tbody", *(line(row) for row in table.rows)),
+            class_="wide" if len(table.header) > WIDE else None,
         ),
         class_="scroll",
     )

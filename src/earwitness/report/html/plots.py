@@ -20,7 +20,9 @@ Colours = Mapping[str, str]  # the class of every series
 def intervals_plot(part: Intervals, colours: Colours) -> Html:
     """A row an estimate: a dot with its interval."""
     every = [e for _, row in part.rows for e in row.values()]
-    axis = axis_of([x for e in every for x in (e.value, e.low, e.high)], part.value)
+    numbers = [x for e in every for x in (e.value, e.low, e.high)]
+    marked = [] if part.marked is None else [part.marked]
+    axis = axis_of([*numbers, *marked], None if marked else part.value)
     rows = []
     for label, row in part.rows:
         for index, (series, estimate) in enumerate(row.items()):
@@ -35,7 +37,9 @@ def intervals_plot(part: Intervals, colours: Colours) -> Html:
 
 
 def _interval_row(name: str, estimate: Estimate, part: Intervals, axis: Axis, colour: str) -> Html:
-    marks = []
+    marks, lines = [], _grid(axis)
+    if part.marked is not None:
+        lines.append(element("i", class_="marked", style=f"left:{axis.place(part.marked)}%"))
     if not isnan(estimate.low):
         left, right = axis.place(estimate.low), axis.place(estimate.high)
         marks.append(
@@ -47,7 +51,7 @@ def _interval_row(name: str, estimate: Estimate, part: Intervals, axis: Axis, co
     return element(
         "div",
         element("span", name, class_="name"),
-        element("span", *_grid(axis), *marks, class_="track", role="img", aria_label=told),
+        element("span", *lines, *marks, class_="track", role="img", aria_label=told),
         element(
             "span",
             element("b", number(estimate.value, part.value)),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from earwitness.data import Results, ScaleResults
-from earwitness.report.methods import CORRECTIONS, sized
+from earwitness.report.methods.words import corrected, sized
 from earwitness.report.numbers import titled
 from earwitness.report.parts import Matrix, Section
+from earwitness.report.tables import tested
 
 
 def better_sections(results: Results) -> Iterator[Section]:
@@ -20,15 +21,29 @@ def better_sections(results: Results) -> Iterator[Section]:
 
 def matrix_of(results: Results, scale: ScaleResults) -> Matrix:
     """Means and contrasts of a scale."""
-    means = {name: rated.mean for name, rated in scale.systems.items()}
-    return Matrix(titled(scale.value), scale.value, means, scale.contrasts, results.plan.correction)
+    names = _compared(scale) if against_others_only(scale) else list(scale.systems)
+    means = {n: scale.systems[n].mean if n in scale.systems else None for n in names}
+    plan, controls = results.plan, results.controls
+    return Matrix(
+        titled(scale.value), scale.value, means, scale.contrasts, plan.correction, controls
+    )
+
+
+def against_others_only(scale: ScaleResults) -> bool:
+    """Whether systems were rated against others (CCR, SDG): some have no mean of their own."""
+    return any(name not in scale.systems for c in scale.contrasts for name in (c.a, c.b))
+
+
+def _compared(scale: ScaleResults) -> list[str]:
+    return list(dict.fromkeys(name for c in scale.contrasts for name in (c.b, c.a)))
 
 
 def _told(results: Results) -> str:
-    corrected = CORRECTIONS.get(results.plan.correction, results.plan.correction)
-    sizes = {sized(c.effect.method) for s in results.scales for c in s.contrasts if c.effect}
+    every = [c for scale in results.scales for c in scale.contrasts]
+    sizes = {sized(c.effect.method) for c in every if c.effect}
     effect = f" Effect sizes: {', '.join(sorted(sizes))}." if sizes else ""
+    untested = ", ? cannot be tested" * (not all(map(tested, every)))
     return (
-        "Systems are compared within listeners; · cannot be told apart. "
-        f"p is {corrected}; intervals are not corrected.{effect}"
+        f"Systems are compared within listeners; · cannot be told apart{untested}. "
+        f"p is {corrected(results)}; intervals are not corrected.{effect}"
     )

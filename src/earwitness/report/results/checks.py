@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from earwitness.data import Agreement, Estimate, Results, ScaleResults, Subjects, Value, Who
-from earwitness.report.methods import doubled_told
+from earwitness.report.methods.counted import doubled_told
 from earwitness.report.numbers import SOURCES, cell, number, p_value, titled
 from earwitness.report.parts import PEOPLE, Intervals, Part, Section, Table
 from earwitness.report.sentences import listed
@@ -26,7 +26,7 @@ def check_sections(results: Results) -> Iterator[Section]:
     yield from _model(results)
     if any(scale.effects for scale in results.scales):
         told = "What should not matter; p are not corrected."
-        yield Section("Effects", (_effects(results.scales),), told, place="pages")
+        yield Section("Effects", (_effects(results.scales),), told)
     if results.retests:
         yield Section("Test and retest", (_retests(results),), place="pages")
     if results.doubled:

@@ -56,8 +56,8 @@ def _told_apart(scale: ScaleResults) -> bool:
 
 def _table(scale: ScaleResults, correction: str) -> Table:
     abx, corrected = _told_apart(scale), CORRECTED.get(correction)
-    counts = ("right", "wrong") if abx else ("A", "B", "neither")
-    header = ("A", "B", *(f"chosen {name}" if not abx else name for name in counts), "share")
+    counts = ("right", "wrong") if abx else ("first chosen", "second chosen", "neither")
+    header = ("first", "second", *counts, "share")
     header += ("p", *([corrected] if corrected else []), "over listeners", "p over listeners")
     header += ("d′",) * abx
     rows = tuple(

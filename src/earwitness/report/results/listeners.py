@@ -30,10 +30,16 @@ def listener_sections(results: Results) -> Iterator[Section]:
     """Panels where there are means, else tables."""
     scales = [scale for scale in results.scales if scale.listeners]
     if scales:
-        drawn = any(one.means for scale in scales for one in scale.listeners)
-        parts = tuple(_panels(results, s) if drawn else _table(results, s) for s in scales)
-        text = f"{TOLD} {FIGURES}" if drawn else FIGURES
+        parts = tuple(_part(results, scale) for scale in scales)
+        text = f"{TOLD} {FIGURES}" if any(isinstance(p, Panels) for p in parts) else FIGURES
         yield Section("Listeners", parts, text, place="pictures")
+
+
+def _part(results: Results, scale: ScaleResults) -> Panels | Table:
+    if scale.choices:
+        return _of_choices(results, scale)
+    drawn = any(one.means for one in scale.listeners)
+    return _panels(results, scale) if drawn else _table(results, scale)
 
 
 def _panels(results: Results, scale: ScaleResults) -> Panels:
@@ -52,12 +58,28 @@ def _remark(one: ListenerFigures, value: Value) -> str:
     return f"{sign}{number(one.bias, value)} ± {number(one.inconsistency, value)}"
 
 
+def _of_choices(results: Results, scale: ScaleResults) -> Table:
+    """What can be said of those who choose: they have no means of systems."""
+    rows = tuple(
+        (
+            *(str(one.listener), _state(results, one), f"{one.votes:,}"),
+            *(number(one.usual, SHARE), f"{one.run:,}"),
+        )
+        for one in scale.listeners
+    )
+    header = ("listener", "", "votes", "usual", "run")
+    return Table(f"{titled(scale.value)}: listeners", header, rows, names=2)
+
+
+def _state(results: Results, one: ListenerFigures) -> str:
+    return "left out" if one.listener in results.left else "kept"
+
+
 def _table(results: Results, scale: ScaleResults) -> Table:
     value = scale.value
     rows = tuple(
         (
-            *(str(one.listener), "left out" if one.listener in results.left else "kept"),
-            f"{one.votes:,}",
+            *(str(one.listener), _state(results, one), f"{one.votes:,}"),
             *(number(x, value) for x in (one.mean, one.sd, one.bias, one.inconsistency)),
             *(number(one.correlation, SHARE), number(one.rmse, value), number(one.usual, SHARE)),
             *(f"{one.run:,}", number(one.alike, SHARE)),

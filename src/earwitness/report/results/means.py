@@ -8,18 +8,12 @@ from math import isfinite
 import numpy as np
 
 from earwitness.data import Rated, Results, ScaleResults, Value
-from earwitness.report.methods import INTERVALS, way
+from earwitness.report.methods.words import FROM, INTERVALS, NAMED, TO, share_words, way
 from earwitness.report.numbers import cell, number, percent, titled
 from earwitness.report.parts import Counts, Intervals, Lines, Part, Section, Spread, Table
 from earwitness.report.results.records import SHARES
 
 FEW = 11  # values of a scale that bars can show
-WORDS = {
-    "good": "Good or better",
-    "poor": "Poor or worse",
-    "floor": "at the lowest",
-    "ceiling": "at the highest",
-}
 BINS = 25
 
 
@@ -40,7 +34,8 @@ def mean_sections(results: Results) -> Iterator[Section]:
 
 def _shaped(scales: list[ScaleResults]) -> str:
     told = "How votes divide over the scale"
-    shares = any(r.good or r.poor for scale in scales for r in scale.systems.values())
+    named = [scale for scale in scales if scale.value.name in NAMED]
+    shares = any(r.good or r.poor for scale in named for r in scale.systems.values())
     return f"{told}; good is Good or better, poor is Poor or worse." if shares else f"{told}."
 
 
@@ -59,7 +54,8 @@ def _table(scale: ScaleResults) -> Table:
     """A row a system; shares where there are any."""
     every = scale.systems.values()
     shares = [name for name in SHARES if any(getattr(rated, name) for rated in every)]
-    header = ("system", "mean", "sd", "votes", "listeners", "items", *(WORDS[n] for n in shares))
+    words = share_words(scale.value.name)
+    header = ("system", "mean", "sd", "votes", "listeners", "items", *(words[n] for n in shares))
     rows = tuple(
         (
             *(name, cell(r.mean, scale.value), number(r.sd, scale.value)),
@@ -112,7 +108,7 @@ def _counts(scale: ScaleResults, values: list[float]) -> Counts:
     table = tuple(
         (name, *(f"{n:,} ({_share(n, counts)})" for n in counts.values())) for name, counts in rows
     )
-    notes = {name: _note(rated) for name, rated in scale.systems.items()}
+    notes = {name: _note(rated, scale.value.name) for name, rated in scale.systems.items()}
     title = f"{scale.value.name}: votes"
     header = ("system", *(f"{x:g}" for x in values))
     return Counts(title, scale.value, rows, notes, Table(title, header, table))
@@ -123,10 +119,11 @@ def _share(n: int, counts: dict[float, int]) -> str:
     return f"{100 * n / total:.0f} %" if total else "–"
 
 
-def _note(rated: Rated) -> str:
+def _note(rated: Rated, scale: str) -> str:
+    words = ("good", "poor") if scale in NAMED else (f"≥ {FROM}", f"≤ {TO}")
     told = [
         f"{100 * share.value:.0f} % {word}"
-        for share, word in ((rated.good, "good"), (rated.poor, "poor"))
+        for share, word in zip((rated.good, rated.poor), words, strict=True)
         if share is not None and isfinite(share.value)
     ]
     return ", ".join(told) or f"{rated.votes:,} votes"

@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from earwitness.data import Estimate, Rated, Results, ScaleResults
+from earwitness.report.methods import methods
 from earwitness.report.records import csv_table, dump
 
 POINT = ("value", "low", "high", "level", "n", "method")
@@ -19,8 +20,8 @@ Row = list[Any]
 
 
 def results_json(results: Results) -> str:
-    """All of it; undefined numbers are null."""
-    return dump(_plain(results))
+    """All of it, and the methods paragraph; undefined numbers are null."""
+    return dump(_plain(results) | {"methods": methods(results)})
 
 
 def _plain(found: Any, name: str = "") -> Any:

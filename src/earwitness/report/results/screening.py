@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from earwitness.data import Results, ScaleResults, Screened
-from earwitness.report.methods import rules_told
+from earwitness.report.methods.screened import (
+    all_failed,
+    failure,
+    not_applied,
+    rules_told,
+    unapplied,
+)
 from earwitness.report.numbers import cell, number, titled
 from earwitness.report.parts import Intervals, Lines, Section, Table
 
@@ -14,7 +20,7 @@ WITH = "with those left out"
 
 def screening_sections(results: Results) -> Iterator[Section]:
     """Rules and whom they leave out; means with and without; all that rules found."""
-    if not results.screened and not results.left:
+    if not results.screened and not results.left and not results.rules:
         return
     scales = [scale for scale in results.scales if scale.everyone and scale.systems]
     if any(not one.kept for one in results.screened):
@@ -24,14 +30,28 @@ def screening_sections(results: Results) -> Iterator[Section]:
     if results.left and scales:
         yield Section("With and without those left out", tuple(map(_beside, scales)))
     if results.screened:
-        every = _found(results.screened)
+        every = _found(results.screened, _out(results))
         yield Section("Every check", (every,), place="pictures", folded=True)
 
 
 def _told(results: Results) -> str:
-    left, rules = len(results.left), rules_told(results)
-    told = f"{left:,} of {results.listeners:,} listeners left out" if left else "Nobody left out"
-    return f"{told}; rules: {rules}." if rules else f"{told}."
+    left, rules, names = len(results.left), rules_told(results), unapplied(results)
+    by = f" by {rules}" if rules else ""
+    told = []
+    if all_failed(results):
+        said = f"{failure(results)}: {rules}." if rules else f"{failure(results)}."
+        told.append(said[0].upper() + said[1:])
+    elif left:
+        told.append(f"{left:,} of {results.listeners:,} listeners left out{by}.")
+    elif results.screened:
+        told.append(f"Nobody left out{by}.")
+    if names:
+        told.append(f"{not_applied(names)}: see notes.")
+    return " ".join(told)
+
+
+def _out(results: Results) -> str:
+    return "failed" if all_failed(results) else "left out"
 
 
 def _why(results: Results) -> Table:
@@ -41,7 +61,7 @@ def _why(results: Results) -> Table:
         if not one.kept:
             found.setdefault((str(one.listener), one.rule), []).append(_place(one) + one.figures)
     rows = tuple((*names, "; ".join(told)) for names, told in found.items())
-    return Table("left out", ("listener", "rule", "found"), rows, names=3)
+    return Table(_out(results), ("listener", "rule", "found"), rows, names=3)
 
 
 def _place(one: Screened) -> str:
@@ -50,9 +70,9 @@ def _place(one: Screened) -> str:
     return f"{', '.join(where)}: " if where else ""
 
 
-def _found(screened: Sequence[Screened]) -> Table:
+def _found(screened: Sequence[Screened], out: str) -> Table:
     rows = tuple(
-        (str(s.listener), s.rule, _place(s) + s.figures, "kept" if s.kept else "left out")
+        (str(s.listener), s.rule, _place(s) + s.figures, "kept" if s.kept else out)
         for s in screened
     )
     return Table("all that the rules found", ("listener", "rule", "found", ""), rows, names=4)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from earwitness.data import Results
 from earwitness.report.methods import methods
+from earwitness.report.methods.counted import in_pairs, what_rated
+from earwitness.report.methods.words import several
 from earwitness.report.parts import Quote, Report, Section
 from earwitness.report.results.better import better_sections
 from earwitness.report.results.checks import check_sections
@@ -18,13 +20,22 @@ from earwitness.report.results.short import in_short
 
 def results_report(results: Results) -> Report:
     """All of it; what is empty is left out."""
+    sections = tuple(_sections(results))
+    title = f"Results of {results.title}" if results.title else "Results"
     return Report(
-        f"Results of {results.title}" if results.title else "Results",
+        f"Simulated: {title}" if results.simulated else title,
         _about(results),
         systems(results),
-        tuple(_sections(results)),
+        sections,
         tuple(_provenance(results)),
+        _more(sections),
     )
+
+
+def _more(sections: Sequence[Section]) -> str:
+    """What the terminal does not show."""
+    titles = [s.title[0].lower() + s.title[1:] for s in sections if s.place != "everywhere"]
+    return f"more with -o report.html or --folder: {', '.join(titles)}" if titles else ""
 
 
 def _sections(results: Results) -> Iterator[Section]:
@@ -52,22 +63,29 @@ def systems(results: Results) -> tuple[str, ...]:
 
 def _about(results: Results) -> str:
     """What was rated, in a line."""
-    number = len(systems(results))
     kept = results.listeners - len(results.left)
     whom = f"{kept:,} of {results.listeners:,}" if results.left else f"{kept:,}"
     scales = ", ".join(scale.value.name for scale in results.scales)
     files = ", ".join(one.name for one in results.inputs)
     told = (
-        f"{number:,} system{'s' * (number != 1)}, {whom} listener{'s' * (results.listeners != 1)}"
+        f"{_what(results)}, {whom} listener{'s' * (results.listeners != 1)}"
         f"{f'; {scales}' if scales else ''}"
     )
     return f"{told}; {files}" if files else told
+
+
+def _what(results: Results) -> str:
+    if any(map(in_pairs, results.scales)):
+        return what_rated(results.scales)
+    return several(len(systems(results)), "system", "systems")
 
 
 def _provenance(results: Results) -> Iterator[str]:
     yield f"intervals: {100 * results.plan.level:.4g} %; ↑ high is good, ↓ low is good"
     if results.signature:
         yield f"signature: {results.signature}"
+    if results.study:
+        yield f"study: {results.study}"
     for one in results.inputs:
         yield f"input: {one.name} ({one.bytes:,} bytes, sha256 {one.sha256})"
     yield from (f"note: {note}" for note in results.notes)

@@ -1,0 +1,90 @@
+"""Ways of analysing, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from earwitness.data import Results
+
+ALL = 50  # names that a paragraph holds
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A kind of interval: how it is made, to whom or what it generalises, and the test beside."""
+
+    name: str
+    scope: str
+    test: str = "two-sided paired t tests over listeners"
+
+    @property
+    def about(self) -> str:
+        """How it is made, and its scope, in a line."""
+        return f"{self.name}; they generalise to {self.scope}"
+
+
+INTERVALS = {
+    "cluster_t": Way("t intervals over the means of listeners", "other listeners on these items"),
+    "naive_t": Way(
+        "t intervals over single votes, as if these were independent",
+        "nobody else: votes of one listener are alike, so they are too narrow",
+        "two-sided paired t tests over single differences, as if these were independent",
+    ),
+    "cluster_bootstrap": Way("a bootstrap over listeners", "other listeners on these items"),
+    "two_way_bootstrap": Way(
+        "a bootstrap over listeners and items",
+        "other listeners and other items",
+        "the same bootstrap, two-sided",
+    ),
+    "mixed": Way(
+        "a linear mixed model with crossed random intercepts of listeners, items, and both with "
+        "systems",
+        "other listeners and other items",
+        "two-sided t tests of the mixed model with Satterthwaite's degrees of freedom",
+    ),
+}
+CORRECTIONS = {
+    "holm": "corrected by Holm's method",
+    "bh": "corrected by the method of Benjamini and Hochberg",
+    "none": "not corrected",
+}
+EFFECTS = {"hedges_g_z": "Hedges' g of differences within listeners"}
+FROM = 4  # of five points, that are Good or better, and at most
+TO = 2  # that are Poor or worse
+NAMED = ("OVRL", "QUALITY", "MOS")  # scales on which 4 is called Good and 2 Poor
+
+
+def sized(method: str) -> str:
+    """What the size of an effect is called."""
+    return EFFECTS.get(method, method)
+
+
+def corrected(results: Results) -> str:
+    """How p values are corrected."""
+    return CORRECTIONS.get(results.plan.correction, f"corrected by {results.plan.correction}")
+
+
+def way(results: Results) -> str:
+    """How intervals of means were made: as all of them say, else as was planned."""
+    said = {r.mean.method for scale in results.scales for r in scale.systems.values()}
+    return said.pop() if len(said) == 1 and said <= {*INTERVALS} else results.plan.interval
+
+
+def several(count: int, one: str, more: str) -> str:
+    """A count of things.
+
+    >>> several(1, "vote", "votes"), several(2000, "vote", "votes")
+    ('1 vote', '2,000 votes')
+    """
+    return f"{count:,} {one if count == 1 else more}"
+
+
+def share_words(scale: str) -> dict[str, str]:
+    """What shares of votes are called on a scale."""
+    named = scale in NAMED
+    return {
+        "good": "Good or better" if named else f"{FROM} or more",
+        "poor": "Poor or worse" if named else f"{TO} or less",
+        "floor": "at the lowest",
+        "ceiling": "at the highest",
+    }
