@@ -15,6 +15,8 @@ DOUBLED = {
     "mean": "their mean counts",
 }
 
+OF_VOTES = ("vote", "missing")  # words of notes that belong into the paragraph
+
 
 def votes_told(results: Results) -> Iterator[str]:
     """Sentences of the paragraph."""
@@ -33,7 +35,7 @@ def votes_told(results: Results) -> Iterator[str]:
         yield f"{listed(follow, ALL)} {'follows' if len(follow) == 1 else 'follow'} from these."
     if results.doubled:
         yield doubled_told(results)
-    yield from (f"{_sentence(note)}" for note in results.notes if "vote" in note)
+    yield from (_sentence(note) for note in results.notes if any(w in note for w in OF_VOTES))
 
 
 def doubled_told(results: Results) -> str:

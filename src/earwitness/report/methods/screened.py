@@ -17,8 +17,7 @@ def screening_told(results: Results) -> Iterator[str]:
     yield f"{several(results.listeners, 'listener', 'listeners')} took part."
     rules = rules_told(results)
     if all_failed(results):
-        told = f"{failure(results)} ({rules})" if rules else failure(results)
-        yield f"{told[0].upper()}{told[1:]}."
+        yield failure_told(results)
     elif results.left:
         out = several(len(results.left), "was", "were")
         how = f" by {rules}" if rules else ""
@@ -41,6 +40,12 @@ def failure(results: Results) -> str:
     names = [*dict.fromkeys(one.rule for one in results.screened if not one.kept)]
     who = several(len(results.failed), "listener", "listeners")
     return f"all {who} failed {listed(names, ALL) if names else 'screening'}; all are kept"
+
+
+def failure_told(results: Results) -> str:
+    """The same as sentences, with the conditions."""
+    told, rules = failure(results), rules_told(results)
+    return f"{told[0].upper()}{told[1:]}." + f" Rules: {rules}." * bool(rules)
 
 
 def unapplied(results: Results) -> list[str]:

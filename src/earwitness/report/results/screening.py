@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from earwitness.data import Results, ScaleResults, Screened
 from earwitness.report.methods.screened import (
     all_failed,
-    failure,
+    failure_told,
     not_applied,
     rules_told,
     unapplied,
@@ -39,8 +39,7 @@ def _told(results: Results) -> str:
     by = f" by {rules}" if rules else ""
     told = []
     if all_failed(results):
-        said = f"{failure(results)}: {rules}." if rules else f"{failure(results)}."
-        told.append(said[0].upper() + said[1:])
+        told.append(failure_told(results))
     elif left:
         told.append(f"{left:,} of {results.listeners:,} listeners left out{by}.")
     elif results.screened:
