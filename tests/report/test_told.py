@@ -309,6 +309,7 @@ def test_grades_against_one_reference_keep_their_means() -> None:
     pairs = pair("A", "ref", "ref"), pair("B", "ref"), pair("A", "B")
     found = results(scale({"A": -1, "B": 0}, *pairs, value=Value("SDG", "high", -4, 4, "")))
     assert short(found) == ("SDG: ref is better than A; B – ref and A – B cannot be told apart",)
+    assert short(replace(found, controls=("ref",)))[0].startswith("SDG: A is worse than ref; ")
     made = render(found, "md")
     assert "|  | estimate | vs ref | vs A | vs B |" in made
     assert "| ref | – |  | better | · |" in made

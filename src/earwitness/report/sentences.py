@@ -86,7 +86,9 @@ def against_others(matrix: Matrix) -> Iterator[str]:
     told = []
     for one in matrix.systems:
         beaten = [name for name in matrix.systems if verdict(matrix, one, name) == "better"]
-        if beaten:
+        if beaten and one in matrix.controls:
+            told.append(f"{listed(beaten)} {'is' if len(beaten) == 1 else 'are'} worse than {one}")
+        elif beaten:
             told.append(f"{one} is better than {listed(beaten)}")
     told += _open(matrix, "same", "cannot be told apart")
     told += _open(matrix, "untested", "cannot be tested")

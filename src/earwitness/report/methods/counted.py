@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from earwitness.data import Results, ScaleResults
-from earwitness.listening.kinds import KINDS
 from earwitness.report.methods.words import ALL, several
 from earwitness.report.sentences import listed
 
@@ -62,6 +61,8 @@ def in_pairs(scale: ScaleResults) -> bool:
 
 def _derived(scale: ScaleResults) -> bool:
     """Whether its numbers follow from votes on another scale."""
+    from earwitness.listening.kinds import KINDS
+
     return any(scale.value.name in kind.derived for kind in KINDS.values())
 
 

@@ -60,8 +60,8 @@ def contrasts_told(results: Results) -> Iterator[str]:
     name, alpha = results.plan.interval, 1 - results.plan.level
     test = INTERVALS[name].test if name in INTERVALS else f"the method {name}"
     yield (
-        f"{_pairs(compared)} of systems were compared on each scale by {test}, at alpha "
-        f"{alpha:.4g}; {_correction(results, compared)}."
+        f"{_pairs(compared)} compared on each scale by {test}, at alpha {alpha:.4g}; "
+        f"{_correction(results, compared)}."
     )
     sizes = {sized(c.effect.method) for s in compared for c in s.contrasts if c.effect is not None}
     if sizes:
@@ -71,7 +71,7 @@ def contrasts_told(results: Results) -> Iterator[str]:
 
 def _pairs(scales: Sequence[ScaleResults]) -> str:
     counts = {scale.value.name: len(scale.contrasts) for scale in scales}
-    return _by_scale(counts, "pair", "pairs")
+    return _by_scale(counts, "pair of systems was", "pairs of systems were")
 
 
 def _correction(results: Results, scales: Sequence[ScaleResults]) -> str:
