@@ -302,6 +302,7 @@ def test_systems_that_were_rated_against_others_are_compared() -> None:
     assert "|  | vs C0 | vs C1 | vs C2 |" in made
     assert "| C2 | better | better |  |" in made
     assert "for 3 pairs with 2 items each" in methods(ccr())
+    assert report_of(ccr()).series[3:] == ("C1", "C0", "C2")  # each with a colour
     assert report_of(ccr()).about.startswith("3 pairs, 12 listeners")
 
 

@@ -53,11 +53,11 @@ def _sections(results: Results) -> Iterator[Section]:
 
 
 def systems(results: Results) -> tuple[str, ...]:
-    """Those of all scales and choices."""
+    """Those of all scales, comparisons and choices."""
     found: list[str] = []
     for scale in results.scales:
         found += [*scale.systems, *(scale.abilities.systems if scale.abilities else ())]
-        found += [name for choice in scale.choices for name in (choice.a, choice.b)]
+        found += [name for c in (*scale.contrasts, *scale.choices) for name in (c.a, c.b)]
     return tuple(dict.fromkeys(found))
 
 
