@@ -57,7 +57,8 @@ def systems(results: Results) -> tuple[str, ...]:
     found: list[str] = []
     for scale in results.scales:
         found += [*scale.systems, *(scale.abilities.systems if scale.abilities else ())]
-        found += [name for c in (*scale.contrasts, *scale.choices) for name in (c.a, c.b)]
+        pairs = [(c.a, c.b) for c in scale.contrasts] + [(c.a, c.b) for c in scale.choices]
+        found += [name for pair in pairs for name in pair]
     return tuple(dict.fromkeys(found))
 
 
