@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -48,20 +49,39 @@ def run(arguments: list[str]) -> tuple[int, str]:
     return process.wait(), "".join(lines)
 
 
+def section(title: str) -> tuple[int, str]:
+    """A command's exit status, and its dated part of the page."""
+    arguments, now, start = COMMANDS[title], datetime.now(UTC), time.monotonic()
+    status, output = run(arguments)
+    took = f"{now:%Y-%m-%d %H:%M} UTC, exit {status}, {time.monotonic() - start:.0f} s"
+    shown = output.replace(str(ROOT), ".").strip()
+    return status, f"`{' '.join(arguments)}`: {took}\n\n```text\n{shown}\n```"
+
+
+def known() -> dict[str, str]:
+    """Parts of the page as it is."""
+    if not PAGE.exists():
+        return {}
+    parts = re.split(r"^## (.+)\n\n", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], (part.strip() for part in parts[2::2]), strict=True))
+
+
 def main() -> None:
-    """Run everything, write the page, exit 1 if anything failed."""
-    now = datetime.now(UTC)
+    """Run everything, or what is named, and write the page; exit 1 if anything failed.
+
+    Parts that are not run again stay as they are, with their dates.
+    """
+    chosen = sys.argv[1:] or list(COMMANDS)
+    if unknown := [title for title in chosen if title not in COMMANDS]:
+        sys.exit(f"there is no part {unknown[0]!r}: {', '.join(COMMANDS)}")
     machine = f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores"
-    parts = ["# Proof", f"`make prove` on {now:%Y-%m-%d %H:%M} UTC; {machine}."]
-    failed = 0
-    for title, arguments in COMMANDS.items():
-        start = time.monotonic()
-        status, output = run(arguments)
+    parts, failed = known(), 0
+    for title in chosen:
+        status, parts[title] = section(title)
         failed |= status
-        took = f"exit {status}, {time.monotonic() - start:.0f} s"
-        shown = output.replace(str(ROOT), ".").strip()
-        parts += [f"## {title}", f"`{' '.join(arguments)}`: {took}", f"```text\n{shown}\n```"]
-    PAGE.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+        page = ["# Proof", f"What `make prove` prints, part by part; {machine}."]
+        page += [f"## {name}\n\n{parts[name]}" for name in COMMANDS if name in parts]
+        PAGE.write_text("\n\n".join(page) + "\n", encoding="utf-8")
     sys.exit(failed)
 
 
