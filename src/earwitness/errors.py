@@ -7,6 +7,7 @@
     ├── InputError        a file or a record is wrong; carries every problem found
     ├── BadAnswer         answers of a listener that cannot be; says all of it
     ├── WorkerDied        a process that shared the work is gone
+    ├── StoreError        the database of a store failed; nothing was acknowledged
     ├── MissingExtra      an optional library is not installed; names the extra
     └── NotYet            a promised feature that a later version brings
 
@@ -34,6 +35,10 @@ class UsageError(EarwitnessError, ValueError):
 
 class WorkerDied(EarwitnessError, RuntimeError):
     """A process that shared the work is gone."""
+
+
+class StoreError(EarwitnessError, RuntimeError):
+    """The database of a store failed; nothing of what was asked for was acknowledged."""
 
 
 class BadAnswer(EarwitnessError, ValueError):

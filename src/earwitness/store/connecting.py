@@ -1,0 +1,168 @@
+"""Databases by their address, set up so that what is committed is on disk.
+
+There is one writer at a time, over all processes: a transaction that writes waits for its turn when
+it begins (SQLite's write lock, a lock of our own in PostgreSQL). So what a job reads cannot change
+before it writes, and no two of them can wait for each other. Readers wait for nobody.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
+
+from earwitness.errors import MissingExtra, StoreError, UsageError
+
+PATIENCE = 30  # seconds to wait for the turn of another process
+TURN = 0x6561_7277  # our own lock in PostgreSQL, any number that nobody else uses
+PRAGMAS = (
+    f"busy_timeout = {PATIENCE * 1000}",
+    "synchronous = FULL",
+    "fullfsync = ON",  # where a plain sync does not reach the disk
+    "foreign_keys = ON",
+    "secure_delete = ON",  # what a listener withdrew is overwritten
+)
+LIMITS = {"connect_timeout": "10", "tcp_user_timeout": f"{PATIENCE * 1000}"}
+SETTINGS = (
+    f"lock_timeout = '{PATIENCE}s'",
+    f"idle_in_transaction_session_timeout = '{PATIENCE}s'",  # who hangs loses the turn
+    "timezone = 'UTC'",
+)
+
+
+@dataclass(frozen=True)
+class Database:
+    """Two ways into one database: to write, one at a time, and to read."""
+
+    writer: Engine
+    reader: Engine
+
+    def close(self) -> None:
+        """Give back all connections."""
+        self.writer.dispose()
+        self.reader.dispose()
+
+    def scrub(self) -> None:
+        """See to it that what was deleted is not left in files of SQLite, unless somebody reads."""
+        if self.writer.dialect.name == "sqlite":
+            with self.writer.connect() as connection:
+                driver: Any = connection.connection.driver_connection
+                driver.execute("PRAGMA busy_timeout = 1000")  # writers wait meanwhile
+                driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                driver.execute(f"PRAGMA {PRAGMAS[0]}")
+
+
+def connect(address: str) -> Database:
+    """A database by its address, or by the path of a file of SQLite."""
+    url = _url(address)
+    if url.get_backend_name() == "sqlite":
+        return _sqlite(url)
+    if find_spec("psycopg") is None:
+        raise MissingExtra("psycopg", "postgresql", "a store in PostgreSQL")
+    return _postgresql(url.set(drivername="postgresql+psycopg"))
+
+
+def _url(address: str) -> URL:
+    if "://" not in address:
+        return URL.create("sqlite", database=address)
+    try:
+        url = make_url(address.replace("postgres://", "postgresql://", 1))
+    except ArgumentError:
+        raise UsageError("the address of a store cannot be understood") from None
+    if url.get_backend_name() not in ("sqlite", "postgresql"):
+        raise UsageError(
+            f"a store cannot be kept in {url.drivername}"
+            " — give sqlite:///file.db, a path, or postgresql://…"
+        )
+    return url
+
+
+def _sqlite(url: URL) -> Database:
+    _write_ahead(Path(_file(url)))
+    writer, reader = _engine(url, PRAGMAS), _engine(url, (*PRAGMAS, "query_only = ON"))
+    event.listen(writer, "begin", lambda connection: _say(connection, "BEGIN IMMEDIATE"))
+    event.listen(reader, "begin", lambda connection: _say(connection, "BEGIN"))
+    return Database(writer, reader)
+
+
+def _engine(url: URL, pragmas: tuple[str, ...]) -> Engine:
+    engine = create_engine(url)
+
+    def prepare(connection: sqlite3.Connection, _: object) -> None:
+        connection.isolation_level = None  # transactions begin where we say so
+        for pragma in pragmas:
+            connection.execute(f"PRAGMA {pragma}")
+
+    event.listen(engine, "connect", prepare)
+    return engine
+
+
+def _file(url: URL) -> str:
+    if url.database in (None, "", ":memory:"):
+        raise UsageError("a store in memory would keep nothing — give the path of a file")
+    if not Path(str(url.database)).parent.is_dir():
+        raise UsageError(f"{url.database}: there is no folder {Path(str(url.database)).parent}")
+    return str(url.database)
+
+
+def _write_ahead(path: Path) -> None:
+    """Let readers read while somebody writes; the file remembers it."""
+    last = time.monotonic() + PATIENCE
+    while True:
+        try:
+            mode = _journal(path)
+        except sqlite3.Error as error:
+            busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() > last:
+                raise UsageError(f"{path}: cannot be a store: {error}") from None
+            time.sleep(0.01)  # another process opens it just now
+        else:
+            if mode != "wal":
+                raise UsageError(f"{path}: cannot be a store there — use a local disk")
+            return
+
+
+def _journal(path: Path) -> str:
+    connection = sqlite3.connect(path, timeout=PATIENCE)
+    try:
+        return str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0])
+    finally:
+        connection.close()
+
+
+def _postgresql(url: URL) -> Database:
+    url = url.set(query=LIMITS | url.query)
+    writer = create_engine(url, pool_pre_ping=True)
+    reader = create_engine(url, pool_pre_ping=True, isolation_level="REPEATABLE READ")
+    for engine in (writer, reader):
+        event.listen(engine, "connect", _set)
+    event.listen(writer, "begin", lambda one: _say(one, f"SELECT pg_advisory_xact_lock({TURN})"))
+    event.listen(reader, "begin", lambda one: _say(one, "SET TRANSACTION READ ONLY"))
+    try:
+        with reader.connect() as connection:
+            encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
+    except DBAPIError as error:
+        raise StoreError(f"the store cannot be reached: {error.orig}") from None
+    if encoding != "UTF8":
+        raise UsageError(f"the database must be encoded as UTF8, not {encoding}")
+    return Database(writer, reader)
+
+
+def _set(connection: Any, _: object) -> None:
+    with connection.cursor() as cursor:
+        for setting in SETTINGS:
+            cursor.execute(f"SET {setting}")
+        cursor.execute("SHOW synchronous_commit")
+        if cursor.fetchone() == ("off",):
+            cursor.execute("SET synchronous_commit = on")
+    connection.commit()
+
+
+def _say(connection: Connection, statement: str) -> None:
+    connection.exec_driver_sql(statement)

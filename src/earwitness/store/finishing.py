@@ -1,0 +1,43 @@
+"""How taking part ends: with a code that proves it, or with nothing left; each a job."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, delete, select, update
+
+from earwitness.store.listeners import listener_row
+from earwitness.store.records import Finish, State, now
+from earwitness.store.tables import answers, events, listeners
+
+LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"  # none looks like another
+LENGTH = 10
+
+
+def finish(connection: Connection, study: str, listener: int, pages: Iterable[str]) -> Finish:
+    """Count answers to all ``pages``: those missing, or a code, the same however often asked.
+
+    Of who has withdrawn, all are missing.
+    """
+    who = listener_row(connection, study, listener)
+    done = set(connection.scalars(select(answers.c.page).where(answers.c.listener == who.serial)))
+    missing = tuple(page for page in pages if page not in done)
+    if missing or who.state == State.WITHDRAWN:
+        return Finish(missing, None)
+    if who.code is not None:
+        return Finish((), who.code)
+    code = "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
+    change = {"state": State.FINISHED.value, "finished": now(), "code": code}
+    connection.execute(update(listeners).where(listeners.c.serial == who.serial).values(change))
+    return Finish((), code)
+
+
+def withdraw(connection: Connection, study: str, listener: int) -> None:
+    """Delete all that came from a listener; that the number was used is kept, and its link."""
+    who = listener_row(connection, study, listener)
+    for table in (answers, events):
+        connection.execute(delete(table).where(table.c.listener == who.serial))
+    if who.state != State.WITHDRAWN:
+        change = {"state": State.WITHDRAWN.value, "withdrawn": now(), "outside": None, "code": None}
+        connection.execute(update(listeners).where(listeners.c.serial == who.serial).values(change))

@@ -1,0 +1,118 @@
+"""Studies and who takes part in them; each function is a job, or reads."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, insert, select, update
+
+from earwitness.errors import UsageError
+from earwitness.store.records import Listener, State, now
+from earwitness.store.tables import listeners, studies
+from earwitness.store.texts import named, plain
+
+COLUMNS = (
+    studies.c.digest,
+    listeners.c.number,
+    listeners.c.token,
+    listeners.c.outside,
+    listeners.c.state,
+    listeners.c.joined,
+    listeners.c.finished,
+    listeners.c.withdrawn,
+    listeners.c.code,
+)
+JOINED = listeners.join(studies, listeners.c.study == studies.c.serial)
+
+
+def add_study(connection: Connection, digest: str, title: str) -> None:
+    """Enter a study by the digest of its file; it may be there already."""
+    known = select(studies.c.serial).where(studies.c.digest == named("digest", digest))
+    if connection.scalar(known) is None:
+        row = {"digest": digest, "title": plain("title", title), "added": now()}
+        connection.execute(insert(studies).values(row))
+
+
+def add_listeners(
+    connection: Connection, study: str, numbers: Iterable[int], *, open: bool = False
+) -> list[Listener]:
+    """Give every number a link; numbers that have one keep it. Open ones may be claimed."""
+    serial, wanted = study_serial(connection, study), sorted(set(numbers))
+    at = select(listeners.c.number).where(listeners.c.study == serial)
+    known = set(connection.scalars(at))
+    state = State.OPEN if open else State.INVITED
+    rows = [
+        {"study": serial, "number": one, "token": secrets.token_urlsafe(24), "state": state.value}
+        for one in wanted
+        if one not in known
+    ]
+    if rows:
+        connection.execute(insert(listeners), rows)
+    found = select(*COLUMNS).select_from(JOINED).where(listeners.c.study == serial)
+    rows_now = connection.execute(found.order_by(listeners.c.number))
+    return [listener(row) for row in rows_now if row.number in set(wanted)]
+
+
+def claim(
+    connection: Connection, study: str, *, outside: str | None = None, request: str | None = None
+) -> Listener | None:
+    """The open number that is next, for whoever comes; None when there are no more.
+
+    The same person, by what another service calls them (``outside``) or by an id that their browser
+    made (``request``), gets the same number again.
+    """
+    if (outside is None) == (request is None):
+        raise UsageError("a claim needs either the id of another service or that of a request")
+    column = listeners.c.request if outside is None else listeners.c.outside
+    by = named("id", request or "" if outside is None else outside)
+    serial = study_serial(connection, study)
+    own = (listeners.c.study == serial) & (column == by)
+    if (known := _find(connection, own)) is not None:
+        return known
+    free = (listeners.c.study == serial) & (listeners.c.state == State.OPEN.value)
+    next_one = select(listeners.c.serial).where(free).order_by(listeners.c.number).limit(1)
+    change = {column: by, listeners.c.state: State.JOINED.value, listeners.c.joined: now()}
+    connection.execute(
+        update(listeners).where(listeners.c.serial == next_one.scalar_subquery()).values(change)
+    )
+    return _find(connection, own)
+
+
+def listener_by_token(connection: Connection, token: str) -> Listener | None:
+    """Whose link this is."""
+    return _find(connection, listeners.c.token == plain("token", token))
+
+
+def study_serial(connection: Connection, digest: str) -> int:
+    """The row of a study."""
+    found = select(studies.c.serial).where(studies.c.digest == plain("study", digest))
+    serial: int | None = connection.scalar(found)
+    if serial is None:
+        raise UsageError(f"the store has no study {digest[:12]}…")
+    return serial
+
+
+def listener_row(connection: Connection, study: str, number: int) -> Any:
+    """The row of a listener: serial, state, code."""
+    found = (
+        select(listeners.c.serial, listeners.c.state, listeners.c.code)
+        .select_from(JOINED)
+        .where(studies.c.digest == plain("study", study), listeners.c.number == number)
+    )
+    row = connection.execute(found).one_or_none()
+    if row is None:
+        raise UsageError(f"the store has no listener {number} of study {study[:12]}…")
+    return row
+
+
+def listener(row: Sequence[Any]) -> Listener:
+    """A listener out of the columns above."""
+    digest, number, token, outside, state, *rest = row
+    return Listener(digest, number, token, outside, State(state), *rest)
+
+
+def _find(connection: Connection, where: ColumnElement[bool]) -> Listener | None:
+    row = connection.execute(select(*COLUMNS).select_from(JOINED).where(where)).one_or_none()
+    return None if row is None else listener(row)

@@ -1,0 +1,100 @@
+"""What goes into a store and comes out of it: plain frozen types that know no database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from earwitness.data import Answer
+
+
+class State(StrEnum):
+    """How far a listener is."""
+
+    OPEN = "open"  # whoever comes by the open link may have this number
+    INVITED = "invited"  # has a link of their own, and did not come yet
+    JOINED = "joined"
+    FINISHED = "finished"
+    WITHDRAWN = "withdrawn"
+
+
+class Outcome(StrEnum):
+    """What became of an answer; whatever it is, it need not be sent again."""
+
+    STORED = "stored"
+    KNOWN = "known"  # this very answer came before
+    TAKEN = "taken"  # another one came first, and counts
+    WITHDRAWN = "withdrawn"  # nothing of this listener is kept any more
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Somebody who takes part, or a number that waits for somebody; ``study`` is a digest.
+
+    ``token`` is what nobody can guess in the listener's own link; ``outside`` is what another
+    service calls this person. Times are those of the server, or None.
+    """
+
+    study: str
+    number: int
+    token: str = field(repr=False)
+    outside: str | None
+    state: State
+    joined: str | None
+    finished: str | None
+    withdrawn: str | None
+    code: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An answer as it was given: ``id`` was made by the one who sent it.
+
+    ``received`` is the server's time; ``supersedes`` is the id of the answer that this corrects.
+    """
+
+    id: str
+    answer: Answer
+    received: str
+    supersedes: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened on a page, such as a sound that was played; ``at`` as the page says.
+
+    ``id`` was made by the one who sent it, as that of an answer.
+    """
+
+    id: str
+    page: str
+    what: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Pages that are not answered, or, if there are none, the code that proves it."""
+
+    missing: tuple[str, ...]
+    code: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListenerStatus:
+    """How far a listener is: pages answered, answers corrected, events, and when last heard of."""
+
+    listener: Listener
+    answers: int
+    corrections: int
+    events: int
+    last: str | None
+
+
+def now() -> str:
+    """The time of the server, as text that sorts."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

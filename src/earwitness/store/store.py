@@ -1,0 +1,152 @@
+"""The store: verbs that block until their work is committed, and one that does not wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from os import PathLike, fspath
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+
+from earwitness.data import Answer
+from earwitness.errors import StoreError
+from earwitness.store import answers, events, finishing, listeners, telling
+from earwitness.store.connecting import Database, connect
+from earwitness.store.migrations import migrate
+from earwitness.store.records import Event, Finish, Given, Listener, ListenerStatus, Outcome
+from earwitness.store.writer import Writer
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Store:
+    """All that is known of studies, listeners and answers, in one database.
+
+    Any thread may call any verb. Verbs that write return once that is committed.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database, self._writer = database, Writer(database.writer)
+
+    @classmethod
+    def open(cls, address: str | PathLike[str], *, version: str = "") -> Self:
+        """Open ``sqlite:///file.db``, a path, or ``postgresql://…``; make its tables if needed.
+
+        ``version``, of the program, is recorded if tables are made or changed.
+        """
+        database = connect(fspath(address))
+        try:
+            with _told(), database.writer.begin() as connection:
+                migrate(connection, version)
+        except BaseException:
+            database.close()
+            raise
+        return cls(database)
+
+    def close(self) -> None:
+        """Finish what was asked for, and let go of the database."""
+        self._writer.close()
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def write(
+        self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
+    ) -> Future[T]:
+        """Do not wait: ``write(add_answer, answer, id)``; the future tells once it is committed.
+
+        In asyncio: ``await asyncio.wrap_future(store.write(add_answer, answer, id))``. A job may
+        run twice, and must do nothing but use the connection.
+        """
+        return self._writer.add(lambda connection: job(connection, *args, **options))
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """A view of the database as it is now."""
+        with _told(), self._database.reader.connect() as connection:
+            yield connection
+
+    def add_study(self, digest: str, title: str) -> None:
+        """Enter a study by the digest of its file; it may be there already."""
+        self.write(listeners.add_study, digest, title).result()
+
+    def add_listeners(
+        self, study: str, numbers: Iterable[int], *, open: bool = False
+    ) -> list[Listener]:
+        """Give every number a link; numbers that have one keep it. Open ones may be claimed."""
+        return self.write(listeners.add_listeners, study, list(numbers), open=open).result()
+
+    def claim(
+        self, study: str, *, outside: str | None = None, request: str | None = None
+    ) -> Listener | None:
+        """The next open number, the same again for the same person; None if there are no more."""
+        return self.write(listeners.claim, study, outside=outside, request=request).result()
+
+    def listener_by_token(self, token: str) -> Listener | None:
+        """Whose link this is."""
+        with self._reading() as connection:
+            return listeners.listener_by_token(connection, token)
+
+    def add_answer(self, answer: Answer, id: str) -> Outcome:
+        """Keep an answer under an id that its sender made; the first to a page counts."""
+        return self.write(answers.add_answer, answer, id).result()
+
+    def correct_answer(self, answer: Answer, id: str, supersedes: str) -> Outcome:
+        """Keep an answer in place of another, which stays, but counts no more."""
+        return self.write(answers.correct_answer, answer, id, supersedes).result()
+
+    def answers(self, study: str, listener: int | None = None) -> list[Answer]:
+        """Answers that count now, in the order they came."""
+        with self._reading() as connection:
+            return answers.counting(connection, study, listener)
+
+    def history(self, study: str, listener: int | None = None) -> list[Given]:
+        """All answers that were ever given, but by those who withdrew."""
+        with self._reading() as connection:
+            return list(answers.given(connection, study, listener))
+
+    def add_events(self, study: str, listener: int, happened: Sequence[Event]) -> int:
+        """Keep what happened on pages; how many of these events were new."""
+        return self.write(events.add_events, study, listener, tuple(happened)).result()
+
+    def events(self, study: str, listener: int) -> list[Event]:
+        """What happened on a listener's pages."""
+        with self._reading() as connection:
+            return [event for *_, event in events.happened(connection, study, listener)]
+
+    def finish(self, study: str, listener: int, pages: Iterable[str]) -> Finish:
+        """The pages that are not answered, or a code if all are; the same code every time."""
+        return self.write(finishing.finish, study, listener, tuple(pages)).result()
+
+    def withdraw(self, study: str, listener: int) -> None:
+        """Delete all that came from a listener; the number stays used. It may come again."""
+        self.write(finishing.withdraw, study, listener).result()
+        with _told():
+            self._database.scrub()
+
+    def status(self, study: str) -> list[ListenerStatus]:
+        """How far every listener is, by number."""
+        with self._reading() as connection:
+            return telling.status(connection, study)
+
+    def export(self, study: str, *, private: bool = False) -> Iterator[dict[str, Any]]:
+        """All that is kept of a study, as records of JSON; links and ids of people if asked."""
+        with self._reading() as connection:
+            yield from telling.records(connection, study, private)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Errors of the database, as ours."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise StoreError(f"the store failed: {error.orig}") from None

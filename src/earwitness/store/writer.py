@@ -1,0 +1,152 @@
+"""One thread writes; jobs that wait are committed together, and told so after the commit.
+
+Every job runs in a savepoint of its own: one that refuses what it was given fails alone. Where the
+database itself fails under a job, what others did in the transaction may be gone too: then all is
+rolled back, and every job runs again in a transaction of its own. Where a commit fails, nobody is
+told of success; whoever asks again with the same id is answered rightly in any case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
+
+from earwitness.errors import StoreError
+
+T = TypeVar("T")
+Job = Callable[[Connection], Any]
+MOST = 500  # jobs in one transaction
+
+
+@dataclass(frozen=True)
+class Task:
+    """A job, and whom to tell."""
+
+    job: Job
+    future: Future[Any] = field(default_factory=Future)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a job."""
+
+    result: Any = None
+    error: Exception | None = None
+
+
+class Writer:
+    """Takes jobs from any thread and runs them in its own."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._waiting: SimpleQueue[Task | None] = SimpleQueue()
+        self._lock, self._closed = Lock(), False
+        self._thread = Thread(target=self._serve, name="earwitness-store", daemon=True)
+        self._thread.start()
+
+    def add(self, job: Callable[[Connection], T]) -> Future[T]:
+        """Run a job soon; the future tells what came of it once that is committed.
+
+        It cannot be cancelled: what somebody sent is kept, even if they do not wait for it.
+        """
+        task = Task(job)
+        task.future.set_running_or_notify_cancel()
+        with self._lock:
+            if self._closed:
+                raise StoreError("the store is closed")
+            self._waiting.put(task)
+        return task.future
+
+    def close(self) -> None:
+        """Finish all jobs, and take no more."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._waiting.put(None)
+        self._thread.join()
+
+    def _serve(self) -> None:
+        more = True
+        while more:
+            tasks, more = self._take()
+            for task, done in zip(tasks, self._settled(tasks), strict=True):
+                if done.error is None:
+                    task.future.set_result(done.result)
+                else:
+                    task.future.set_exception(done.error)
+
+    def _take(self) -> tuple[list[Task], bool]:
+        """All jobs that wait, at least one; and whether more may come."""
+        tasks, task = list[Task](), self._waiting.get()
+        while task is not None:
+            tasks.append(task)
+            if len(tasks) == MOST:
+                return tasks, True
+            try:
+                task = self._waiting.get_nowait()
+            except Empty:
+                return tasks, True
+        return tasks, False
+
+    def _settled(self, tasks: Sequence[Task]) -> list[Done]:
+        """What came of all jobs, which are committed, or not, when this returns."""
+        try:
+            return self._together(tasks)
+        except _Spoilt as spoilt:
+            if len(tasks) == 1 and not spoilt.lost:
+                return [Done(error=_told(spoilt.error))]
+        except StoreError as error:
+            return [Done(error=error)] * len(tasks)
+        return self._one_by_one(tasks)
+
+    def _one_by_one(self, tasks: Sequence[Task]) -> list[Done]:
+        """Every job in a transaction of its own; once there can be none, the rest fails too."""
+        found = list[Done]()
+        for task in tasks:
+            try:
+                found += self._together([task])
+            except _Spoilt as spoilt:
+                found.append(Done(error=_told(spoilt.error)))
+            except StoreError as error:
+                return found + [Done(error=error)] * (len(tasks) - len(found))
+        return found
+
+    def _together(self, tasks: Sequence[Task]) -> list[Done]:
+        """Run jobs in one transaction and commit it."""
+        if not tasks:
+            return []
+        try:
+            with self._engine.begin() as connection:
+                return [_run(connection, task.job) for task in tasks]
+        except _Spoilt:
+            raise
+        except Exception as error:
+            raise _told(error) from error
+
+
+class _Spoilt(Exception):
+    """The database failed under a job; lost, if there is no connection any more."""
+
+    def __init__(self, error: DBAPIError) -> None:
+        self.error, self.lost = error, error.connection_invalidated
+
+
+def _run(connection: Connection, job: Job) -> Done:
+    try:
+        with connection.begin_nested():
+            return Done(job(connection))
+    except DBAPIError as error:
+        raise _Spoilt(error) from None
+    except Exception as error:  # noqa: BLE001 — whatever it is, it concerns this job alone
+        return Done(error=error)
+
+
+def _told(error: Exception) -> StoreError:
+    return StoreError(f"the store failed: {getattr(error, 'orig', error)}")
