@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, insert, or_, select, update
+from sqlalchemy import CompoundSelect, Connection, Select, insert, select, union, update
 
 from earwitness.data import Answer
 from earwitness.errors import UsageError
@@ -61,12 +61,11 @@ def _add(connection: Connection, answer: Answer, id: str, supersedes: str) -> Ou
     return Outcome.STORED
 
 
-def _near(row: dict[str, Any]) -> Select[Any]:
-    """Answers with the same id, or to the same page."""
+def _near(row: dict[str, Any]) -> CompoundSelect[Any]:
+    """Answers with the same id, or to the same page; each found by an index of its own."""
     columns = (answers.c.id, answers.c.page, answers.c["values"], answers.c.supersedes)
-    own = answers.c.listener == row["listener"]
-    alike = or_(own & (answers.c.id == row["id"]), own & (answers.c.page == row["page"]))
-    return select(*columns).where(alike)  # so written, both indexes serve
+    own = select(*columns).where(answers.c.listener == row["listener"])
+    return union(own.where(answers.c.id == row["id"]), own.where(answers.c.page == row["page"]))
 
 
 def _row(answer: Answer) -> dict[str, Any]:

@@ -139,11 +139,21 @@ class _Spoilt(Exception):
 
 
 def _run(connection: Connection, job: Job) -> Done:
+    """Run a job in a savepoint; what the database said first is what is told."""
     try:
-        with connection.begin_nested():
-            return Done(job(connection))
+        savepoint = connection.begin_nested()
+        done = _tried(connection, job)
+        (savepoint.commit if done.error is None else savepoint.rollback)()
     except DBAPIError as error:
         raise _Spoilt(error) from None
+    return done
+
+
+def _tried(connection: Connection, job: Job) -> Done:
+    try:
+        return Done(job(connection))
+    except DBAPIError:
+        raise
     except Exception as error:  # noqa: BLE001 — whatever it is, it concerns this job alone
         return Done(error=error)
 

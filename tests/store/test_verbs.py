@@ -1,0 +1,326 @@
+"""Every verb of a store, on every database."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from earwitness.errors import BadAnswer, StoreError, UsageError
+from earwitness.formats.answers import AnswersFile
+from earwitness.store import Event, Finish, Outcome, State, Store
+from keeping import DIGEST, answer, ask
+
+PLAYED = Event("e1", "1.1", "played", {"sound": "a1b2", "seconds": 4.5}, "2026-01-01")
+ODD = [
+    "a & b + c % d = \"e\" 'f' ; -- /* \\ ` ?",
+    "%26 %00 %s {x} :y $1 \\u0041",
+    "🙂👩‍👩‍👧‍👦 é é 中文 עברית \u202e \ufeff",
+    "zero \0 byte, line\nend\r\n\ttab \x7f \x1b[0m \u2028",
+    "x" * 100_000,
+    "",
+]
+
+
+def test_a_study_and_its_listeners_may_be_added_again(store: Store) -> None:
+    links = {one.number: one.token for one in store.add_listeners(DIGEST, [1, 2])}
+    store.add_study(DIGEST, "A study")
+    again = store.add_listeners(DIGEST, [2, 5, 1, 1])
+    assert [one.number for one in again] == [1, 2, 5]
+    assert {one.number: one.token for one in again[:2]} == links
+    assert again[2].state == State.INVITED
+    assert len(store.status(DIGEST)) == 5
+
+
+def test_links_cannot_be_guessed_and_lead_to_their_listener(store: Store) -> None:
+    everybody = store.add_listeners(DIGEST, range(1, 101))
+    assert len({one.token for one in everybody}) == 100
+    assert min(len(one.token) for one in everybody) >= 32
+    for one in everybody[::10]:
+        assert store.listener_by_token(one.token) == one
+        assert one.token not in repr(one)
+    assert store.listener_by_token("1") is None
+    assert store.listener_by_token("") is None
+
+
+def test_open_numbers_go_to_whoever_comes_until_there_are_no_more(store: Store) -> None:
+    first = store.claim(DIGEST, request="tab 1")
+    assert first is not None
+    assert (first.number, first.state) == (3, State.JOINED)
+    assert first.joined is not None
+    assert store.claim(DIGEST, request="tab 1") == first
+    second = store.claim(DIGEST, outside="5f8a")
+    assert second is not None
+    assert (second.number, second.outside) == (4, "5f8a")
+    assert store.claim(DIGEST, request="tab 2") is None
+    assert store.claim(DIGEST, outside="5f8b") is None
+    assert store.claim(DIGEST, outside="5f8a") == second
+    store.add_listeners(DIGEST, [9], open=True)
+    third = store.claim(DIGEST, request="5f8a")  # another sort of id, so another person
+    assert third is not None
+    assert third.number == 9
+
+
+def test_the_same_person_may_be_in_two_studies(store: Store) -> None:
+    store.add_study("e" * 64, "Another")
+    store.add_listeners("e" * 64, [1], open=True)
+    both = [store.claim(study, outside="5f8a") for study in (DIGEST, "e" * 64)]
+    assert [one and one.number for one in both] == [3, 1]
+
+
+def test_a_claim_says_by_what(store: Store) -> None:
+    with pytest.raises(UsageError, match="either the id of another service or"):
+        store.claim(DIGEST)
+    with pytest.raises(UsageError, match="either the id of another service or"):
+        store.claim(DIGEST, outside="a", request="b")
+    with pytest.raises(UsageError, match="id is empty"):
+        store.claim(DIGEST, outside="")
+
+
+def test_an_answer_that_comes_again_is_known(store: Store) -> None:
+    assert store.add_answer(answer(), "id 1") == Outcome.STORED
+    assert store.add_answer(answer(), "id 1") == Outcome.KNOWN
+    assert store.answers(DIGEST) == [answer()]
+
+
+def test_the_first_answer_to_a_page_counts(store: Store) -> None:
+    assert store.add_answer(answer(ovrl=1), "id 1") == Outcome.STORED
+    assert store.add_answer(answer(ovrl=2), "id 2") == Outcome.TAKEN
+    assert store.add_answer(answer(ovrl=2), "id 2") == Outcome.TAKEN
+    assert store.add_answer(answer(ovrl=3, listener=2), "id 2") == Outcome.STORED
+    assert store.add_answer(answer("1.2", ovrl=4), "id 2") == Outcome.STORED
+    assert [one.values["ovrl"] for one in store.answers(DIGEST)] == [1, 3, 4]
+
+
+def test_an_id_stands_for_one_answer_of_its_listener(store: Store) -> None:
+    store.add_answer(answer(ovrl=1), "id 1")
+    assert store.add_answer(answer(listener=2), "id 1") == Outcome.STORED
+    for other in (answer(ovrl=2), answer("1.2", ovrl=1)):
+        with pytest.raises(UsageError, match="'id 1' was used for another answer"):
+            store.add_answer(other, "id 1")
+    with pytest.raises(UsageError, match="'id 1' was used for another answer"):
+        store.correct_answer(answer(ovrl=1), "id 1", "id 1")
+    assert len(store.history(DIGEST)) == 2
+
+
+def test_the_first_answer_joins(store: Store) -> None:
+    assert store.status(DIGEST)[0].listener.state == State.INVITED
+    store.add_answer(answer(), "id 1")
+    joined = store.status(DIGEST)[0].listener
+    assert joined.state == State.JOINED
+    store.add_answer(answer("1.2"), "id 2")
+    assert store.status(DIGEST)[0].listener == joined
+
+
+def test_a_correction_is_a_new_row_and_counts(store: Store) -> None:
+    store.add_answer(answer(ovrl=1), "id 1")
+    assert store.correct_answer(answer(ovrl=2), "id 2", "id 1") == Outcome.STORED
+    assert store.correct_answer(answer(ovrl=2), "id 2", "id 1") == Outcome.KNOWN
+    assert store.correct_answer(answer(ovrl=3), "id 3", "id 1") == Outcome.TAKEN
+    assert store.correct_answer(answer(ovrl=4), "id 4", "id 2") == Outcome.STORED
+    assert store.answers(DIGEST) == store.answers(DIGEST, 1) == [answer(ovrl=4)]
+    assert store.answers(DIGEST, 2) == []
+    rows = store.history(DIGEST, 1)
+    assert [(one.id, one.answer.values["ovrl"], one.supersedes) for one in rows] == [
+        ("id 1", 1, None),
+        ("id 2", 2, "id 1"),
+        ("id 4", 4, "id 2"),
+    ]
+    assert all(one.received for one in rows)
+    assert store.add_answer(answer(ovrl=1), "id 1") == Outcome.KNOWN  # late, from an outbox
+
+
+def test_only_an_answer_to_the_same_page_can_be_corrected(store: Store) -> None:
+    store.add_answer(answer(), "id 1")
+    store.add_answer(answer(listener=2), "id 2")
+    for wrong, of in ((answer(), "id 9"), (answer("1.2"), "id 1"), (answer(), "id 2")):
+        with pytest.raises(UsageError, match=f"page {wrong.page} has no answer '{of}' to correct"):
+            store.correct_answer(wrong, "id 3", of)
+
+
+@pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
+def test_any_text_survives(store: Store, text: str) -> None:
+    given = replace(answer(remarks=text, nested={"ü &": [text, None, 0.1, True]}), page="ü & 🙂 %")
+    assert store.add_answer(given, 'id & + % " 🙂') == Outcome.STORED
+    assert store.add_answer(given, 'id & + % " 🙂') == Outcome.KNOWN
+    assert store.answers(DIGEST) == [given]
+    event = replace(PLAYED, details={"text": text})
+    store.add_events(DIGEST, 1, [event])
+    assert store.events(DIGEST, 1) == [event]
+    assert json.loads(json.dumps(list(store.export(DIGEST))))[-2]["values"] == given.values
+
+
+def test_what_is_no_text_is_refused_and_said(store: Store) -> None:
+    with pytest.raises(BadAnswer, match="values has half a character"):
+        store.add_answer(answer(remarks="\ud83d"), "id 1")
+    with pytest.raises(BadAnswer, match="values cannot be written as JSON"):
+        store.add_answer(answer(ovrl=float("nan")), "id 1")
+    with pytest.raises(BadAnswer, match="values cannot be written as JSON"):
+        store.add_answer(answer(ovrl={1}), "id 1")
+    for id, told in (
+        ("\ud83d", "half a char"),
+        ("\0", "zero byte"),
+        ("", "empty"),
+        ("x" * 201, "201"),
+    ):
+        with pytest.raises(UsageError, match=f"id .*{told}"):
+            store.add_answer(answer(), id)
+    with pytest.raises(UsageError, match="page has a zero byte"):
+        store.add_answer(answer("a\0b"), "id 1")
+    assert store.history(DIGEST) == []
+
+
+def test_names_as_long_as_may_be_fit(store: Store) -> None:
+    long = "🙂" * 200
+    given = answer(long)
+    assert store.add_answer(given, long) == Outcome.STORED
+    assert store.correct_answer(given, long[1:], long) == Outcome.STORED
+    assert store.claim(DIGEST, outside=long) is not None
+
+
+def test_events_are_kept_once(store: Store) -> None:
+    other = replace(PLAYED, id="e2", what="hidden", details={})
+    assert store.add_events(DIGEST, 1, [PLAYED]) == 1
+    assert store.add_events(DIGEST, 1, [PLAYED, other, other]) == 1
+    assert store.add_events(DIGEST, 1, []) == 0
+    assert store.add_events(DIGEST, 2, [PLAYED]) == 1
+    assert store.events(DIGEST, 1) == [PLAYED, other]
+    with pytest.raises(UsageError, match="1,001 events at once"):
+        store.add_events(DIGEST, 1, [PLAYED] * 1001)
+
+
+def test_a_code_comes_when_every_page_is_answered_and_is_always_the_same(store: Store) -> None:
+    store.add_answer(answer("1.1"), "id 1")
+    assert store.finish(DIGEST, 1, ["1.1", "1.2"]) == Finish(("1.2",), None)
+    assert store.status(DIGEST)[0].listener.state == State.JOINED
+    store.add_answer(answer("1.2"), "id 2")
+    ended = store.finish(DIGEST, 1, ["1.1", "1.2"])
+    assert ended.missing == ()
+    assert ended.code is not None
+    assert len(ended.code) == 10
+    assert store.finish(DIGEST, 1, ["1.1", "1.2"]) == ended
+    listener = store.status(DIGEST)[0].listener
+    assert (listener.state, listener.code) == (State.FINISHED, ended.code)
+    store.add_answer(answer("1.1", 2), "id 3")
+    assert store.finish(DIGEST, 2, ["1.1"]).code != ended.code
+
+
+def test_withdrawing_deletes_all_that_came_from_a_listener(store: Store, address: str) -> None:
+    secret = "never tell anybody"
+    who = store.claim(DIGEST, outside="prolific person")
+    assert who is not None
+    store.add_answer(answer(listener=3, remarks=secret), "id 1")
+    store.correct_answer(answer(listener=3, remarks=secret + "!"), "id 2", "id 1")
+    store.add_events(DIGEST, 3, [replace(PLAYED, details={"remarks": secret})])
+    store.finish(DIGEST, 3, ["1.1"])
+    store.add_answer(answer(listener=1), "id 3")
+    for _ in range(2):
+        store.withdraw(DIGEST, 3)
+        assert store.history(DIGEST, 3) == []
+        assert store.events(DIGEST, 3) == []
+        gone = store.listener_by_token(who.token)
+        assert gone is not None
+        assert (gone.number, gone.state, gone.outside, gone.code) == (
+            3,
+            State.WITHDRAWN,
+            None,
+            None,
+        )
+    assert store.answers(DIGEST) == [answer(listener=1)]
+    for table in ("answers", "events", "listeners"):
+        rows = repr(ask(address, f"SELECT * FROM {table}"))
+        assert secret not in rows
+        assert "prolific" not in rows
+
+
+def test_nothing_of_who_withdrew_comes_back(store: Store) -> None:
+    store.add_answer(answer(), "id 1")
+    store.withdraw(DIGEST, 1)
+    assert store.add_answer(answer(), "id 1") == Outcome.WITHDRAWN  # late, from an outbox
+    assert store.correct_answer(answer(), "id 2", "id 1") == Outcome.WITHDRAWN
+    assert store.add_events(DIGEST, 1, [PLAYED]) == 0
+    assert store.finish(DIGEST, 1, ["1.1"]) == Finish(("1.1",), None)
+    assert store.finish(DIGEST, 1, []) == Finish((), None)
+    assert store.history(DIGEST) == []
+    again = store.claim(DIGEST, request="tab 1")
+    assert again is not None
+    assert again.number == 3
+    store.withdraw(DIGEST, 3)
+    withdrawn = store.claim(DIGEST, request="tab 1")
+    assert withdrawn is not None
+    assert (withdrawn.number, withdrawn.state) == (3, State.WITHDRAWN)
+
+
+def test_bytes_of_who_withdrew_are_gone_from_the_files_of_sqlite(tmp_path: Path) -> None:
+    secret, path = "never tell anybody" * 500, tmp_path / "store.db"
+    with Store.open(path) as store:
+        store.add_study(DIGEST, "A study")
+        store.add_listeners(DIGEST, [1])
+        store.add_answer(answer(remarks=secret), "id 1")
+        assert any(b"never tell" in file.read_bytes() for file in tmp_path.iterdir())
+        store.withdraw(DIGEST, 1)
+        assert not any(b"never tell" in file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_status_counts_for_every_listener(store: Store) -> None:
+    store.add_answer(answer("1.1"), "id 1")
+    store.add_answer(answer("1.2"), "id 2")
+    store.correct_answer(answer("1.2", ovrl=1), "id 3", "id 2")
+    last = store.history(DIGEST)[-1].received
+    first, second, *_ = store.status(DIGEST)
+    assert (first.answers, first.corrections, first.events, first.last) == (2, 1, 0, last)
+    assert (second.answers, second.corrections, second.events, second.last) == (0, 0, 0, None)
+    store.add_events(DIGEST, 2, [PLAYED])
+    second = store.status(DIGEST)[1]
+    assert (second.listener.number, second.events) == (2, 1)
+    assert second.last is not None
+    assert second.last >= last
+
+
+def test_an_export_has_every_row_and_no_links_unless_asked(store: Store) -> None:
+    who = store.claim(DIGEST, outside="5f8a")
+    assert who is not None
+    store.add_answer(answer(ovrl=1), "id 1")
+    store.correct_answer(answer(ovrl=2), "id 2", "id 1")
+    store.add_events(DIGEST, 1, [PLAYED])
+    told: list[dict[str, Any]] = json.loads(json.dumps(list(store.export(DIGEST))))
+    assert [one["record"] for one in told] == (
+        ["migration"] * 2 + ["study"] + ["listener"] * 4 + ["answer"] * 2 + ["event"]
+    )
+    assert [one["version"] for one in told[:2]] == ["1.2.3"] * 2
+    corrected = told[-2]
+    assert (corrected["values"], corrected["supersedes"]) == ({"ovrl": 2}, "id 1")
+    assert (told[-1]["what"], told[-1]["listener"]) == ("played", 1)
+    assert not {who.token, "5f8a"} & {str(value) for one in told for value in one.values()}
+    everything = {str(v) for one in store.export(DIGEST, private=True) for v in one.values()}
+    assert {who.token, "5f8a"} <= everything
+
+
+def test_answers_are_those_that_a_file_of_answers_has(store: Store, tmp_path: Path) -> None:
+    file = AnswersFile(tmp_path / "answers.jsonl", DIGEST)
+    for number, page in enumerate(("consent", "1.1", "1.2")):
+        given = answer(page, remarks=ODD[number])
+        file.add(given)
+        store.add_answer(given, f"id {number}")
+    assert list(file.read().lines.values()) == store.answers(DIGEST)
+
+
+def test_what_is_not_there_is_named(store: Store) -> None:
+    for study, listener in (("f" * 64, 1), (DIGEST, 99)):
+        with pytest.raises(UsageError, match=r"has no (study f|listener)"):
+            store.add_answer(replace(answer(listener=listener), study=study), "id 1")
+        with pytest.raises(UsageError, match=r"has no (study f|listener)"):
+            store.answers(study, listener)
+    with pytest.raises(UsageError, match="no study ffff"):
+        list(store.export("f" * 64))
+
+
+def test_a_closed_store_says_so(address: str) -> None:
+    store = Store.open(address)
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="the store is closed"):
+        store.add_study(DIGEST, "A study")
