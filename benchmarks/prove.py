@@ -28,6 +28,7 @@ COMMANDS = {
     "Ratings to results": ["benchmarks/ratings.py"],
     "Intervals of mean ratings, by simulation": ["benchmarks/coverage.py"],
     "Alpha against krippendorff": ["benchmarks/agreement.py"],
+    "The store, however much it holds": ["benchmarks/store.py"],
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import CompoundSelect, Connection, Select, insert, select, union, update
+from sqlalchemy import Connection, Select, bindparam, insert, select, union, update
 
 from earwitness.data import Answer
 from earwitness.errors import UsageError
@@ -29,6 +29,13 @@ COLUMNS = (
 )
 WHOLE = answers.join(JOINED, answers.c.listener == listeners.c.serial)
 LATER = answers.alias("later")
+OWN = select(answers.c.id, answers.c.page, answers.c["values"], answers.c.supersedes).where(
+    answers.c.listener == bindparam("listener")
+)
+NEAR = union(  # with the same id, or to the same page: each found by an index of its own
+    OWN.where(answers.c.id == bindparam("id")), OWN.where(answers.c.page == bindparam("page"))
+)
+ADD = insert(answers)
 
 
 def add_answer(connection: Connection, answer: Answer, id: str) -> Outcome:
@@ -46,7 +53,7 @@ def _add(connection: Connection, answer: Answer, id: str, supersedes: str) -> Ou
     row = {"listener": who.serial, "id": id, "supersedes": supersedes, **_row(answer)}
     if who.state == State.WITHDRAWN:
         return Outcome.WITHDRAWN
-    same = {one.id: one for one in connection.execute(_near(row))}
+    same = {one.id: one for one in connection.execute(NEAR, row)}
     if id in same:
         _check(same[id], row)
         return Outcome.KNOWN
@@ -54,18 +61,11 @@ def _add(connection: Connection, answer: Answer, id: str, supersedes: str) -> Ou
         return Outcome.TAKEN
     if supersedes and (supersedes not in same or same[supersedes].page != answer.page):
         raise UsageError(f"page {answer.page} has no answer {supersedes!r} to correct")
-    connection.execute(insert(answers).values(row | {"received": now()}))
+    connection.execute(ADD, row | {"received": now()})
     if who.state in NEW:
         joined = {"state": State.JOINED.value, "joined": now()}
         connection.execute(update(listeners).where(listeners.c.serial == who.serial).values(joined))
     return Outcome.STORED
-
-
-def _near(row: dict[str, Any]) -> CompoundSelect[Any]:
-    """Answers with the same id, or to the same page; each found by an index of its own."""
-    columns = (answers.c.id, answers.c.page, answers.c["values"], answers.c.supersedes)
-    own = select(*columns).where(answers.c.listener == row["listener"])
-    return union(own.where(answers.c.id == row["id"]), own.where(answers.c.page == row["page"]))
 
 
 def _row(answer: Answer) -> dict[str, Any]:

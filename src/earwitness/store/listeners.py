@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, update
 
 from earwitness.errors import UsageError
 from earwitness.store.records import Listener, State, now
@@ -25,6 +25,11 @@ COLUMNS = (
     listeners.c.code,
 )
 JOINED = listeners.join(studies, listeners.c.study == studies.c.serial)
+WHO = (  # made once: what every answer asks
+    select(listeners.c.serial, listeners.c.state, listeners.c.code)
+    .select_from(JOINED)
+    .where(studies.c.digest == bindparam("digest"), listeners.c.number == bindparam("number"))
+)
 
 
 def add_study(connection: Connection, digest: str, title: str) -> None:
@@ -96,12 +101,8 @@ def study_serial(connection: Connection, digest: str) -> int:
 
 def listener_row(connection: Connection, study: str, number: int) -> Any:
     """The row of a listener: serial, state, code."""
-    found = (
-        select(listeners.c.serial, listeners.c.state, listeners.c.code)
-        .select_from(JOINED)
-        .where(studies.c.digest == plain("study", study), listeners.c.number == number)
-    )
-    row = connection.execute(found).one_or_none()
+    by = {"digest": plain("study", study), "number": number}
+    row = connection.execute(WHO, by).one_or_none()
     if row is None:
         raise UsageError(f"the store has no listener {number} of study {study[:12]}…")
     return row

@@ -1,15 +1,17 @@
 """One thread writes; jobs that wait are committed together, and told so after the commit.
 
-Every job runs in a savepoint of its own: one that refuses what it was given fails alone. Where the
-database itself fails under a job, what others did in the transaction may be gone too: then all is
-rolled back, and every job runs again in a transaction of its own. Where a commit fails, nobody is
-told of success; whoever asks again with the same id is answered rightly in any case.
+Mostly nothing goes wrong, and a group of jobs needs nothing but one transaction. Where a job fails,
+all is rolled back and done again, now with a savepoint for every job, so that it fails alone. Where
+the database itself fails under a job, what others did in the transaction may be gone in spite of
+savepoints: then every job gets a transaction of its own. Where a commit fails, nobody is told of
+success; whoever asks again with the same id is answered rightly in any case.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
@@ -22,6 +24,7 @@ from earwitness.errors import StoreError
 
 T = TypeVar("T")
 Job = Callable[[Connection], Any]
+Run = Callable[[Connection, Job], "Done"]
 MOST = 500  # jobs in one transaction
 
 
@@ -98,10 +101,9 @@ class Writer:
     def _settled(self, tasks: Sequence[Task]) -> list[Done]:
         """What came of all jobs, which are committed, or not, when this returns."""
         try:
-            return self._together(tasks)
-        except _Spoilt as spoilt:
-            if len(tasks) == 1 and not spoilt.lost:
-                return [Done(error=_told(spoilt.error))]
+            for run in (_run, _saved):
+                with suppress(_Spoilt):
+                    return self._together(tasks, run)
         except StoreError as error:
             return [Done(error=error)] * len(tasks)
         return self._one_by_one(tasks)
@@ -111,20 +113,20 @@ class Writer:
         found = list[Done]()
         for task in tasks:
             try:
-                found += self._together([task])
+                found += self._together([task], _saved)
             except _Spoilt as spoilt:
                 found.append(Done(error=_told(spoilt.error)))
             except StoreError as error:
                 return found + [Done(error=error)] * (len(tasks) - len(found))
         return found
 
-    def _together(self, tasks: Sequence[Task]) -> list[Done]:
+    def _together(self, tasks: Sequence[Task], run: Run) -> list[Done]:
         """Run jobs in one transaction and commit it."""
         if not tasks:
             return []
         try:
             with self._engine.begin() as connection:
-                return [_run(connection, task.job) for task in tasks]
+                return _whole(connection, tasks, run)
         except _Spoilt:
             raise
         except Exception as error:
@@ -132,28 +134,44 @@ class Writer:
 
 
 class _Spoilt(Exception):
-    """The database failed under a job; lost, if there is no connection any more."""
+    """A job failed, and took the transaction with it."""
 
-    def __init__(self, error: DBAPIError) -> None:
-        self.error, self.lost = error, error.connection_invalidated
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+def _whole(connection: Connection, tasks: Sequence[Task], run: Run) -> list[Done]:
+    """Run jobs and make sure that the transaction is still the one that began before them."""
+    try:
+        began = connection.begin_nested()
+        done = [run(connection, task.job) for task in tasks]
+        began.commit()
+    except DBAPIError as error:
+        raise _Spoilt(error) from None
+    return done
 
 
 def _run(connection: Connection, job: Job) -> Done:
-    """Run a job in a savepoint; what the database said first is what is told."""
-    try:
-        savepoint = connection.begin_nested()
-        done = _tried(connection, job)
-        (savepoint.commit if done.error is None else savepoint.rollback)()
-    except DBAPIError as error:
-        raise _Spoilt(error) from None
+    """Run a job that is hoped not to fail."""
+    done = _tried(connection, job)
+    if done.error is not None:
+        raise _Spoilt(done.error)
+    return done
+
+
+def _saved(connection: Connection, job: Job) -> Done:
+    """Run a job that may refuse what it was given, in a savepoint."""
+    savepoint = connection.begin_nested()
+    done = _tried(connection, job)
+    if isinstance(done.error, DBAPIError):
+        raise done.error
+    (savepoint.commit if done.error is None else savepoint.rollback)()
     return done
 
 
 def _tried(connection: Connection, job: Job) -> Done:
     try:
         return Done(job(connection))
-    except DBAPIError:
-        raise
     except Exception as error:  # noqa: BLE001 — whatever it is, it concerns this job alone
         return Done(error=error)
 
