@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import runpy
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,9 @@ import pytest
 from sqlalchemy import Inspector, inspect
 from sqlalchemy.exc import DBAPIError
 
-from earwitness.errors import StoreError, UsageError
-from earwitness.store import Event, Outcome, State, Store
+import earwitness.store
+from earwitness.errors import MissingExtra, StoreError, UsageError
+from earwitness.store import Event, Outcome, State, Store, connecting
 from earwitness.store.connecting import connect
 from earwitness.store.migrations import STEPS, migrate
 from earwitness.store.tables import TABLES
@@ -200,3 +203,12 @@ def test_a_server_that_is_not_there_is_told_without_its_password(tmp_path: Path)
     with pytest.raises(StoreError, match="the store cannot be reached") as caught:
         Store.open(f"postgresql://me:secret@/x?host={tmp_path}")
     assert "secret" not in str(caught.value)
+
+
+def test_a_library_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connecting, "find_spec", lambda _: None)
+    with pytest.raises(MissingExtra, match=r"psycopg, .* pip install 'earwitness\[postgresql\]'"):
+        Store.open("postgresql://localhost/x")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(MissingExtra, match=r"sqlalchemy, .* pip install 'earwitness\[serve\]'"):
+        runpy.run_path(str(earwitness.store.__file__))

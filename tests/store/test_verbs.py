@@ -12,6 +12,7 @@ import pytest
 from earwitness.errors import BadAnswer, StoreError, UsageError
 from earwitness.formats.answers import AnswersFile
 from earwitness.store import Event, Finish, Outcome, State, Store
+from earwitness.store import answers as answers_module
 from keeping import DIGEST, answer, ask
 
 PLAYED = Event("e1", "1.1", "played", {"sound": "a1b2", "seconds": 4.5}, "2026-01-01")
@@ -297,6 +298,19 @@ def test_an_export_has_every_row_and_no_links_unless_asked(store: Store) -> None
     assert not {who.token, "5f8a"} & {str(value) for one in told for value in one.values()}
     everything = {str(v) for one in store.export(DIGEST, private=True) for v in one.values()}
     assert {who.token, "5f8a"} <= everything
+
+
+def test_an_export_comes_in_portions(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers_module, "PORTION", 3)
+    for number in range(20):
+        store.add_answer(answer(str(number)), f"id {number}")
+    records = store.export(DIGEST)
+    first = [next(records) for _ in range(10)]
+    store.add_answer(answer("late"), "late")  # is not in what was begun before
+    pages = [one["page"] for one in (*first, *records) if one["record"] == "answer"]
+    assert pages == [str(number) for number in range(20)]
+    half = store.export(DIGEST)
+    assert [next(half)["record"] for _ in range(9)][-1] == "answer"  # and no more of it
 
 
 def test_answers_are_those_that_a_file_of_answers_has(store: Store, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from earwitness.data import Answer
 from earwitness.errors import UsageError
 from earwitness.store.listeners import JOINED, listener_row, study_serial
 from earwitness.store.records import Given, Outcome, State, now
-from earwitness.store.tables import answers, listeners, studies
+from earwitness.store.tables import PORTION, answers, listeners, studies
 from earwitness.store.texts import named, plain, read, written
 
 NEW = (State.OPEN, State.INVITED)
@@ -94,8 +94,9 @@ def counting(connection: Connection, study: str, listener: int | None) -> list[A
 
 def given(connection: Connection, study: str, listener: int | None) -> Iterator[Given]:
     """All answers as they were given, in the order they came."""
-    for row in connection.execute(_chosen(connection, study, listener)):
-        yield _given(row)
+    chosen = _chosen(connection, study, listener).execution_options(yield_per=PORTION)
+    with connection.execute(chosen) as rows:
+        yield from map(_given, rows)
 
 
 def _chosen(connection: Connection, study: str, listener: int | None) -> Select[Any]:

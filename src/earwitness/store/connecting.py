@@ -29,10 +29,9 @@ PRAGMAS = (
     "secure_delete = ON",  # what a listener withdrew is overwritten
 )
 LIMITS = {"connect_timeout": "10", "tcp_user_timeout": f"{PATIENCE * 1000}"}
-SETTINGS = (
+WAITS = (
     f"lock_timeout = '{PATIENCE}s'",
     f"idle_in_transaction_session_timeout = '{PATIENCE}s'",  # who hangs loses the turn
-    "timezone = 'UTC'",
 )
 
 
@@ -140,8 +139,7 @@ def _postgresql(url: URL) -> Database:
     url = url.set(query=LIMITS | url.query)
     writer = create_engine(url, pool_pre_ping=True)
     reader = create_engine(url, pool_pre_ping=True, isolation_level="REPEATABLE READ")
-    for engine in (writer, reader):
-        event.listen(engine, "connect", _set)
+    event.listen(writer, "connect", _prepare)
     event.listen(writer, "begin", lambda one: _say(one, f"SELECT pg_advisory_xact_lock({TURN})"))
     event.listen(reader, "begin", lambda one: _say(one, "SET TRANSACTION READ ONLY"))
     try:
@@ -154,9 +152,9 @@ def _postgresql(url: URL) -> Database:
     return Database(writer, reader)
 
 
-def _set(connection: Any, _: object) -> None:
+def _prepare(connection: Any, _: object) -> None:
     with connection.cursor() as cursor:
-        for setting in SETTINGS:
+        for setting in WAITS:
             cursor.execute(f"SET {setting}")
         cursor.execute("SHOW synchronous_commit")
         if cursor.fetchone() == ("off",):

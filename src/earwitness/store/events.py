@@ -10,7 +10,7 @@ from sqlalchemy import Connection, insert, select
 from earwitness.errors import UsageError
 from earwitness.store.listeners import JOINED, listener_row, study_serial
 from earwitness.store.records import Event, State, now
-from earwitness.store.tables import events, listeners
+from earwitness.store.tables import PORTION, events, listeners
 from earwitness.store.texts import named, plain, read, written
 
 MOST = 1000  # events at once
@@ -56,7 +56,7 @@ def happened(
     else:
         who = listener_row(connection, study, listener)
         chosen = chosen.where(events.c.listener == who.serial)
-    for number, received, id, page, what, details, at in connection.execute(
-        chosen.order_by(events.c.serial)
-    ):
-        yield number, received, Event(id, page, what, read(details), at)
+    portions = chosen.order_by(events.c.serial).execution_options(yield_per=PORTION)
+    with connection.execute(portions) as rows:
+        for number, received, id, page, what, details, at in rows:
+            yield number, received, Event(id, page, what, read(details), at)

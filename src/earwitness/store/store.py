@@ -127,7 +127,10 @@ class Store:
         return self.write(finishing.finish, study, listener, tuple(pages)).result()
 
     def withdraw(self, study: str, listener: int) -> None:
-        """Delete all that came from a listener; the number stays used. It may come again."""
+        """Delete all that came from a listener; the number stays used.
+
+        Unlike the job of this name, it also overwrites what was deleted in files of SQLite.
+        """
         self.write(finishing.withdraw, study, listener).result()
         with _told():
             self._database.scrub()

@@ -20,6 +20,7 @@ from sqlalchemy import (
 )
 
 TABLES = MetaData()
+PORTION = 1000  # rows that are in memory while all are read
 
 
 def _serial() -> Column[int]:
