@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, insert, select, union, update
+from sqlalchemy import Connection, Select, bindparam, insert, select, union_all, update
 
 from earwitness.data import Answer
 from earwitness.errors import UsageError
@@ -32,7 +32,7 @@ LATER = answers.alias("later")
 OWN = select(answers.c.id, answers.c.page, answers.c["values"], answers.c.supersedes).where(
     answers.c.listener == bindparam("listener")
 )
-NEAR = union(  # with the same id, or to the same page: each found by an index of its own
+NEAR = union_all(  # with the same id, or to the same page: each found by an index of its own
     OWN.where(answers.c.id == bindparam("id")), OWN.where(answers.c.page == bindparam("page"))
 )
 ADD = insert(answers)
