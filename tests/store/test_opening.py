@@ -99,7 +99,26 @@ def test_a_store_of_the_version_before_is_changed_and_keeps_everything(address: 
         assert store.finish(DIGEST, 1, ["1.1"]).code is not None
         assert [one.number for one in store.add_listeners(DIGEST, [3])] == [3]
     versions = ask(address, "SELECT version FROM migrations ORDER BY number")
-    assert versions == [("0.0.1",), ("1.2.3",)]
+    assert versions == [("0.0.1",), *[("1.2.3",)] * (len(STEPS) - 1)]
+
+
+def test_answers_of_before_count_and_can_be_set_aside(address: str) -> None:
+    made(address, 2)
+    ask(address, f"INSERT INTO studies (digest, title, added) VALUES ('{DIGEST}', 'Old', 'then')")
+    ask(address, f"{LISTENER}(1, 1, 'token 1', 'joined', 'then', NULL)")
+    ask(
+        address,
+        'INSERT INTO answers (listener, page, id, "values", at, received, version, supersedes)'
+        " VALUES (1, '1.1', 'id 1', '{\"ovrl\": 4}', 'then', 'then', '0.0.1', '')",
+    )
+    with Store.open(address, version="1.2.3") as store:
+        [old] = store.history(DIGEST)
+        assert (old.meta, old.aside) == (None, False)
+        assert store.visit("token 1") is not None
+        assert store.set_aside(DIGEST, 1, ["1.1"]) == 1
+        assert store.answers(DIGEST) == []
+        assert store.add_answer(answer(ovrl=2), "id 2", {"plays": []}) == Outcome.STORED
+        assert [one.meta for one in store.history(DIGEST)] == [None, None, {"plays": []}]
 
 
 def test_a_step_that_fails_leaves_nothing_behind(address: str) -> None:
@@ -110,15 +129,16 @@ def test_a_step_that_fails_leaves_nothing_behind(address: str) -> None:
     assert ask(address, "SELECT number FROM migrations") == [(1,)]
     ask(address, "DROP TABLE events")
     Store.open(address).close()
-    assert ask(address, "SELECT number FROM migrations ORDER BY number") == [(1,), (2,)]
+    numbers = ask(address, "SELECT number FROM migrations ORDER BY number")
+    assert numbers == [(step.number,) for step in STEPS]
 
 
 def test_a_store_of_a_later_version_is_refused_and_left_alone(address: str) -> None:
     Store.open(address, version="1.2.3").close()
-    ask(address, "INSERT INTO migrations VALUES (3, 'something new', 'now', '9.8.7')")
-    with pytest.raises(UsageError, match=r"later program \(earwitness 9.8.7; step 3, .* knows 2"):
+    ask(address, "INSERT INTO migrations VALUES (4, 'something new', 'now', '9.8.7')")
+    with pytest.raises(UsageError, match=r"later program \(earwitness 9.8.7; step 4, .* knows 3"):
         Store.open(address)
-    assert len(ask(address, "SELECT * FROM migrations")) == 3
+    assert len(ask(address, "SELECT * FROM migrations")) == 4
 
 
 def test_tables_of_another_program_are_refused_and_left_alone(address: str) -> None:
@@ -137,7 +157,7 @@ def test_many_who_open_an_empty_database_at_once_make_it_once(address: str) -> N
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(opened, range(16)))
     rows = ask(address, "SELECT number, version FROM migrations ORDER BY number")
-    assert [number for number, _ in rows] == [1, 2]
+    assert [number for number, _ in rows] == [1, 2, 3]
     assert len({version for _, version in rows}) == 1
 
 

@@ -289,7 +289,7 @@ def test_an_export_has_every_row_and_no_links_unless_asked(store: Store) -> None
     store.add_events(DIGEST, 1, [PLAYED])
     told: list[dict[str, Any]] = json.loads(json.dumps(list(store.export(DIGEST))))
     assert [one["record"] for one in told] == (
-        ["migration"] * 2 + ["study"] + ["listener"] * 4 + ["answer"] * 2 + ["event"]
+        ["migration"] * 3 + ["study"] + ["listener"] * 4 + ["answer"] * 2 + ["event"]
     )
     assert [one["version"] for one in told[:2]] == ["1.2.3"] * 2
     corrected = told[-2]
@@ -338,3 +338,61 @@ def test_a_closed_store_says_so(address: str) -> None:
     store.close()
     with pytest.raises(StoreError, match="the store is closed"):
         store.add_study(DIGEST, "A study")
+
+
+def test_what_is_set_aside_counts_no_more_and_is_asked_again(store: Store) -> None:
+    for page in ("1.1", "1.2", "2.1"):
+        store.add_answer(answer(page, ovrl=1), f"first {page}")
+    assert store.set_aside(DIGEST, 1, ["1.1", "1.2", "1.3"]) == 2
+    assert store.set_aside(DIGEST, 1, ["1.1", "1.2"]) == 0
+    assert [one.page for one in store.answers(DIGEST)] == ["2.1"]
+    assert store.finish(DIGEST, 1, ["1.1", "1.2", "2.1"]).missing == ("1.1", "1.2")
+    assert store.add_answer(answer("1.1", ovrl=1), "first 1.1") == Outcome.KNOWN  # a late repeat
+    assert store.answer_to(DIGEST, 1, "1.1") is None
+    assert store.add_answer(answer("1.1", ovrl=2), "second 1.1") == Outcome.STORED
+    assert store.add_answer(answer("1.1", ovrl=2), "second 1.1") == Outcome.KNOWN
+    assert store.add_answer(answer("1.1", ovrl=3), "third 1.1") == Outcome.TAKEN
+    assert store.answer_to(DIGEST, 1, "1.1") == answer("1.1", ovrl=2)
+    assert [one.aside for one in store.history(DIGEST)] == [*[False] * 3, True, True, False]
+    status = store.status(DIGEST)[0]
+    assert (status.answers, status.corrections) == (2, 1)
+    assert store.set_aside(DIGEST, 1, ["1.1"]) == 1
+    assert store.add_answer(answer("1.1", ovrl=4), "fourth 1.1") == Outcome.STORED
+    assert store.correct_answer(answer("1.1", ovrl=5), "fifth", "fourth 1.1") == Outcome.STORED
+    assert store.answer_to(DIGEST, 1, "1.1") == answer("1.1", ovrl=5)
+
+
+def test_of_who_has_withdrawn_nothing_is_set_aside(store: Store) -> None:
+    store.add_answer(answer(), "id 1")
+    store.withdraw(DIGEST, 1)
+    assert store.set_aside(DIGEST, 1, ["1.1"]) == 0
+    assert store.history(DIGEST) == []
+
+
+def test_a_visit_tells_the_listener_and_what_is_answered(store: Store) -> None:
+    [one] = store.add_listeners(DIGEST, [1])
+    store.add_answer(answer("1.2"), "id 1")
+    store.add_answer(answer("1.1"), "id 2")
+    visit = store.visit(one.token)
+    assert visit is not None
+    assert (visit.listener.number, list(visit.pages)) == (1, ["1.2", "1.1"])
+    assert all(visit.pages.values())
+    assert store.visit("nobody") is None
+
+
+def test_a_state_changes_only_from_the_one_that_is_named(store: Store) -> None:
+    assert not store.change_state(DIGEST, 1, State.JOINED, State.BLOCKED)
+    store.add_answer(answer(), "id 1")
+    assert store.change_state(DIGEST, 1, State.JOINED, State.BLOCKED)
+    assert not store.change_state(DIGEST, 1, State.JOINED, State.BLOCKED)
+    assert store.status(DIGEST)[0].listener.state == State.BLOCKED
+
+
+def test_what_goes_with_an_answer_is_kept_beside_it(store: Store) -> None:
+    meta = {"comment": 'a & b "🙂"', "plays": [{"sound": 0, "ended": True}]}
+    store.add_answer(answer(), "id 1", meta)
+    assert store.history(DIGEST)[0].meta == meta
+    [record] = [one for one in store.export(DIGEST) if one["record"] == "answer"]
+    assert record["meta"] == meta
+    with pytest.raises(BadAnswer, match="meta cannot be written"):
+        store.add_answer(answer("1.2"), "id 2", {"latency": float("nan")})

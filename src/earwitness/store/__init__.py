@@ -11,10 +11,10 @@ from earwitness.errors import MissingExtra
 if find_spec("sqlalchemy") is None:
     raise MissingExtra("sqlalchemy", "serve", "keeping answers in a database")
 
-from earwitness.store.answers import add_answer, correct_answer
+from earwitness.store.answers import add_answer, correct_answer, set_aside
 from earwitness.store.events import add_events
 from earwitness.store.finishing import finish, withdraw
-from earwitness.store.listeners import add_listeners, add_study, claim
+from earwitness.store.listeners import add_listeners, add_study, change_state, claim
 from earwitness.store.records import (
     Event,
     Finish,
@@ -23,6 +23,7 @@ from earwitness.store.records import (
     ListenerStatus,
     Outcome,
     State,
+    Visit,
 )
 from earwitness.store.store import Store
 
@@ -35,12 +36,15 @@ __all__ = [
     "Outcome",
     "State",
     "Store",
+    "Visit",
     "add_answer",
     "add_events",
     "add_listeners",
     "add_study",
+    "change_state",
     "claim",
     "correct_answer",
     "finish",
+    "set_aside",
     "withdraw",
 ]

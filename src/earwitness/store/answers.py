@@ -1,15 +1,16 @@
-"""Answers: added, corrected by new ones, and read; each function is a job, or reads."""
+"""Answers: added, corrected by new ones, set aside, and read; each function is a job, or reads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, insert, select, union_all, update
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, insert, select, union_all
 
 from earwitness.data import Answer
 from earwitness.errors import UsageError
-from earwitness.store.listeners import JOINED, listener_row, study_serial
+from earwitness.store.listeners import JOINED, joined, listener_row, study_serial
 from earwitness.store.records import Given, Outcome, State, now
 from earwitness.store.tables import PORTION, answers, listeners, studies
 from earwitness.store.texts import named, plain, read, written
@@ -26,70 +27,126 @@ COLUMNS = (
     answers.c.version,
     answers.c.received,
     answers.c.supersedes,
+    answers.c.meta,
+    answers.c.aside,
 )
 WHOLE = answers.join(JOINED, answers.c.listener == listeners.c.serial)
 LATER = answers.alias("later")
-OWN = select(answers.c.id, answers.c.page, answers.c["values"], answers.c.supersedes).where(
-    answers.c.listener == bindparam("listener")
-)
+NEARBY = (answers.c.id, answers.c.page, answers.c["values"], answers.c.supersedes, answers.c.aside)
+OWN = select(*NEARBY).where(answers.c.listener == bindparam("listener"))
 NEAR = union_all(  # with the same id, or to the same page: each found by an index of its own
     OWN.where(answers.c.id == bindparam("id")), OWN.where(answers.c.page == bindparam("page"))
 )
 ADD = insert(answers)
+Meta = Mapping[str, Any] | None
 
 
-def add_answer(connection: Connection, answer: Answer, id: str) -> Outcome:
+def add_answer(connection: Connection, answer: Answer, id: str, meta: Meta = None) -> Outcome:
     """Keep an answer; the first to a page counts, however many come."""
-    return _add(connection, answer, named("id", id), "")
+    return _add(connection, answer, named("id", id), "", meta)
 
 
-def correct_answer(connection: Connection, answer: Answer, id: str, supersedes: str) -> Outcome:
+def correct_answer(
+    connection: Connection, answer: Answer, id: str, supersedes: str, meta: Meta = None
+) -> Outcome:
     """Keep an answer in place of the one with that id, which stays, but counts no more."""
-    return _add(connection, answer, named("id", id), named("supersedes", supersedes))
+    return _add(connection, answer, named("id", id), named("supersedes", supersedes), meta)
 
 
-def _add(connection: Connection, answer: Answer, id: str, supersedes: str) -> Outcome:
+def _add(connection: Connection, answer: Answer, id: str, supersedes: str, meta: Meta) -> Outcome:
     who = listener_row(connection, answer.study, answer.listener)
-    row = {"listener": who.serial, "id": id, "supersedes": supersedes, **_row(answer)}
+    row = {"listener": who.serial, "id": id, **_row(answer, meta)}
     if who.state == State.WITHDRAWN:
         return Outcome.WITHDRAWN
     same = {one.id: one for one in connection.execute(NEAR, row)}
+    emptied = _emptied(same.values())
     if id in same:
-        _check(same[id], row)
+        _check(same[id], row, {supersedes} if supersedes else {"", *emptied})
         return Outcome.KNOWN
-    if any(one.supersedes == supersedes for one in same.values() if one.page == answer.page):
+    of_page = [one for one in same.values() if one.page == answer.page]
+    taken = {one.supersedes for one in of_page}
+    if not supersedes:
+        supersedes = next((one for one in emptied if one not in taken), "")
+    if supersedes in taken:
         return Outcome.TAKEN
-    if supersedes and (supersedes not in same or same[supersedes].page != answer.page):
+    if supersedes and supersedes not in {one.id for one in of_page}:
         raise UsageError(f"page {answer.page} has no answer {supersedes!r} to correct")
-    connection.execute(ADD, row | {"received": now()})
+    connection.execute(ADD, row | {"supersedes": supersedes, "received": now()})
     if who.state in NEW:
-        joined = {"state": State.JOINED.value, "joined": now()}
-        connection.execute(update(listeners).where(listeners.c.serial == who.serial).values(joined))
+        joined(connection, who.serial)
     return Outcome.STORED
 
 
-def _row(answer: Answer) -> dict[str, Any]:
+def _emptied(rows: Iterable[Any]) -> list[str]:
+    """Ids of rows that set an answer aside."""
+    return [one.id for one in rows if one.aside]
+
+
+def _row(answer: Answer, meta: Meta) -> dict[str, Any]:
     return {
         "page": named("page", answer.page),
         "values": written("values", answer.values),
         "heard": None if answer.heard is None else written("heard", answer.heard),
         "at": plain("at", answer.at),
         "version": plain("version", answer.version),
+        "meta": None if meta is None else written("meta", meta),
+        "aside": 0,
     }
 
 
-def _check(known: Any, row: dict[str, Any]) -> None:
+def _check(known: Any, row: dict[str, Any], supersedes: set[str]) -> None:
     """Refuse an id that is used for something else: neither must be lost for the other."""
-    if any(known._mapping[name] != row[name] for name in ("page", "values", "supersedes")):
+    other = any(known._mapping[name] != row[name] for name in ("page", "values"))
+    if other or known.aside or known.supersedes not in supersedes:
         raise UsageError(f"id {row['id']!r} was used for another answer — make a new one")
+
+
+def set_aside(connection: Connection, study: str, listener: int, pages: Iterable[str]) -> int:
+    """Let answers to these pages count no more, so that they are asked again; how many."""
+    who, wanted = listener_row(connection, study, listener), set(pages)
+    if who.state == State.WITHDRAWN:
+        return 0
+    chosen = select(answers).where(answers.c.listener == who.serial, last(), answers.c.aside == 0)
+    same = ("listener", "page", "values", "heard", "at", "version")
+    rows = [
+        {name: one._mapping[name] for name in same}
+        | {"id": secrets.token_hex(16), "supersedes": one.id, "received": now(), "aside": 1}
+        for one in connection.execute(chosen)
+        if one.page in wanted
+    ]
+    if rows:
+        connection.execute(ADD, rows)
+    return len(rows)
+
+
+def last() -> ColumnElement[bool]:
+    """Whether nothing supersedes a row."""
+    of_same = (LATER.c.listener == answers.c.listener) & (LATER.c.page == answers.c.page)
+    later = select(LATER.c.serial).where(of_same, LATER.c.supersedes == answers.c.id)
+    return ~later.exists()
 
 
 def counting(connection: Connection, study: str, listener: int | None) -> list[Answer]:
     """Answers that count now, of all listeners or of one: those that nothing supersedes."""
-    of_same = (LATER.c.listener == answers.c.listener) & (LATER.c.page == answers.c.page)
-    corrected = select(LATER.c.serial).where(of_same, LATER.c.supersedes == answers.c.id)
-    chosen = _chosen(connection, study, listener).where(~corrected.exists())
+    chosen = _chosen(connection, study, listener).where(last(), answers.c.aside == 0)
     return [_given(row).answer for row in connection.execute(chosen)]
+
+
+def answered(connection: Connection, study: str, listener: int) -> dict[str, str]:
+    """Pages with an answer that counts, in the order they came, and when they did."""
+    who = listener_row(connection, study, listener)
+    chosen = select(answers.c.page, answers.c.received).where(
+        answers.c.listener == who.serial, last(), answers.c.aside == 0
+    )
+    rows = connection.execute(chosen.order_by(answers.c.serial))
+    return {row.page: row.received for row in rows}
+
+
+def answer_to(connection: Connection, study: str, listener: int, page: str) -> Answer | None:
+    """The answer to a page that counts."""
+    chosen = _chosen(connection, study, listener).where(last(), answers.c.aside == 0)
+    row = connection.execute(chosen.where(answers.c.page == page)).one_or_none()
+    return None if row is None else _given(row).answer
 
 
 def given(connection: Connection, study: str, listener: int | None) -> Iterator[Given]:
@@ -107,7 +164,8 @@ def _chosen(connection: Connection, study: str, listener: int | None) -> Select[
 
 
 def _given(row: Sequence[Any]) -> Given:
-    id, digest, number, page, values, heard, at, version, received, supersedes = row
+    id, digest, number, page, values, heard, at, version, received, supersedes, meta, aside = row
     presented = None if heard is None else read(heard)
     answer = Answer(digest, number, page, read(values), presented, at, version)
-    return Given(id, answer, received, supersedes or None)
+    kept = None if meta is None else read(meta)
+    return Given(id, answer, received, supersedes or None, kept, bool(aside))

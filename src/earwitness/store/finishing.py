@@ -5,8 +5,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, delete, update
 
+from earwitness.store.answers import answered
 from earwitness.store.listeners import listener_row
 from earwitness.store.records import Finish, State, now
 from earwitness.store.tables import answers, events, listeners
@@ -21,7 +22,7 @@ def finish(connection: Connection, study: str, listener: int, pages: Iterable[st
     Of who has withdrawn, all are missing.
     """
     who = listener_row(connection, study, listener)
-    done = set(connection.scalars(select(answers.c.page).where(answers.c.listener == who.serial)))
+    done = answered(connection, study, listener)
     missing = tuple(page for page in pages if page not in done)
     if missing or who.state == State.WITHDRAWN:
         return Finish(missing, None)

@@ -108,6 +108,23 @@ def listener_row(connection: Connection, study: str, number: int) -> Any:
     return row
 
 
+def joined(connection: Connection, serial: int) -> None:
+    """Remember that somebody takes part from now on."""
+    change = {"state": State.JOINED.value, "joined": now()}
+    connection.execute(update(listeners).where(listeners.c.serial == serial).values(change))
+
+
+def change_state(
+    connection: Connection, study: str, number: int, before: State, after: State
+) -> bool:
+    """Let a listener who is in one state be in another; whether they were."""
+    who = listener_row(connection, study, number)
+    if who.state == before:
+        own = update(listeners).where(listeners.c.serial == who.serial)
+        connection.execute(own.values({"state": after.value}))
+    return bool(who.state == before)
+
+
 def listener(row: Sequence[Any]) -> Listener:
     """A listener out of the columns above."""
     digest, number, token, outside, state, *rest = row

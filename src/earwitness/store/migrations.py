@@ -102,6 +102,14 @@ CREATE TABLE events (
             "ALTER TABLE listeners ADD COLUMN code TEXT",
         ),
     ),
+    Step(
+        3,
+        "what goes with answers, answers set aside",
+        (
+            "ALTER TABLE answers ADD COLUMN meta TEXT",
+            "ALTER TABLE answers ADD COLUMN aside INTEGER NOT NULL DEFAULT 0",
+        ),
+    ),
 )
 
 

@@ -17,6 +17,8 @@ class State(StrEnum):
     OPEN = "open"  # whoever comes by the open link may have this number
     INVITED = "invited"  # has a link of their own, and did not come yet
     JOINED = "joined"
+    BLOCKED = "blocked"  # came again in the midst of a session, where that is not allowed
+    EXCUSED = "excused"  # may come again once
     FINISHED = "finished"
     WITHDRAWN = "withdrawn"
 
@@ -54,12 +56,24 @@ class Given:
     """An answer as it was given: ``id`` was made by the one who sent it.
 
     ``received`` is the server's time; ``supersedes`` is the id of the answer that this corrects.
+    ``meta`` is what went with it, such as how often sounds were played. One that is ``aside`` is no
+    answer: it sets aside the one that it supersedes.
     """
 
     id: str
     answer: Answer
     received: str
     supersedes: str | None
+    meta: Mapping[str, Any] | None = None
+    aside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A listener, and all pages that they have answered, each with the server's time."""
+
+    listener: Listener
+    pages: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,19 @@ from sqlalchemy.exc import DBAPIError
 from earwitness.data import Answer
 from earwitness.errors import StoreError
 from earwitness.store import answers, events, finishing, listeners, telling
+from earwitness.store.answers import Meta
 from earwitness.store.connecting import Database, connect
 from earwitness.store.migrations import migrate
-from earwitness.store.records import Event, Finish, Given, Listener, ListenerStatus, Outcome
+from earwitness.store.records import (
+    Event,
+    Finish,
+    Given,
+    Listener,
+    ListenerStatus,
+    Outcome,
+    State,
+    Visit,
+)
 from earwitness.store.writer import Writer
 
 P = ParamSpec("P")
@@ -95,13 +105,36 @@ class Store:
         with self._reading() as connection:
             return listeners.listener_by_token(connection, token)
 
-    def add_answer(self, answer: Answer, id: str) -> Outcome:
-        """Keep an answer under an id that its sender made; the first to a page counts."""
-        return self.write(answers.add_answer, answer, id).result()
+    def visit(self, token: str) -> Visit | None:
+        """Whose link this is, and what they have answered, as of one moment."""
+        with self._reading() as connection:
+            who = listeners.listener_by_token(connection, token)
+            if who is None:
+                return None
+            return Visit(who, answers.answered(connection, who.study, who.number))
 
-    def correct_answer(self, answer: Answer, id: str, supersedes: str) -> Outcome:
+    def change_state(self, study: str, listener: int, before: State, after: State) -> bool:
+        """Let a listener who is in one state be in another; whether they were."""
+        return self.write(listeners.change_state, study, listener, before, after).result()
+
+    def add_answer(self, answer: Answer, id: str, meta: Meta = None) -> Outcome:
+        """Keep an answer under an id that its sender made; the first to a page counts."""
+        return self.write(answers.add_answer, answer, id, meta).result()
+
+    def correct_answer(
+        self, answer: Answer, id: str, supersedes: str, meta: Meta = None
+    ) -> Outcome:
         """Keep an answer in place of another, which stays, but counts no more."""
-        return self.write(answers.correct_answer, answer, id, supersedes).result()
+        return self.write(answers.correct_answer, answer, id, supersedes, meta).result()
+
+    def set_aside(self, study: str, listener: int, pages: Iterable[str]) -> int:
+        """Let answers to these pages count no more, so that they are asked again; how many."""
+        return self.write(answers.set_aside, study, listener, tuple(pages)).result()
+
+    def answer_to(self, study: str, listener: int, page: str) -> Answer | None:
+        """The answer to a page that counts."""
+        with self._reading() as connection:
+            return answers.answer_to(connection, study, listener, page)
 
     def answers(self, study: str, listener: int | None = None) -> list[Answer]:
         """Answers that count now, in the order they came."""

@@ -2,7 +2,8 @@
 
 An answer that corrects none supersedes ``""``: so one rule, that listener, page and what is
 superseded are unique together, says both that a page is answered once and that an answer is
-corrected once.
+corrected once. A row that is ``aside`` is no answer: it sets aside the one that it supersedes, and
+the page is open again.
 """
 
 from __future__ import annotations
@@ -90,6 +91,8 @@ answers = Table(
     _text("received"),
     _text("version"),
     _text("supersedes"),
+    _perhaps("meta"),
+    Column("aside", Integer, nullable=False),
     UniqueConstraint("listener", "id"),
     UniqueConstraint("listener", "page", "supersedes"),
 )

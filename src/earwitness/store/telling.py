@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, case, func, select
 
-from earwitness.store.answers import given
+from earwitness.store.answers import given, last
 from earwitness.store.events import happened
 from earwitness.store.listeners import COLUMNS, JOINED, listener, study_serial
 from earwitness.store.records import Listener, ListenerStatus
@@ -32,12 +32,13 @@ def status(connection: Connection, study: str) -> list[ListenerStatus]:
 
 
 def _counts(connection: Connection, serial: int) -> dict[int, tuple[int, int, str]]:
-    first = func.sum(case((answers.c.supersedes == "", 1), else_=0))
-    columns = (listeners.c.number, first, func.count(), func.max(answers.c.received))
+    now = func.sum(case((last() & (answers.c.aside == 0), 1), else_=0))
+    more = func.sum(case(((answers.c.supersedes != "") & (answers.c.aside == 0), 1), else_=0))
+    columns = (listeners.c.number, now, more, func.max(answers.c.received))
     whole = answers.join(listeners, answers.c.listener == listeners.c.serial)
     by = select(*columns).select_from(whole).where(listeners.c.study == serial)
     rows = connection.execute(by.group_by(listeners.c.number))
-    return {number: (int(one), count - int(one), last) for number, one, count, last in rows}
+    return {number: (int(one), int(again), latest) for number, one, again, latest in rows}
 
 
 def _events(connection: Connection, serial: int) -> dict[int, tuple[int, str]]:
@@ -66,8 +67,8 @@ def records(connection: Connection, study: str, private: bool) -> Iterator[dict[
         hidden = () if private else PRIVATE
         yield {"record": "listener"} | {name: told[name] for name in told if name not in hidden}
     for one in given(connection, study, None):
-        meta = {"id": one.id, "received": one.received, "supersedes": one.supersedes}
-        yield {"record": "answer"} | asdict(one.answer) | meta
+        own = {name: value for name, value in asdict(one).items() if name != "answer"}
+        yield {"record": "answer"} | asdict(one.answer) | own
     for number, received, event in happened(connection, study, None):
         told = {"record": "event", "study": study, "listener": number}
         yield told | asdict(event) | {"received": received}
