@@ -53,21 +53,36 @@ def study_analyse(
     ratings: Place | Sequence[Place],
     *,
     study: Place | Study | None = None,
+    db: Place | None = None,
     reading: Reading = Reading(),  # noqa: B008
     progress: Progress = no_progress,
     **how: Any,
 ) -> Results:
-    """All results of ratings: answers to a study, or tables of ratings.
+    """All results of ratings: answers to a study, in files or in a store, or tables of ratings.
 
-    ``how`` is what ``settings_of`` takes; what is said there goes before what the study plans.
+    ``db`` is the address of a store. ``how`` is what ``settings_of`` takes; what is said there
+    goes before what the study plans.
     """
     plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
     settings = settings_of(plan, **how)
     files = [ratings] if isinstance(ratings, str | PathLike) else list(ratings)
-    material = _material([Path(one) for one in files], plan, reading, settings)
+    if db is not None:
+        material = _stored(plan, db, files)
+    else:
+        material = _material([Path(one) for one in files], plan, reading, settings)
     _check_roles(material, how)
     changed = _changed(plan, settings)
     return analyse(replace(material, changed=changed), settings, progress=progress)
+
+
+def _stored(plan: Study | None, db: Place, files: Sequence[Place]) -> Material:
+    """Ratings out of a store."""
+    from earwitness.api.keeping import stored_answers  # needs a database only here
+
+    if plan is None or files:
+        raise UsageError("with a store, name the study file and nothing else")
+    found = stored_answers(plan, db)
+    return _named(plan, found.ratings(), (Input(found.name, found.sha256, len(found.lines)),))
 
 
 def study_results(

@@ -97,15 +97,20 @@ def _checked(made: Design, file: AnswersFile) -> Answers:
     for line in found.cut:
         told = f"{file.path}:{line}: was cut short, and is passed over"
         warnings.warn(told, EarwitnessWarning, stacklevel=3)
+    check_heard(made, found.lines, str(file.path))
+    return found
+
+
+def check_heard(made: Design, given: Mapping[int, Answer], source: str) -> None:
+    """Refuse answers to trials that this version plans otherwise."""
     known = {plan.listener: planned(plan) for plan in made.plans}
     problems = [
-        Problem(str(file.path), line, "heard", *told)
-        for line, answer in found.lines.items()
+        Problem(source, line, "heard", *told)
+        for line, answer in given.items()
         for told in _other(answer, known.get(answer.listener, {}).get(answer.page))
     ]
     if problems:
         raise InputError(problems, done="read")
-    return found
 
 
 def _other(answer: Answer, trial: Trial | None) -> Iterator[tuple[str, str]]:

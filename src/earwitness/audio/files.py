@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -45,9 +45,14 @@ def write_sound(path: Path, sound: Sound) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
-            _library().write(file, sound.samples, sound.rate, subtype=sound.subtype, format="WAV")
+            write_wav(file, sound)
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def write_wav(file: BinaryIO, sound: Sound) -> None:
+    """Into an open file, as WAV."""
+    _library().write(file, sound.samples, sound.rate, subtype=sound.subtype, format="WAV")
 
 
 def _library() -> Any:

@@ -1,7 +1,8 @@
-"""How long a WAV file is, from its header alone."""
+"""WAV files without a library: how long one is, and what of it is sound."""
 
 from __future__ import annotations
 
+import io
 import struct
 from pathlib import Path
 from typing import BinaryIO
@@ -21,6 +22,32 @@ def wav_seconds(path: str | Path) -> float:
     if not rate or size is None:
         raise UsageError(f"{path}: a WAV file without a header or without sound")
     return size / rate
+
+
+def bare_wav(content: bytes) -> bytes:
+    """The same sound with its format and its samples, and no other chunk.
+
+    Names, dates and programs that stand in other chunks would tell where a sound comes from.
+    """
+    file = io.BytesIO(content)
+    head = file.read(12)
+    if head[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
+        raise UsageError("not a WAV file")
+    form, sound = b"", None
+    while sound is None and len(head := file.read(8)) == 8:
+        name, size = struct.unpack("<4sI", head)
+        own = file.read() if name == b"data" and size == UNKNOWN else file.read(size)
+        file.seek(size % 2, io.SEEK_CUR)
+        form = own if name == b"fmt " else form
+        sound = own if name == b"data" else None
+    if not form or sound is None:
+        raise UsageError("a WAV file without a header or without sound")
+    chunks = b"".join(_chunk(*one) for one in ((b"fmt ", form), (b"data", sound)))
+    return b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WAVE" + chunks
+
+
+def _chunk(name: bytes, content: bytes) -> bytes:
+    return name + struct.pack("<I", len(content)) + content + bytes(len(content) % 2)
 
 
 def _chunks(file: BinaryIO, total: int) -> tuple[int, int | None]:

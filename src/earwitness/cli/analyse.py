@@ -24,6 +24,7 @@ STUDIES = (".yaml", ".yml")
 
 @click.command("analyse")
 @click.argument("files", nargs=-1, type=FILE, required=True)
+@click.option("--db", help="A store that has the answers, instead of files of them.")
 @click.option("--pattern", default="", help="How names of samples are made: {system}/{item}.wav")
 @click.option("--sample", default="", help="The column that has names of samples.")
 @click.option(
@@ -68,6 +69,7 @@ def analyse(
 
     \b
     earwitness study analyse study.yaml answers.jsonl
+    earwitness study analyse study.yaml --db study.db
     earwitness study analyse ratings.csv -o report.html
     """
     study, ratings = _parted(files)

@@ -24,6 +24,7 @@ COMMANDS = {
     "network": ("earwitness.cli.network", "Write the word network of manual summaries."),
     "people": ("earwitness.cli.people", "Say how well annotators agree."),
     "metrics": ("earwitness.cli.metrics", "List the metrics with their values and parameters."),
+    "serve": ("earwitness.cli.serve", "Serve a study to listeners, in their browsers."),
     "study": ("earwitness.cli.study", "Plan a study with listeners."),
     "score": ("earwitness.cli.score", "Score outputs against references."),
 }

@@ -16,6 +16,7 @@ from earwitness.api.studies import study_design, study_render, study_write
 from earwitness.api.taking import Addresses, rating_records, study_ratings, study_take
 from earwitness.cli.analyse import analyse
 from earwitness.cli.group import Terminated
+from earwitness.cli.keep import export, links, status
 from earwitness.cli.notes import notes
 from earwitness.cli.player import player
 from earwitness.cli.power import power
@@ -187,6 +188,9 @@ def ratings(study: Path, answers: Path, to: str) -> None:
         writer.writerows(records)
 
 
+command.add_command(links)
+command.add_command(status)
+command.add_command(export)
 command.add_command(analyse)
 command.add_command(simulate)
 command.add_command(power)

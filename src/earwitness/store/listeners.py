@@ -95,7 +95,8 @@ def study_serial(connection: Connection, digest: str) -> int:
     found = select(studies.c.serial).where(studies.c.digest == plain("study", digest))
     serial: int | None = connection.scalar(found)
     if serial is None:
-        raise UsageError(f"the store has no study {digest[:12]}…")
+        told = f"the store has no study {digest[:12]}…"
+        raise UsageError(f"{told} — has the study file changed since?")
     return serial
 
 

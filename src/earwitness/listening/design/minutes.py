@@ -67,7 +67,7 @@ def _rows(study: Study) -> Step:
 
     def busy(plan: Plan) -> float:
         trials = [*plan.training, *plan.anchors, *chain.from_iterable(plan.sessions)]
-        return sum(_trial(study, trial, seconds[trial.item]) for trial in trials)
+        return sum(trial_seconds(study, trial, seconds[trial.item]) for trial in trials)
 
     longest = max(study.plans, key=busy)
     trials = sum(map(len, (longest.training, longest.anchors, *longest.sessions)))
@@ -75,7 +75,7 @@ def _rows(study: Study) -> Step:
     return Step("hearing and rating", told, busy(longest) / 60)
 
 
-def _trial(study: Study, trial: Trial, seconds: float) -> float:
+def trial_seconds(study: Study, trial: Trial, seconds: float) -> float:
     """Seconds of one trial: its share of what a clip takes."""
     block = study.blocks[trial.block]
     kind = block_kind(block)

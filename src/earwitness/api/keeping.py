@@ -1,0 +1,145 @@
+"""Studies whose answers are in a store: links, who is where, and answers out of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from earwitness import __version__
+from earwitness.api.studies import study_design
+from earwitness.api.taking import check_heard, ratings_of
+from earwitness.data import Answer, Design, Plan, Rating, Study
+from earwitness.errors import UsageError
+from earwitness.formats.answers import answer_line
+from earwitness.formats.study import read_study
+from earwitness.listening.pages import Page, pages
+from earwitness.store import State, Store
+
+Place = str | PathLike[str]
+Given = Place | Study
+FILE = "study.db"  # beside the study file, unless told
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Answers to a study out of a store, as they would stand in a file."""
+
+    design: Design
+    name: str
+    answers: tuple[Answer, ...]
+
+    @property
+    def lines(self) -> bytes:
+        """As lines of a file."""
+        return b"".join(map(answer_line, self.answers))
+
+    @property
+    def sha256(self) -> str:
+        """Of the lines."""
+        return hashlib.sha256(self.lines).hexdigest()
+
+    def ratings(self) -> list[Rating]:
+        """Ratings that follow from the answers."""
+        given = dict(enumerate(self.answers, 1))
+        check_heard(self.design, given, self.name)
+        return ratings_of(self.design, given, self.name)
+
+
+def store_address(study: Place, db: Place | None) -> str:
+    """The address of a store, or the one beside the study file."""
+    return fspath(db) if db else str(Path(study).parent / FILE)
+
+
+@contextmanager
+def opened(plan: Study, db: Place, *, new: bool = False) -> Iterator[Store]:
+    """A store that has this study; a ``new`` one is made where there is none."""
+    address = fspath(db)
+    if not new and "://" not in address and not Path(address).is_file():
+        raise UsageError(f"{address}: there is no store — earwitness serve makes one")
+    with Store.open(address, version=__version__) as store:
+        if new:
+            store.add_study(plan.digest, plan.title)
+        yield store
+
+
+def study_links(study: Given, db: Place, *, base: str = "") -> list[Record]:
+    """A link for every listener who has no open place, the same on every call."""
+    made = study_design(study)
+    numbers = [plan.listener for plan in made.plans]
+    with opened(made.study, db, new=True) as store:
+        found = store.add_listeners(made.study.digest, numbers)
+    return [
+        {"listener": one.number, "state": one.state.value, "link": f"{base}/l/{one.token}"}
+        for one in found
+        if one.state != State.OPEN
+    ]
+
+
+def study_unblock(study: Given, db: Place, listener: int) -> None:
+    """Let a listener who was blocked come in once more."""
+    plan = _plan(study)
+    with opened(plan, db) as store:
+        if not store.change_state(plan.digest, listener, State.BLOCKED, State.EXCUSED):
+            raise UsageError(f"listener {listener} is not blocked")
+
+
+def study_status(study: Given, db: Place) -> list[Record]:
+    """How far every listener is whom the store knows."""
+    made = study_design(study)
+    plans = {plan.listener: plan for plan in made.plans}
+    with opened(made.study, db) as store:
+        found = store.status(made.study.digest)
+    return [
+        {
+            "listener": one.listener.number,
+            "state": one.listener.state.value,
+            "answered": one.answers,
+            "all": len(_pages(made.study, plans[one.listener.number])) - 1,
+            "last": one.last or "",
+            "finished": one.listener.finished or "",
+            "withdrawn": one.listener.withdrawn or "",
+        }
+        for one in found
+        if one.listener.number in plans
+    ]
+
+
+def stored_answers(study: Given, db: Place) -> Stored:
+    """Answers that count, listener by listener; pages that only tell are left out."""
+    made = study_design(study)
+    with opened(made.study, db) as store:
+        found = store.answers(made.study.digest)
+    asked = {
+        plan.listener: {page.name for page in _pages(made.study, plan) if page.asks}
+        for plan in made.plans
+    }
+    kept = [one for one in found if one.page in asked.get(one.listener, {one.page})]
+    ordered = sorted(kept, key=lambda one: one.listener)
+    return Stored(made, _named(fspath(db)), tuple(ordered))
+
+
+def study_records(study: Given, db: Place) -> Iterator[Record]:
+    """All that a store has of a study: every answer ever given, events, what went with them."""
+    plan = _plan(study)
+    with opened(plan, db) as store:
+        yield from store.export(plan.digest)
+
+
+def _named(address: str) -> str:
+    """An address without the password that may be in it."""
+    start, mark, rest = address.partition("://")
+    return f"{start}://{rest.rpartition('@')[2].partition('?')[0]}" if mark else address
+
+
+def _plan(study: Given) -> Study:
+    return study if isinstance(study, Study) else read_study(Path(study))
+
+
+def _pages(study: Study, plan: Plan) -> list[Page]:
+    return list(pages(study, plan, lambda *_: ""))

@@ -1,0 +1,109 @@
+"""``earwitness study links``, ``status`` and ``export``: what a store knows of a study.
+
+What works on a store is imported where it is used: other verbs need no database.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from earwitness.cli.target import check_results
+from earwitness.formats.whole import WholeFile
+
+FILE = click.Path(path_type=Path)
+STUDY = click.argument("study", type=FILE)
+DB = click.option("--db", help="Where answers are kept.  [default: study.db beside STUDY]")
+TO = click.option("--to", type=click.Choice(["text", "csv"]), default="text", help="Form.")
+
+
+@click.command("links")
+@STUDY
+@DB
+@click.option("--base", default="", help="What links begin with: https://listen.example.org")
+@click.option("--unblock", type=int, metavar="N", help="Let listener N come in once more.")
+@TO
+def links(study: Path, db: str | None, base: str, unblock: int | None, to: str) -> None:
+    """Print a link for every listener of STUDY; they are made once and stay the same.
+
+    Who has a link can answer as that listener: send each to one person.
+    """
+    from earwitness.api.keeping import store_address, study_links, study_unblock
+
+    address = store_address(study, db)
+    if unblock is not None:
+        study_unblock(study, address, unblock)
+        click.echo(f"listener {unblock} may come in once more", err=True)
+        return
+    _print(study_links(study, address, base=base.rstrip("/")), to)
+
+
+@click.command("status")
+@STUDY
+@DB
+@TO
+def status(study: Path, db: str | None, to: str) -> None:
+    """Print who is where: pages answered of all, when last heard of, finished, withdrawn."""
+    from earwitness.api.keeping import store_address, study_status
+
+    _print(study_status(study, store_address(study, db)), to)
+
+
+@click.command("export")
+@STUDY
+@DB
+@click.option("-o", "--output", type=FILE, help="Write here, not to stdout.")
+@click.option("--all", "everything", is_flag=True, help="All that is kept: events, corrections, …")
+def export(study: Path, db: str | None, output: Path | None, everything: bool) -> None:
+    """Write the answers to STUDY as JSON lines, as `study take` writes them.
+
+    \b
+    earwitness study export study.yaml -o answers.jsonl
+    earwitness study analyse study.yaml answers.jsonl
+    """
+    from earwitness.api.keeping import store_address
+
+    address = store_address(study, db)
+    target = None if output is None else WholeFile(output)
+    check_results([str(study), address], [output])
+    text = _everything(study, address) if everything else _answers(study, address)
+    if target is None:
+        sys.stdout.write(text)
+        return
+    with target as file:
+        file.write(text)
+    click.echo(f"wrote {text.count(chr(10))} lines to {output}", err=True)
+
+
+def _answers(study: Path, address: str) -> str:
+    from earwitness.api.keeping import stored_answers
+
+    return stored_answers(study, address).lines.decode()
+
+
+def _everything(study: Path, address: str) -> str:
+    from earwitness.api.keeping import study_records
+
+    records = study_records(study, address)
+    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records)
+
+
+def _print(records: Sequence[dict[str, Any]], to: str) -> None:
+    """A table: columns of one width, or CSV."""
+    if not records:
+        click.echo("there is nobody yet — earwitness study links makes links", err=True)
+        return
+    rows = [list(map(str, one)) for one in (records[0], *(one.values() for one in records))]
+    if to == "csv":
+        csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
+        return
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        line = "  ".join(one.ljust(width) for one, width in zip(row, widths, strict=True))
+        sys.stdout.write(line.rstrip() + "\n")

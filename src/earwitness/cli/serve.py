@@ -1,0 +1,94 @@
+"""``earwitness serve``."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+
+from earwitness import __version__
+from earwitness.api.keeping import store_address
+from earwitness.cli.group import Terminated
+from earwitness.errors import UsageError
+from earwitness.store import State, Store
+from earwitness.web import POLICIES, Settings, Site, make_app, make_site
+
+
+@click.command("serve")
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option("--db", help="A file of SQLite, or postgresql://…  [default: study.db beside STUDY]")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Who can reach it.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
+@click.option("--root-path", default="", help="The path below which a proxy serves it: /x")
+@click.option("--trust-proxy", default="", metavar="IPS", help="Whose forwarded headers hold.")
+@click.option(
+    "--open", "places", type=click.IntRange(0), default=0, help="So many places at /join."
+)
+@click.option(
+    "--outside-id",
+    default="PROLIFIC_PID",
+    show_default=True,
+    help="The parameter of /join in which another service names a person.",
+)
+@click.option(
+    "--resume",
+    type=click.Choice(POLICIES),
+    default=POLICIES[0],
+    show_default=True,
+    help="Who comes again in the midst of a session goes on, starts it again, or is blocked.",
+)
+def command(study: Path, db: str | None, host: str, port: int, **how: Any) -> None:
+    """Serve STUDY to listeners, until Ctrl-C.
+
+    \b
+    earwitness serve study.yaml
+    earwitness study links study.yaml --base http://127.0.0.1:8000
+    """
+    settings = Settings(how["root_path"], how["places"], how["outside_id"], how["resume"])
+    with Store.open(store_address(study, db), version=__version__) as store:
+        site = make_site(study, store, settings)
+        with _bound(host, port) as bound:
+            _tell(site, study, db, bound)
+            with suppress(KeyboardInterrupt, Terminated):  # it has ended in good order then
+                _serve(site, bound, how["trust_proxy"])
+    click.echo("stopped; all that was acknowledged is stored", err=True)
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        raise UsageError(f"{host}:{port}: cannot serve there: {error.strerror or error}") from None
+
+
+def _tell(site: Site, study: Path, db: str | None, bound: socket.socket) -> None:
+    host, port = bound.getsockname()[:2]
+    address = f"http://{f'[{host}]' if ':' in host else host}:{port}{site.settings.root}"
+    click.echo(f"serving {site.design.study.title} at {address}/ (Ctrl-C stops)", err=True)
+    more = "" if db is None else " --db …" if "://" in db else f" --db {db}"
+    click.echo(f"links: earwitness study links {study}{more} --base {address}", err=True)
+    if site.settings.open:
+        found = site.store.status(site.digest)
+        free = sum(one.listener.state == State.OPEN for one in found)
+        click.echo(f"open link: {address}/join ({free} places free)", err=True)
+
+
+def _serve(site: Site, bound: socket.socket, trusted: str) -> None:
+    import uvicorn
+
+    config = uvicorn.Config(
+        make_app(site),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=bool(trusted),
+        forwarded_allow_ips=trusted or None,
+        timeout_graceful_shutdown=5,
+        lifespan="off",
+    )
+    uvicorn.Server(config).run(sockets=[bound])

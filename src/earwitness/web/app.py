@@ -1,0 +1,33 @@
+"""The application: addresses, and who answers them."""
+
+from __future__ import annotations
+
+from starlette.applications import Starlette
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from earwitness.web import join, listen
+from earwitness.web.assets import static
+from earwitness.web.errors import HANDLERS
+from earwitness.web.media import sound
+from earwitness.web.security import Guarded
+from earwitness.web.site import Site
+
+ROUTES = (
+    Route("/", join.front),
+    Route("/join", join.join),
+    Route("/l/{token}", listen.show),
+    Route("/l/{token}/state", listen.state),
+    Route("/l/{token}/sound/{page}/{number:int}", sound),
+    Route("/l/{token}/answers", listen.answers, methods=["POST"]),
+    Route("/l/{token}/events", listen.events, methods=["POST"]),
+    Route("/l/{token}/withdraw", listen.withdraw, methods=["POST"]),
+    Route("/static/{digest}/{name:path}", static),
+)
+
+
+def make_app(site: Site) -> ASGIApp:
+    """A study as an application of ASGI."""
+    app = Starlette(routes=list(ROUTES), exception_handlers=HANDLERS)
+    app.state.site = site
+    return Guarded(app, site.settings.root)

@@ -1,0 +1,162 @@
+"""What a listener's page asks of the server."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from earwitness import __version__
+from earwitness.data import Answer
+from earwitness.errors import BadAnswer, UsageError
+from earwitness.listening.pages import heard, read_page
+from earwitness.store import Event, Outcome, add_answer, add_events
+from earwitness.web.errors import Refusal, nothing_here
+from earwitness.web.pages import shell
+from earwitness.web.played import unheard
+from earwitness.web.security import sent
+from earwitness.web.site import Site
+from earwitness.web.state import Standing, arrive, standing, told
+from earwitness.web.texts import whole
+
+MADE = re.compile(r"[0-9A-Za-z-]{8,64}")  # ids that browsers make
+TIME = re.compile(r"[0-9T:.+Z-]{1,40}")
+
+
+def site_of(request: Request) -> Site:
+    """What is served."""
+    found: Site = request.app.state.site
+    return found
+
+
+def here(request: Request, *, new: bool = False) -> Standing:
+    """Where the listener of a link is; waits for the store."""
+    site, token = site_of(request), str(request.path_params["token"])
+    visit = site.store.visit(token) if MADE.fullmatch(token.replace("_", "-")) else None
+    if visit is None or visit.listener.study != site.digest:
+        raise nothing_here()
+    return arrive(site, visit) if new else standing(site, visit)
+
+
+async def show(request: Request) -> Response:
+    """The shell."""
+    await run_in_threadpool(here, request)
+    return HTMLResponse(shell(site_of(request), str(request.path_params["token"])))
+
+
+async def state(request: Request) -> Response:
+    """Where the listener is."""
+    new = request.query_params.get("visit") == "new"
+    return JSONResponse(await run_in_threadpool(lambda: told(here(request, new=new))))
+
+
+async def answers(request: Request) -> Response:
+    """Keep an answer, and say where the listener is then."""
+    body = await sent(request)
+    id, page, values, meta, at = _parts(body)
+    now = await run_in_threadpool(here, request)
+    await run_in_threadpool(_check, now, page, values, meta)
+    answer = _answer(now, page, values, at)
+    try:
+        outcome = await asyncio.wrap_future(now.site.store.write(add_answer, answer, id, meta))
+    except BadAnswer as error:
+        raise _wrong(error.wrong) from None
+    except UsageError as error:
+        raise Refusal(409, "id_used", str(error)) from None
+    if outcome == Outcome.WITHDRAWN:
+        raise await run_in_threadpool(lambda: _not_open(here(request)))
+    then = await run_in_threadpool(lambda: told(now.after(page)))
+    return JSONResponse({"status": outcome.value, "state": then})
+
+
+def _parts(body: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], dict[str, Any], str]:
+    """What an answer consists of, or all that is wrong with it."""
+    id, page, at = body.get("id"), body.get("page"), body.get("at", "")
+    values, meta = body.get("values"), body.get("meta", {})
+    wrong = []
+    if not isinstance(id, str) or not MADE.fullmatch(id):
+        wrong.append("id must be a UUID")
+    if not isinstance(page, str):
+        wrong.append("page must be the name of a page")
+    if not isinstance(values, dict):
+        wrong.append("values must be an object")
+    if not isinstance(meta, dict):
+        wrong.append("meta must be an object")
+    if at and (not isinstance(at, str) or not TIME.fullmatch(at)):
+        wrong.append("at must be a time")
+    if wrong:
+        raise _wrong(wrong)
+    return str(id), str(page), dict(values or {}), whole(meta), str(at)
+
+
+def _check(now: Standing, page: str, values: Mapping[str, Any], meta: Mapping[str, Any]) -> None:
+    """Refuse what is not asked now, and what cannot be."""
+    known = page in now.visit.pages and page in now.course.places
+    is_open = page == now.page.name and now.place < len(now.course.pages) - 1
+    if now.shut or not (known or is_open) or (is_open and now.resting() > 0):
+        raise _not_open(now)
+    asked = now.course.pages[now.course.places[page]]
+    try:
+        read_page(now.site.design.study, asked, values, now.listener.number)
+    except BadAnswer as error:
+        raise _wrong(error.wrong) from None
+    if is_open and (wrong := unheard(asked.view, meta)):
+        raise _wrong(wrong)
+
+
+def _wrong(wrong: Any) -> Refusal:
+    return Refusal(422, "wrong", "this cannot be an answer", wrong=tuple(wrong))
+
+
+def _not_open(now: Standing) -> Refusal:
+    return Refusal(409, "not_open", "this page is not open", more={"state": told(now)})
+
+
+def _answer(now: Standing, page: str, values: Mapping[str, Any], at: str) -> Answer:
+    trial = now.course.pages[now.course.places[page]].trial
+    presented = None if trial is None else heard(trial)
+    number, digest = now.listener.number, now.site.digest
+    return Answer(digest, number, page, dict(values), presented, at, __version__)
+
+
+async def events(request: Request) -> Response:
+    """Keep what happened on pages."""
+    body = await sent(request)
+    now = await run_in_threadpool(here, request)
+    happened = _events(body)
+    store, digest = now.site.store, now.site.digest
+    try:
+        writing = store.write(add_events, digest, now.listener.number, happened)
+        new = await asyncio.wrap_future(writing)
+    except (BadAnswer, UsageError) as error:
+        raise _wrong([str(error)]) from None
+    return JSONResponse({"status": "stored" if new else "known"})
+
+
+def _events(body: Mapping[str, Any]) -> tuple[Event, ...]:
+    id, listed = body.get("id"), body.get("events")
+    if not isinstance(id, str) or not MADE.fullmatch(id) or not isinstance(listed, list):
+        raise _wrong(["events need an id and a list"])
+    return tuple(_event(f"{id}.{number}", one) for number, one in enumerate(listed))
+
+
+def _event(id: str, one: Any) -> Event:
+    if not isinstance(one, dict) or not all(isinstance(one.get(k), str) for k in ("kind", "page")):
+        raise _wrong(["an event needs a kind and a page"])
+    rest = {name: value for name, value in one.items() if name not in ("kind", "page", "at")}
+    return Event(id, one["page"], one["kind"], whole(rest), str(one.get("at", "")))
+
+
+async def withdraw(request: Request) -> Response:
+    """Delete all that came from this listener."""
+    body = await sent(request)
+    now = await run_in_threadpool(here, request)
+    if body.get("confirm") is not True:
+        raise _wrong(["to withdraw must be confirmed"])
+    await run_in_threadpool(now.site.store.withdraw, now.site.digest, now.listener.number)
+    return JSONResponse(await run_in_threadpool(lambda: told(here(request))))

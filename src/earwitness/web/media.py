@@ -1,0 +1,51 @@
+"""Sounds as they are sent: format and samples, and nothing that would tell one from another."""
+
+from __future__ import annotations
+
+import io
+import struct
+import sys
+from pathlib import Path
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from earwitness.audio.files import read_sound, write_wav
+from earwitness.audio.wav import bare_wav
+from earwitness.errors import EarwitnessError
+from earwitness.web.errors import Refusal
+from earwitness.web.listen import here
+
+KEPT = ("PCM_16", "PCM_24", "PCM_32")  # what is decoded to as many bits; others to floats
+
+
+async def sound(request: Request) -> Response:
+    """A sound of the page that is open, or of the trial that comes next."""
+    content = await run_in_threadpool(_content, request)
+    return Response(content, media_type="audio/wav", headers={"Accept-Ranges": "none"})
+
+
+def _content(request: Request) -> bytes:
+    now, params = here(request), request.path_params
+    page, number = str(params["page"]), int(params["number"])
+    following = now.course.next_trial(now.place)
+    allowed = {now.page.name, *(() if following is None else (following.name,))}
+    files = now.course.sounds.get(page, ())
+    if now.shut or page not in allowed or number >= len(files):
+        raise Refusal(403, "not_now", "this sound is not to be heard now")
+    try:
+        return sound_bytes(now.site.folder / files[number])
+    except (OSError, EarwitnessError, struct.error) as error:
+        print(f"earwitness: {files[number]}: {error}", file=sys.stderr, flush=True)
+        raise Refusal(503, "no_sound", "this sound is not there") from None
+
+
+def sound_bytes(path: Path) -> bytes:
+    """A file as WAV with nothing but format and samples."""
+    if path.suffix.lower() == ".wav":
+        return bare_wav(path.read_bytes())
+    found = read_sound(path)
+    written = io.BytesIO()
+    write_wav(written, found._replace(subtype=found.subtype if found.subtype in KEPT else "FLOAT"))
+    return bare_wav(written.getvalue())

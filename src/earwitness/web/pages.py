@@ -1,0 +1,40 @@
+"""Pages that the server renders: the shell in which a study runs, and plain notices."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from earwitness.web.assets import assets
+from earwitness.web.site import Site
+
+FOLDER = Path(__file__).parent / "templates"
+
+
+@cache
+def _template(name: str) -> Template:
+    loader = FileSystemLoader(FOLDER)
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined).get_template(name)
+
+
+def shell(site: Site, token: str) -> str:
+    """The one page of a listener; ``listen.js`` shows all others in it."""
+    return _template("shell.html").render(_about(site) | {"token": token})
+
+
+def notice(site: Site, name: str) -> str:
+    """A page that says one thing, out of the words of the language."""
+    return _template("notice.html").render(_about(site) | {"text": site.words.page(name)})
+
+
+def _about(site: Site) -> dict[str, object]:
+    study, root = site.design.study, site.settings.root
+    return {
+        "title": study.title,
+        "language": study.language,
+        "words": dict(site.words.pages),
+        "root": root,
+        "static": f"{root}/static/{assets().digest}",
+    }

@@ -1,0 +1,84 @@
+"""What every response carries, and how large a request may be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from earwitness.web.errors import Refusal
+
+LARGEST = 256 * 1024  # bytes of a request
+POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self'",
+    "media-src": "'self' blob:",
+    "connect-src": "'self'",
+    "worker-src": "'self'",
+    "form-action": "'self'",
+    "base-uri": "'none'",
+    "frame-ancestors": "'none'",
+}
+DENIED = ("camera", "microphone", "geolocation", "payment", "usb", "midi", "display-capture")
+HEADERS = {
+    "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in POLICY.items()),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Permissions-Policy": ", ".join(f"{name}=()" for name in DENIED),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Robots-Tag": "noindex, nofollow",
+}
+UNKEPT = "private, no-store"
+
+
+class Guarded:
+    """An application whose every response has these headers, below a root path."""
+
+    def __init__(self, app: ASGIApp, root: str) -> None:
+        self._app, self._root = app, root
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request; proxies may have taken the root path away, or not."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        path = scope["path"]
+        if self._root and (path + "/").startswith(self._root + "/"):
+            scope = {**scope, "path": path[len(self._root) :] or "/"}
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                headers.setdefault("Cache-Control", UNKEPT)
+            await send(message)
+
+        return await self._app(scope, receive, guarded)
+
+
+async def sent(request: Request) -> Mapping[str, Any]:
+    """The body of a request: an object of JSON that is not too large."""
+    found = bytearray()
+    async for part in request.stream():
+        found += part
+        if len(found) > LARGEST:
+            raise Refusal(413, "too_large", f"more than {LARGEST:,} bytes")
+    try:
+        value = json.loads(found, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        raise Refusal(400, "no_json", "this is no JSON") from None
+    if not isinstance(value, dict):
+        raise Refusal(400, "no_object", "this is no object")
+    return value
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")

@@ -1,0 +1,73 @@
+"""What a server knows: one study, its store, and how it was told to serve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+
+from earwitness.api.studies import study_design
+from earwitness.data import Design
+from earwitness.errors import UsageError
+from earwitness.formats.study import read_study
+from earwitness.listening.wordings import Wording, wording
+from earwitness.store import Store
+from earwitness.web.course import Course, make_course
+
+RESUME, SESSION, BLOCK = POLICIES = ("resume", "session", "block")
+KEPT = 300  # listeners whose pages are kept in memory
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a study is served.
+
+    ``root`` is the path below which it is reached; ``open`` places go to whoever comes, and
+    ``outside`` is the parameter in which another service names a person. ``resume`` says what
+    happens to who comes again in the midst of a session: goes on, starts it again, is blocked.
+    """
+
+    root: str = ""
+    open: int = 0
+    outside: str = "PROLIFIC_PID"
+    resume: str = RESUME
+
+    def __post_init__(self) -> None:
+        if self.root and (not self.root.startswith("/") or self.root.endswith("/")):
+            raise UsageError(f'a root path begins with / and does not end so, got "{self.root}"')
+        if self.resume not in POLICIES:
+            raise UsageError(f"resume must be one of {', '.join(POLICIES)}, got {self.resume!r}")
+
+
+@dataclass(frozen=True)
+class Site:
+    """A study that is served; ``course`` makes what a listener goes through, or remembers it."""
+
+    design: Design
+    folder: Path
+    store: Store
+    settings: Settings
+    words: Wording
+    course: Callable[[int], Course]
+
+    @property
+    def digest(self) -> str:
+        """That of the study."""
+        return self.design.study.digest
+
+
+def make_site(study: str | Path, store: Store, settings: Settings = Settings()) -> Site:  # noqa: B008
+    """Read and design a study, enter it into the store, and open places if asked.
+
+    Open places are the last ones, so that others can be invited by links of their own.
+    """
+    design = study_design(read_study(Path(study)))
+    known, plan = [one.listener for one in design.plans], design.study
+    if settings.open > len(known):
+        raise UsageError(f"{settings.open} open places, but {len(known)} listeners")
+    store.add_study(plan.digest, plan.title)
+    store.add_listeners(plan.digest, known[len(known) - settings.open :], open=True)
+    words = wording(plan.language, plan.wordings)
+    course = lru_cache(KEPT)(partial(make_course, design))
+    return Site(design, Path(study).parent, store, settings, words, course)

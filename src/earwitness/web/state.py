@@ -1,0 +1,131 @@
+"""Where a listener is: what the browser is told, computed from what the store has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from math import ceil
+from typing import Any
+
+from earwitness.listening.pages import REST, Page, View
+from earwitness.store import Listener, State, Visit
+from earwitness.web.course import Course
+from earwitness.web.site import BLOCK, SESSION, Site
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A listener at a moment: their course, what is answered, and the page that is open."""
+
+    site: Site
+    visit: Visit
+    course: Course
+    place: int
+
+    @property
+    def listener(self) -> Listener:
+        """Who it is."""
+        return self.visit.listener
+
+    @property
+    def page(self) -> Page:
+        """The page that is open."""
+        return self.course.pages[self.place]
+
+    @property
+    def shut(self) -> bool:
+        """Whether no page is shown at all."""
+        return self.listener.state in (State.WITHDRAWN, State.BLOCKED)
+
+    def after(self, page: str) -> Standing:
+        """The same, with one more page answered just now."""
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        return standing(self.site, replace(self.visit, pages={**self.visit.pages, page: at}))
+
+    def rest(self) -> datetime | None:
+        """When the rest ends, if this is one; it began with the answer before it."""
+        if self.page.view["kind"] != REST:
+            return None
+        before = self.visit.pages[self.course.pages[self.place - 1].name]
+        return datetime.fromisoformat(before) + timedelta(minutes=self.page.view["minutes"])
+
+    def resting(self) -> float:
+        """Seconds that are left of a rest."""
+        until = self.rest()
+        return 0.0 if until is None else max(0.0, (until - datetime.now(UTC)).total_seconds())
+
+
+def standing(site: Site, visit: Visit) -> Standing:
+    """Where a listener is."""
+    course = site.course(visit.listener.number)
+    return Standing(site, visit, course, course.open(visit.pages))
+
+
+def arrive(site: Site, visit: Visit) -> Standing:
+    """Where a listener is who has just opened the page, by what was said of coming again."""
+    now, who, store = standing(site, visit), visit.listener, site.store
+    if who.state == State.EXCUSED:
+        store.change_state(site.digest, who.number, State.EXCUSED, State.JOINED)
+        return standing(site, replace(visit, listener=replace(who, state=State.JOINED)))
+    own = now.course.session(now.place)
+    if not any(page in visit.pages for page in own[1:]):  # the first only says that it begins
+        return now
+    if site.settings.resume == BLOCK:
+        store.change_state(site.digest, who.number, State.JOINED, State.BLOCKED)
+    elif site.settings.resume == SESSION:
+        store.set_aside(site.digest, who.number, own)
+    else:
+        return now
+    again = store.visit(who.token)
+    return now if again is None else standing(site, again)
+
+
+def told(now: Standing, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The state as the browser gets it; ``given`` are answers to the page before, if known."""
+    del given
+    who, course = now.listener, now.course
+    last = now.place == len(course.pages) - 1 and not now.shut
+    code = _code(now) if last else None
+    done = sum(course.pages[course.places[name]].trial is not None for name in now.visit.pages)
+    until = None if now.shut else now.rest()
+    return {
+        "page": None if now.shut else _view(now, now.page),
+        "progress": [done, course.trials],
+        "minutes": round(course.minutes[now.place], 1),
+        "rest": until and {"until": _iso(until), "seconds": ceil(now.resting())},
+        "ahead": [] if now.shut else _ahead(now),
+        "answered": len(now.visit.pages),
+        "done": code is not None,
+        "code": code,
+        "blocked": who.state == State.BLOCKED,
+        "withdrawn": who.state == State.WITHDRAWN,
+    }
+
+
+def _code(now: Standing) -> str | None:
+    """The completion code, once the store has counted every answer."""
+    asked = now.course.asked
+    return now.site.store.finish(now.site.digest, now.listener.number, asked).code
+
+
+def _view(now: Standing, page: Page) -> View:
+    view = {**page.view, "name": page.name}
+    if "sounds" in view:
+        places = zip(_addresses(now, page), view["sounds"], strict=True)
+        view["sounds"] = [{**sound, "address": address} for address, sound in places]
+    return view
+
+
+def _addresses(now: Standing, page: Page) -> list[str]:
+    start = f"{now.site.settings.root}/l/{now.listener.token}/sound/{page.name}"
+    return [f"{start}/{number}" for number in range(len(now.course.sounds[page.name]))]
+
+
+def _ahead(now: Standing) -> list[str]:
+    following = now.course.next_trial(now.place)
+    return [] if following is None else _addresses(now, following)
+
+
+def _iso(time: datetime) -> str:
+    return time.isoformat(timespec="milliseconds")
