@@ -18,8 +18,9 @@ from earwitness.api.taking import ratings_of
 from earwitness.data import Answer, Design, Input, Plan, Question, Study
 from earwitness.formats.answers import SIMULATED, answer_line
 from earwitness.formats.whole import WholeFolder
+from earwitness.listening.device import perfect
 from earwitness.listening.kinds import block_kind
-from earwitness.listening.pages import AGREE, CONSENT, Page, heard, pages
+from earwitness.listening.pages import AGREE, CONSENT, DEVICE, Page, heard, pages
 from earwitness.listening.population import Population, World
 from earwitness.listening.simulated import Person
 
@@ -87,6 +88,8 @@ def _values(study: Study, page: Page, person: Person, rng: np.random.Generator) 
         return block_kind(study.blocks[page.trial.block]).simulate(page.trial, now, rng)
     if page.view["kind"] == CONSENT:
         return {AGREE: True}
+    if page.view["kind"] == DEVICE:
+        return perfect(study.device)
     return {one.name: _answered(one, rng) for one in page.questions}
 
 

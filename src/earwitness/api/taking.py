@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
@@ -16,7 +16,16 @@ from earwitness.api.studies import study_design
 from earwitness.data import Answer, Design, Rating, Study, Trial
 from earwitness.errors import BadAnswer, EarwitnessWarning, InputError, Problem, UsageError
 from earwitness.formats.answers import Answers, AnswersFile
-from earwitness.listening.pages import Page, View, heard, pages, planned, read_page
+from earwitness.listening.pages import (
+    DEVICE,
+    Page,
+    View,
+    heard,
+    pages,
+    planned,
+    read_page,
+    with_answer,
+)
 
 Respond = Callable[[View], dict[str, Any]]
 Refused = Callable[[View, BadAnswer], None]
@@ -67,13 +76,33 @@ def study_take(
     file.check()
     _checked(made, file)
     count = 0
-    for page in _open_pages(list(pages(made.study, plan, addresses(made.study))), file, listener):
+    shown = _without_device(list(pages(made.study, plan, addresses(made.study))))
+    for page in _open_pages(shown, file, listener):
+        page = _with_answer(made.study, page, file, listener)
         values = _answered(made.study, page, listener, respond, refused)
         if page.asks:
             new = file.add(_answer(made.study, page, listener, values))
             count += new
             (stored if new else meanwhile)(page.view)
     return count
+
+
+def _without_device(shown: list[Page]) -> list[Page]:
+    """Pages without that which checks a device: its sounds are made by a browser."""
+    kept = [page for page in shown if page.view["kind"] != DEVICE]
+    if len(kept) < len(shown):
+        told = "the device page is passed over: only a browser can show it"
+        warnings.warn(told, EarwitnessWarning, stacklevel=3)
+    return kept
+
+
+def _with_answer(study: Study, page: Page, file: AnswersFile, listener: int) -> Page:
+    """A page that tells of the answers to another, with those answers."""
+    if page.about is None:
+        return page
+    given = (one for one in file.read().lines.values() if one.listener == listener)
+    values = next((one.values for one in given if one.page == page.about.name), None)
+    return replace(page, view=with_answer(study, page, values))
 
 
 def _open_pages(shown: Sequence[Page], file: AnswersFile, listener: int) -> Iterator[Page]:

@@ -77,6 +77,16 @@ class Terminal:
         if view.get("text"):
             click.echo()
             self._say(view["text"], "")
+        for row in view.get("rows", ()):
+            self._compare(row)
+
+    def _compare(self, row: View) -> None:
+        """What was answered in practice, and what was expected."""
+        click.echo()
+        self._say(row["prompt"], "")
+        for name in ("given", "expected"):
+            if row[name] is not None:
+                self._say(self.words.page(name, answer=row[name]))
 
     def _introduce(self, question: View, view: View, *, again: bool) -> None:
         """The question, before its sounds are heard; what was said already is not said again."""

@@ -68,6 +68,16 @@ class Analysis:
     correction: str = "holm"
 
 
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """What is expected in practice."""
+
+    item: str
+    system: str
+    scale: str
+    value: float
+
+
 @dataclass(frozen=True)
 class Study:
     """What the study file says; ``digest`` is that of its canonical form.
@@ -75,7 +85,9 @@ class Study:
     ``categories`` and ``numbers`` are the covariates that subsets are balanced on; every panel
     hears a subset of its own. ``reference`` is the folder with the sounds that others are compared
     with, ``anchors`` are clips that everybody hears first, ``training`` is how many trials are for
-    practice. ``plans`` are those that were made elsewhere, if any.
+    practice. ``plans`` are those that were made elsewhere, if any. ``device`` says what a listener's
+    device is checked for; with ``feedback`` they are told after practice what was expected, which
+    is ``gold``.
     """
 
     title: str
@@ -101,6 +113,9 @@ class Study:
     screening: tuple[Rule, ...] = ()
     analysis: Analysis = field(default_factory=Analysis)
     plans: tuple[Plan, ...] = ()
+    device: tuple[str, ...] = ()
+    feedback: bool = False
+    gold: tuple[Gold, ...] = ()
     digest: str = ""
 
     @property

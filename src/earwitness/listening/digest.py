@@ -10,11 +10,13 @@ from earwitness.data import Study
 from earwitness.listening.kinds import KINDS
 
 ASIDE = ("digest", "listeners")  # one more listener moves no other
+LATER = ("device", "feedback", "gold")  # say nothing where they are not used, as before they were
 
 
 def with_digest(study: Study) -> Study:
     """A study with the digest of all that decides what is heard, asked and computed."""
     value = {key: one for key, one in asdict(study).items() if key not in ASIDE}
+    value = {key: one for key, one in value.items() if one or key not in LATER}
     for block in value["blocks"]:
         block["parameters"] = {**KINDS[block["kind"]].parameters(), **block["parameters"]}
     value["wordings"] = {key: one for key, one in value["wordings"].items() if one}

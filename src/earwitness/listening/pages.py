@@ -13,13 +13,16 @@ from typing import Any
 
 from earwitness.data import Plan, Question, Rating, Study, Trial
 from earwitness.errors import BadAnswer, whole_characters
+from earwitness.listening.device import drawn, misfits
+from earwitness.listening.feedback import feedback_rows, with_given
 from earwitness.listening.kinds import block_kind
 from earwitness.listening.wordings import Wording, wording
 
 View = dict[str, Any]
 Address = Callable[[str, str, int], str]
-AGREE = "agree"
+AGREE, TRAINING = "agree", "training"
 CONSENT, FORM, TEXT, REST, END = "consent", "form", "text", "rest", "end"  # pages without sounds
+DEVICE, FEEDBACK = "device", "feedback"
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Page:
     """A page: its name, what is shown, and the trial if it is one.
 
     ``counts`` is false for practice and anchors, whose ratings are no results; ``number`` is
-    that of the trial in its session.
+    that of the trial in its session. ``about`` is the page whose answers this one speaks of.
     """
 
     name: str
@@ -37,11 +40,12 @@ class Page:
     questions: tuple[Question, ...] = ()
     counts: bool = False
     number: int = 0
+    about: Page | None = None
 
     @property
     def asks(self) -> bool:
         """Whether something must be answered before going on."""
-        return bool(self.view.get("questions"))
+        return bool(self.view.get("questions")) or self.view["kind"] == DEVICE
 
 
 def pages(study: Study, plan: Plan, address: Address) -> Iterator[Page]:
@@ -53,11 +57,13 @@ def pages(study: Study, plan: Plan, address: Address) -> Iterator[Page]:
     yield from show.form("before", study.before)
     if study.instructions:
         yield show.text("instructions", study.instructions)
-    for name, trials in (("training", plan.training), ("anchors", plan.anchors)):
+    if study.device:
+        yield show.device(plan.listener)
+    for name, trials in ((TRAINING, plan.training), ("anchors", plan.anchors)):
         if trials:
             title = words.page(name)
             yield show.text(f"{name}.0", "", title)
-            yield from show.trials(name, trials, 0, title)
+            yield from show.practice(name, trials, title)
     for number, session in enumerate(plan.sessions, 1):
         if number > 1:
             yield show.rest(number)
@@ -70,7 +76,7 @@ def pages(study: Study, plan: Plan, address: Address) -> Iterator[Page]:
 
 def planned(plan: Plan) -> dict[str, Trial]:
     """All trials of one listener by the names of their pages."""
-    named = {"training": plan.training, "anchors": plan.anchors}
+    named = {TRAINING: plan.training, "anchors": plan.anchors}
     named |= {str(number): session for number, session in enumerate(plan.sessions, 1)}
     return {
         f"{name}.{number}": trial
@@ -90,11 +96,23 @@ def read_page(study: Study, page: Page, values: Mapping[str, Any], listener: int
         kind = block_kind(study.blocks[page.trial.block])
         found = kind.read(page.trial, values, listener, page.session, page.number)
         return found if page.counts else []
+    if not page.asks and values:
+        raise BadAnswer([f"nobody asked for {name!r}" for name in values])
+    if page.view["kind"] == DEVICE and (wrong := list(misfits(study.device, values))):
+        raise BadAnswer(wrong)
     if page.view["kind"] == CONSENT and dict(values) != {AGREE: True}:
         raise BadAnswer(["nobody takes part without agreeing"])
     if page.view["kind"] == FORM and (wrong := list(_misfits(page.questions, values))):
         raise BadAnswer(wrong)
     return []
+
+
+def with_answer(study: Study, page: Page, values: Mapping[str, Any] | None) -> View:
+    """What a page shows, given the answers to the page that it is about."""
+    if page.about is None or values is None:
+        return page.view
+    words, asked = wording(study.language, study.wordings), page.about.view["questions"]
+    return {**page.view, "rows": with_given(page.view["rows"], asked, values, words)}
 
 
 @dataclass(frozen=True)
@@ -127,6 +145,21 @@ class _Show:
         minutes = self.study.rest_minutes
         title = self.words.page(REST, minutes=self.words.number(minutes))
         return Page(f"rest.{number}", {"kind": REST, "title": title, "minutes": minutes})
+
+    def device(self, listener: int) -> Page:
+        steps, title = list(self.study.device), self.words.pages[DEVICE]
+        trials = drawn(steps, self.study.seed, listener)
+        return Page(DEVICE, {"kind": DEVICE, "title": title, "steps": steps, "trials": trials})
+
+    def practice(self, name: str, trials: Sequence[Trial], title: str) -> Iterator[Page]:
+        """Trials that do not count; after those of training it is told what was expected."""
+        for page in self.trials(name, trials, 0, title):
+            yield page
+            if name == TRAINING and self.study.feedback and page.trial is not None:
+                asked = page.view["questions"]
+                rows = feedback_rows(self.study, page.trial, asked, self.words)
+                view = {"kind": FEEDBACK, "title": self.words.pages[FEEDBACK], "rows": rows}
+                yield Page(f"{FEEDBACK}.{page.number}", view, about=page)
 
     def trials(
         self, name: str, trials: Sequence[Trial], session: int, title: str

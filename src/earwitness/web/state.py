@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import Any
 
-from earwitness.listening.pages import REST, Page, View
+from earwitness.listening.pages import REST, Page, View, with_answer
 from earwitness.store import Listener, State, Visit
 from earwitness.web.course import Course
 from earwitness.web.site import BLOCK, SESSION, Site
@@ -81,9 +80,8 @@ def arrive(site: Site, visit: Visit) -> Standing:
     return now if again is None else standing(site, again)
 
 
-def told(now: Standing, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The state as the browser gets it; ``given`` are answers to the page before, if known."""
-    del given
+def told(now: Standing) -> dict[str, Any]:
+    """The state as the browser gets it."""
     who, course = now.listener, now.course
     last = now.place == len(course.pages) - 1 and not now.shut
     code = _code(now) if last else None
@@ -110,11 +108,20 @@ def _code(now: Standing) -> str | None:
 
 
 def _view(now: Standing, page: Page) -> View:
-    view = {**page.view, "name": page.name}
+    view = {**_known(now, page), "name": page.name}
     if "sounds" in view:
         places = zip(_addresses(now, page), view["sounds"], strict=True)
         view["sounds"] = [{**sound, "address": address} for address, sound in places]
     return view
+
+
+def _known(now: Standing, page: Page) -> View:
+    """What a page shows, with the answers that it tells of, if any."""
+    if page.about is None:
+        return page.view
+    site, number = now.site, now.listener.number
+    found = site.store.answer_to(site.digest, number, page.about.name)
+    return with_answer(site.design.study, page, None if found is None else found.values)
 
 
 def _addresses(now: Standing, page: Page) -> list[str]:

@@ -8,18 +8,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from earwitness.data import Analysis, Block, Clip, Question, Rule, Study
+from earwitness.data import Analysis, Block, Clip, Gold, Question, Rule, Study
 from earwitness.data.study import PATTERN
 from earwitness.errors import InputError, Problem, UsageError
 from earwitness.formats.check import Fault
 from earwitness.formats.lined import Lined, read_yaml
 from earwitness.formats.shapes import filled
 from earwitness.formats.study import fields
+from earwitness.formats.study.gold import Names, read_gold
 from earwitness.formats.study.material import Material, read_folders, read_table, with_numbers
 from earwitness.formats.study.rows import Known, read_rows
 from earwitness.formats.study.sounds import Sounds, anchor_clips, misfit
 from earwitness.formats.study.together import contradictions, kind_of
 from earwitness.listening.digest import with_digest
+from earwitness.listening.kinds import KINDS
 from earwitness.listening.screening import SCREENS
 
 Value = dict[str, Any]
@@ -95,6 +97,7 @@ class _Found:
 
     clips: list[Clip]
     anchors: list[Clip] = field(default_factory=list)
+    gold: list[Gold] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -110,7 +113,18 @@ def _found(folder: Path, value: Value, without: Sequence[str], *, looked: bool) 
     if value.get("anchors"):
         found.anchors, problems = anchor_clips(folder, value["anchors"])
         found.problems += problems
+    if value.get("gold"):
+        gold = read_gold(folder / value["gold"], _names(value, found.clips))
+        found.gold, found.problems = gold.values, found.problems + gold.problems
     return found
+
+
+def _names(value: Value, clips: Sequence[Clip]) -> Names:
+    """What practice may be of: the first block."""
+    first = value["blocks"][0]
+    systems = list(map(str, first.get("systems", value["systems"])))
+    scales = {scale.name: scale for scale in KINDS[first["kind"]].scales}
+    return Names([clip.name for clip in clips], systems, scales)
 
 
 def _sounds(folder: Path, value: Value, without: Sequence[str]) -> Sounds | None:
@@ -166,6 +180,9 @@ def _study(value: Value, found: _Found, folder: Path) -> Study:
         after=_questions(value["forms"]["after"]),
         screening=tuple(Rule(rule["rule"], rule["limits"]) for rule in value["screening"]),
         analysis=_analysis(value["analysis"]),
+        device=tuple(value["device"]),
+        feedback=value["feedback"],
+        gold=tuple(found.gold),
     )
     return with_digest(_with_rows(study, folder / value["rows"]) if value.get("rows") else study)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from earwitness.data import study
 from earwitness.formats import shapes
 from earwitness.formats.shapes import Entry, list_of, mapping_of, number, one_of, record, whole
+from earwitness.listening.device import STEPS
 from earwitness.listening.kinds import KINDS
 from earwitness.listening.planned import CORRECTIONS, INTERVALS
 from earwitness.listening.screening import SCREENS
@@ -71,6 +72,15 @@ STUDY = {
     "reference": Entry(shapes.name, "the folder with the sounds that others are compared with"),
     "anchors": Entry(shapes.text, "a folder with sounds that everybody rates first"),
     "training": Entry(whole(0), "trials for practice, of clips not heard later", default=0),
+    "feedback": Entry(
+        shapes.yes_or_no, "whether listeners are told what was expected in practice", default=False
+    ),
+    "gold": Entry(
+        shapes.text, "a table of what is expected in practice, CSV: item, system, scale, value"
+    ),
+    "device": Entry(
+        list_of(one_of("step", STEPS)), "what a listener's device is checked for", default=[]
+    ),
     "balance": Entry(record(BALANCE), "what subsets are alike in", default={}),
     "listeners": Entry(whole(1), "how many take part; needed unless there are rows"),
     "panels": Entry(whole(1), "groups of listeners, each with clips of its own", default=1),

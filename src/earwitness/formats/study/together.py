@@ -38,6 +38,7 @@ def contradictions(
     yield from _covariates(value["balance"], clips)
     yield from _words(value)
     yield from _forms(value["forms"])
+    yield from _feedback(value)
     yield from _planned(value, systems)
 
 
@@ -182,6 +183,18 @@ def _forms(forms: Value) -> Iterator[Fault]:
             if "options" in one and not choice:
                 yield Fault(path, "only a choice has options", "write answer: choice")
             yield from _twice(one.get("options", []), path)
+
+
+def _feedback(value: Value) -> Iterator[Fault]:
+    """What is told after practice, and what a device is checked for."""
+    yield from _twice(value["device"], "device")
+    if value["feedback"] and not value["training"] and not value.get("rows"):
+        yield Fault("feedback", "there is no practice to tell of", "write training")
+    if "gold" in value and not value["feedback"]:
+        yield Fault("gold", "is not told to anybody", "write feedback: true")
+    kind = kind_of(value["blocks"][0])
+    if "gold" in value and not isinstance(kind, SingleKind | UsageError):
+        yield Fault("gold", f"{kind.name} does not rate clips one by one")
 
 
 def _planned(value: Value, systems: Sequence[str]) -> Iterator[Fault]:
