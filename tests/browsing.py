@@ -11,7 +11,7 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from earwitness.store import Store
-from earwitness.web import Settings, make_app, make_site
+from earwitness.web import Settings, Site, make_app, make_site
 from taking import Anyone
 
 State = dict[str, Any]
@@ -28,9 +28,15 @@ def served(path: Path, address: str, **settings: Any) -> Iterator[TestClient]:
             yield client
 
 
+def site_of(client: TestClient) -> Site:
+    """What is served to a client."""
+    found: Site = client.app_state["site"]
+    return found
+
+
 def link(client: TestClient, listener: int = 1) -> str:
     """The address of a listener."""
-    site = client.app_state["site"]
+    site = site_of(client)
     [one] = site.store.add_listeners(site.digest, [listener])
     return f"{site.settings.root}/l/{one.token}"
 

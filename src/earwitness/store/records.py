@@ -30,6 +30,7 @@ class Outcome(StrEnum):
     KNOWN = "known"  # this very answer came before
     TAKEN = "taken"  # another one came first, and counts
     WITHDRAWN = "withdrawn"  # nothing of this listener is kept any more
+    EARLY = "early"  # the page before it is not answered, or not any more
 
 
 @dataclass(frozen=True, slots=True)

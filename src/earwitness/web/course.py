@@ -63,17 +63,16 @@ def make_course(design: Design, listener: int) -> Course:
         shown.append(page)
         sounds[page.name] = tuple(files)
         files.clear()
-    each = [_minutes(study, page) for page in shown]
+    seconds = {clip.name: clip.seconds for clip in (*study.anchors, *study.material)}
+    each = [_minutes(study, page, seconds) for page in shown]
     left = [*accumulate(reversed(each))][::-1]
     places = {page.name: place for place, page in enumerate(shown)}
     return Course(tuple(shown), sounds, tuple(left), places)
 
 
-def _minutes(study: Study, page: Page) -> float:
+def _minutes(study: Study, page: Page, seconds: Mapping[str, float]) -> float:
     if page.trial is not None:
-        item = page.trial.item
-        clips = (one.seconds for one in (*study.material, *study.anchors) if one.name == item)
-        return trial_seconds(study, page.trial, next(clips)) / 60
+        return trial_seconds(study, page.trial, seconds[page.trial.item]) / 60
     return study.rest_minutes if page.view["kind"] == REST else 0.0
 
 

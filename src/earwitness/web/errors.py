@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -17,7 +16,7 @@ from earwitness.errors import StoreError
 from earwitness.web.pages import notice
 
 
-@dataclass
+@dataclass(eq=False)
 class Refusal(Exception):
     """Why something was not done; ``more`` stands beside the error, such as the state."""
 
@@ -61,7 +60,6 @@ def _refusal(error: Exception) -> Refusal:
     if isinstance(error, StoreError):
         print(f"earwitness: {error}", file=sys.stderr, flush=True)
         return Refusal(503, "store_failed", "nothing was kept", "send it again, it will be known")
-    traceback.print_exception(error)
     return Refusal(500, "failed", "something went wrong", "send it again, it will be known")
 
 

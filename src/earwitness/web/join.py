@@ -31,6 +31,8 @@ async def join(request: Request) -> Response:
     site = site_of(request)
     if not site.settings.open:
         raise nothing_here()
+    if request.method == "HEAD":  # somebody only looks
+        return Response()
     outside = request.query_params.get(site.settings.outside, "")
     kept = request.cookies.get(COOKIE, "")
     known = kept if MADE.fullmatch(kept) else secrets.token_urlsafe(24)

@@ -63,12 +63,13 @@ async def answers(request: Request) -> Response:
     await run_in_threadpool(_check, now, page, values, meta)
     answer = _answer(now, page, values, at)
     try:
-        outcome = await asyncio.wrap_future(now.site.store.write(add_answer, answer, id, meta))
+        writing = now.site.store.write(add_answer, answer, id, meta, now.before(page))
+        outcome = await asyncio.wrap_future(writing)
     except BadAnswer as error:
         raise _wrong(error.wrong) from None
     except UsageError as error:
         raise Refusal(409, "id_used", str(error)) from None
-    if outcome == Outcome.WITHDRAWN:
+    if outcome in (Outcome.WITHDRAWN, Outcome.EARLY):
         raise await run_in_threadpool(lambda: _not_open(here(request)))
     then = await run_in_threadpool(lambda: told(now.after(page)))
     return JSONResponse({"status": outcome.value, "state": then})

@@ -13,6 +13,11 @@ from earwitness.web.course import Course
 from earwitness.web.site import BLOCK, SESSION, Site
 
 
+def clock() -> datetime:
+    """The time of the server, by which rests are measured."""
+    return datetime.now(UTC)
+
+
 @dataclass(frozen=True)
 class Standing:
     """A listener at a moment: their course, what is answered, and the page that is open."""
@@ -37,9 +42,14 @@ class Standing:
         """Whether no page is shown at all."""
         return self.listener.state in (State.WITHDRAWN, State.BLOCKED)
 
+    def before(self, page: str) -> str:
+        """The name of the page before one; nothing before the first."""
+        place = self.course.places[page]
+        return self.course.pages[place - 1].name if place else ""
+
     def after(self, page: str) -> Standing:
         """The same, with one more page answered just now."""
-        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        at = clock().isoformat(timespec="milliseconds")
         return standing(self.site, replace(self.visit, pages={**self.visit.pages, page: at}))
 
     def rest(self) -> datetime | None:
@@ -52,7 +62,7 @@ class Standing:
     def resting(self) -> float:
         """Seconds that are left of a rest."""
         until = self.rest()
-        return 0.0 if until is None else max(0.0, (until - datetime.now(UTC)).total_seconds())
+        return 0.0 if until is None else max(0.0, (until - clock()).total_seconds())
 
 
 def standing(site: Site, visit: Visit) -> Standing:
@@ -85,11 +95,11 @@ def told(now: Standing) -> dict[str, Any]:
     who, course = now.listener, now.course
     last = now.place == len(course.pages) - 1 and not now.shut
     code = _code(now) if last else None
-    done = sum(course.pages[course.places[name]].trial is not None for name in now.visit.pages)
+    passed = [page for page in course.pages if page.name in now.visit.pages]
     until = None if now.shut else now.rest()
     return {
         "page": None if now.shut else _view(now, now.page),
-        "progress": [done, course.trials],
+        "progress": [sum(page.trial is not None for page in passed), course.trials],
         "minutes": round(course.minutes[now.place], 1),
         "rest": until and {"until": _iso(until), "seconds": ceil(now.resting())},
         "ahead": [] if now.shut else _ahead(now),
@@ -103,6 +113,8 @@ def told(now: Standing) -> dict[str, Any]:
 
 def _code(now: Standing) -> str | None:
     """The completion code, once the store has counted every answer."""
+    if now.listener.code is not None:
+        return now.listener.code
     asked = now.course.asked
     return now.site.store.finish(now.site.digest, now.listener.number, asked).code
 

@@ -1,0 +1,130 @@
+"""Nothing that reaches a browser says which system it hears, or which clip."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browsing import link, served, take
+from earwitness.audio.wav import bare_wav
+from earwitness.listening.kinds import KINDS
+from studies import sound
+from taking import Anyone
+
+SYSTEMS, ITEMS, REFERENCE = ("Kestrel", "Osprey"), ("bittern", "curlew", "dunlin", "eider"), "Knot"
+ANCHORS = ("anchor35", "anchor70")
+STUDY = """\
+title: Birds
+systems: [Kestrel, Osprey]
+files: "{{system}}/{{item}}.wav"
+reference: Knot
+listeners: 1
+training: 1
+feedback: true
+device: [level, sides, huggins, antiphase]
+rest_minutes: 0
+blocks:
+  - kind: {kind}
+    clips: 2
+"""
+
+
+def tagged(path: Path, text: bytes) -> None:
+    """A sound whose file says what it is, before and after its samples."""
+    sound(path)
+    content = path.read_bytes()
+    chunk = b"LIST" + struct.pack("<I", len(text)) + text
+    content = content[:12] + chunk + content[12:] + chunk
+    path.write_bytes(content[:4] + struct.pack("<I", len(content) - 8) + content[8:])
+
+
+@pytest.fixture
+def birds(tmp_path: Path) -> Path:
+    folder = tmp_path / "aviary"
+    for system in (*SYSTEMS, REFERENCE, *ANCHORS):
+        for item in ITEMS:
+            tagged(folder / system / f"{item}.wav", f"{system} {item} ".encode() * 8)
+    return folder
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_response_of_a_whole_study_gives_anything_away(birds: Path, kind: str) -> None:
+    path = birds / "merlin.yaml"
+    path.write_text(STUDY.format(kind=kind))
+    seen: list[str] = []
+
+    def record(response: Any) -> None:
+        body = response.read().decode("latin-1")
+        seen.append(f"{response.url} {response.headers} {body}")
+
+    with served(path, str(birds / "store.db")) as client:
+        client.event_hooks = {"response": [record]}
+        own = link(client)
+        client.get(own)
+        sounds = _hear_everything(client, own)
+        client.get(f"{own}/sound/1.1/0")
+        client.get(f"{own}/sound/9.9/0")
+        client.post(f"{own}/answers", json={"id": "x", "page": "1.1"})
+        client.post(f"{own}/withdraw", json={"confirm": True})
+    assert len(seen) > 15
+    hidden = (*SYSTEMS, *ITEMS, REFERENCE, *ANCHORS, "aviary", "merlin", ".wav", str(birds))
+    for text in seen:
+        for name in hidden:
+            assert name.lower() not in text.lower().replace("filename", ""), text[:300]
+    assert len(set(sounds)) == 1  # all are as long, and have no header of their own
+
+
+def _hear_everything(client: Any, own: str) -> list[str]:
+    """All sounds of a study, as they are reached; their headers and bodies."""
+    found, anyone = [], Anyone()
+
+    def hear(view: Any) -> dict[str, Any]:
+        state = client.get(f"{own}/state").json()
+        for address in [one["address"] for one in view.get("sounds", ())] + state["ahead"]:
+            got = client.get(address)
+            assert got.status_code == 200
+            found.append(f"{sorted(got.headers.items())} {got.content!r}")
+        return anyone(view)
+
+    take(client, own, hear)
+    return found
+
+
+def test_a_sound_is_sent_with_its_format_and_samples_alone(tmp_path: Path) -> None:
+    plain, other = tmp_path / "plain.wav", tmp_path / "other.wav"
+    sound(plain)
+    tagged(other, b"made by Kestrel ")
+    assert bare_wav(other.read_bytes()) == bare_wav(plain.read_bytes()) == plain.read_bytes()
+
+
+def test_sounds_of_the_page_and_the_next_trial_alone_are_heard(birds: Path) -> None:
+    path = birds / "merlin.yaml"
+    path.write_text(STUDY.format(kind="acr"))
+    with served(path, str(birds / "store.db")) as client:
+        own = link(client)
+        take(client, own, stop="1.1")
+        for page, status in (("1.1", 200), ("1.2", 200), ("1.3", 403), ("training.1", 403)):
+            assert client.get(f"{own}/sound/{page}/0").status_code == status
+        assert client.get(f"{own}/sound/1.1/1").status_code == 403
+        take(client, own, stop="1.2")
+        assert client.get(f"{own}/sound/1.1/0").status_code == 403
+
+
+def test_a_sound_that_is_gone_is_told_without_its_name(
+    birds: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = birds / "merlin.yaml"
+    path.write_text(STUDY.format(kind="acr"))
+    with served(path, str(birds / "store.db")) as client:
+        own = link(client)
+        take(client, own, stop="1.1")
+        for system in SYSTEMS:
+            for item in ITEMS:
+                (birds / system / f"{item}.wav").unlink()
+        got = client.get(f"{own}/sound/1.1/0")
+        assert (got.status_code, got.json()["error"]["code"]) == (503, "no_sound")
+        assert not any(name in got.text for name in (*SYSTEMS, *ITEMS))
+    assert ".wav" in capsys.readouterr().err

@@ -1,0 +1,199 @@
+"""What every response carries, addresses below a root, open places, and files of the page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browsing import answer, link, served, site_of, take
+from earwitness.errors import StoreError, UsageError
+from earwitness.store import Store
+from earwitness.web import Settings
+from earwitness.web.security import HEADERS, LARGEST
+from taking import study
+
+NO_REST = "rest_minutes: 0\n"
+
+
+def test_every_response_has_the_headers_that_protect_it(folder: Path) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db"), open=1) as client:
+        own = link(client)
+        page = client.get(own)
+        asset = re.findall(r'src="([^"]+)"', page.text)[0]
+        sound = client.get(f"{own}/state").json()["ahead"][0]
+        paths = ("/", "/join", own, f"{own}/state", sound, asset, "/nothing", "/l/nobody")
+        replies = [client.get(path, follow_redirects=False) for path in paths]
+        replies += [client.post(f"{own}/answers", content=b"{"), client.put(own)]
+        assert [one.status_code for one in replies] == [
+            *(200, 303, 200, 200, 200, 200, 404, 404),
+            *(400, 405),
+        ]
+        for reply in replies:
+            for name, value in HEADERS.items():
+                assert reply.headers[name] == value
+            assert reply.headers["cache-control"]
+            assert not {"server", "last-modified", "etag"} & set(reply.headers)
+        policy = HEADERS["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        cookies = [name for one in replies for name in one.headers if name == "set-cookie"]
+        assert len(cookies) == 1  # that of /join
+
+
+def test_an_error_of_the_program_has_them_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
+        own = link(client)
+        for error, status in ((ValueError("Kestrel"), 500), (StoreError("disk full"), 503)):
+
+            def fail(*_: Any, error: Exception = error) -> None:
+                raise error
+
+            monkeypatch.setattr(Store, "visit", fail)
+            got = client.get(f"{own}/state")
+            assert got.status_code == status
+            assert got.headers["x-content-type-options"] == "nosniff"
+            assert got.json()["error"]["remedy"] == "send it again, it will be known"
+            assert "Kestrel" not in got.text
+            shown = client.get(own, headers={"accept": "text/html"})
+            assert (shown.status_code, "Something went wrong" in shown.text) == (status, True)
+    assert "disk full" in capsys.readouterr().err
+
+
+def test_links_that_are_none_look_like_any_other_address(folder: Path) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
+        bodies = {
+            client.get(path).text
+            for path in ("/nothing", "/l/nobody", "/l/nobody/state", "/join", "/static/x/listen.js")
+        }
+        assert len(bodies) == 1
+        assert client.post("/l/nobody/answers", json={}).status_code == 422
+        sent = answer({"name": "1.1"}, {})
+        assert client.post("/l/nobody-at-all/answers", json=sent).status_code == 404
+        page = client.get("/l/nobody", headers={"accept": "text/html,*/*"})
+        assert page.text.startswith("<!doctype html>")
+        assert "There is nothing at this address" in page.text
+
+
+def test_links_of_another_study_in_the_same_store_lead_nowhere(folder: Path) -> None:
+    store = str(folder / "store.db")
+    with served(study(folder, "acr", NO_REST), store) as client:
+        own = link(client)
+    with served(study(folder, "p835", NO_REST), store) as client:
+        assert client.get(own).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[1]", b'"x"', b'{"id": NaN}', b"[" * 100_000, b"\xff", b"9" * 9999]
+)
+def test_what_is_no_object_of_json_is_refused(folder: Path, body: bytes) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
+        own = link(client)
+        for verb in ("answers", "events", "withdraw"):
+            assert client.post(f"{own}/{verb}", content=body).status_code == 400
+
+
+def test_requests_that_are_too_large_are_refused(folder: Path) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
+        got = client.post(f"{link(client)}/answers", content=b" " * (LARGEST + 1))
+        assert (got.status_code, got.json()["error"]["code"]) == (413, "too_large")
+
+
+def test_below_a_root_path_all_addresses_have_it(folder: Path) -> None:
+    path = study(folder, "acr", NO_REST)
+    with served(path, str(folder / "store.db"), root="/listen/here", open=1) as client:
+        own = link(client)
+        assert own.startswith("/listen/here/l/")
+        page = client.get(own).text
+        addresses = re.findall(r'(?:src|href)="([^"]+)"', page)
+        assert addresses
+        assert all(one.startswith("/listen/here/static/") for one in addresses)
+        assert client.get(addresses[0]).status_code == 200
+        state = take(client, own, stop="1.1")
+        for address in [state["page"]["sounds"][0]["address"], *state["ahead"]]:
+            assert address.startswith(f"{own}/sound/")
+            assert client.get(address).status_code == 200
+        stripped = own.removeprefix("/listen/here")  # as a proxy may send it
+        assert client.get(f"{stripped}/state").json() == state
+        got = client.get("/listen/here/join", follow_redirects=False)
+        assert got.headers["location"].startswith("/listen/here/l/")
+        assert "Path=/listen/here/join" in got.headers["set-cookie"]
+        assert client.get("/listen/here").status_code == 200
+
+
+def test_settings_that_cannot_be_are_refused(folder: Path) -> None:
+    for root in ("listen", "/listen/"):
+        with pytest.raises(UsageError, match="a root path begins with /"):
+            Settings(root=root)
+    with pytest.raises(UsageError, match="resume must be one of resume, session, block"):
+        Settings(resume="again")
+    path = study(folder, "acr", NO_REST)
+    with (
+        pytest.raises(UsageError, match="3 open places, but 2 listeners"),
+        served(path, str(folder / "store.db"), open=3),
+    ):
+        pass
+
+
+def test_open_places_go_to_whoever_comes_until_there_are_no_more(
+    folder: Path, address: str
+) -> None:
+    with served(study(folder, "acr", NO_REST), address, open=2) as client:
+        first = client.get("/join", follow_redirects=False)
+        assert first.status_code == 303
+        cookie = first.headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=lax" in cookie
+        assert (
+            client.get("/join", follow_redirects=False).headers["location"]
+            == (first.headers["location"])
+        )
+        client.cookies.clear()
+        assert client.head("/join").status_code == 200  # looking takes no place
+        named = [client.get(f"/join?PROLIFIC_PID={one}", follow_redirects=False) for one in "aab"]
+        assert [one.status_code for one in named] == [303, 303, 403]
+        assert named[0].headers["location"] == named[1].headers["location"]
+        assert named[0].headers["location"] != first.headers["location"]
+        assert "set-cookie" not in named[0].headers
+        assert "All places are taken" in named[2].text
+        assert client.get("/join?PROLIFIC_PID=%00").status_code == 400
+        assert take(client, first.headers["location"])["done"]
+        site = site_of(client)
+        [one, other] = site.store.status(site.digest)
+        assert {one.listener.outside, other.listener.outside} == {None, "a"}
+
+
+def test_another_service_may_name_people_otherwise(folder: Path) -> None:
+    path, store = study(folder, "acr", NO_REST), str(folder / "store.db")
+    with served(path, store, open=2, outside="participant") as client:
+        both = [client.get("/join?participant=x", follow_redirects=False) for _ in range(2)]
+        assert both[0].headers["location"] == both[1].headers["location"]
+
+
+def test_scripts_are_kept_by_their_digest_and_sent_compressed(folder: Path) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
+        page = client.get(link(client)).text
+        asset = re.findall(r'src="([^"]+)"', page)[0]
+        packed = client.get(asset, headers={"accept-encoding": "gzip"})
+        plain = client.get(asset, headers={"accept-encoding": "identity"})
+        assert packed.headers["content-encoding"] == "gzip"
+        assert "content-encoding" not in plain.headers
+        assert packed.content == plain.content
+        assert "immutable" in plain.headers["cache-control"]
+        assert plain.headers["content-type"].startswith("text/javascript")
+        for path in ("x/listen.js", "../app.py", "%2e%2e/app.py"):
+            assert client.get(f"{asset.rpartition('/')[0]}/{path}").status_code == 404
+
+
+def test_the_shell_gives_the_words_of_the_study(folder: Path) -> None:
+    words = "language: fr\nwordings: {pages: {next: \"</script><b> & 'suite'\"}}\n"
+    with served(study(folder, "acr", words), str(folder / "store.db")) as client:
+        page = client.get(link(client)).text
+        assert '<html lang="fr">' in page
+        assert "</script><b>" not in page
+        assert "Entraînement" in page or "Entra\\u00eenement" in page
