@@ -1,0 +1,184 @@
+"""What the experimenter gets out of a store: links, who is where, answers, results."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from browsing import link, served, site_of, take
+from earwitness.api.analysing import study_analyse
+from earwitness.api.keeping import stored_answers, study_links
+from earwitness.api.taking import rating_records, study_ratings, study_take
+from earwitness.cli.group import group
+from earwitness.errors import InputError, UsageError
+from earwitness.report import written
+from earwitness.store import State, Store
+from taking import Anyone, study
+
+MORE = "rest_minutes: 0\ndevice: [level, huggins]\nfeedback: true\n"
+
+
+def run(*arguments: str) -> Result:
+    """A command, which must go well."""
+    done = CliRunner().invoke(group, [*arguments], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def rows(*arguments: str) -> list[dict[str, str]]:
+    """A table that a command prints."""
+    return list(csv.DictReader(io.StringIO(run(*arguments, "--to", "csv").stdout)))
+
+
+@pytest.mark.parametrize("kind", ["p835", "acr"])
+def test_answers_of_the_browser_and_of_the_terminal_give_the_same_results(
+    folder: Path, address: str, kind: str
+) -> None:
+    path, file, out = study(folder, kind, MORE), folder / "file.jsonl", folder / "out.jsonl"
+    with served(path, address) as client:
+        for listener in (2, 1):
+            take(client, link(client, listener), Anyone(seed=listener))
+    for listener in (1, 2):
+        with pytest.warns(match="the device page is passed over"):
+            study_take(path, listener, file, respond=Anyone(seed=listener))
+    run("study", "export", str(path), "--db", address, "-o", str(out))
+    known = rating_records(study_ratings(path, file))
+    assert known
+    assert rating_records(study_ratings(path, out)) == known
+    assert rating_records(stored_answers(path, address).ratings()) == known
+    lines = [one.read_text().splitlines() for one in (file, out)]
+    pages = [[json.loads(line)["page"] for line in own] for own in lines]
+    assert [name for name in pages[1] if name != "device"] == pages[0]
+    results = [
+        study_analyse(file, study=path),
+        study_analyse(out, study=path),
+        study_analyse((), study=path, db=address),
+    ]
+    assert results[1].inputs[0].sha256 == results[2].inputs[0].sha256
+    texts = [written(replace(one, inputs=()), "json") for one in results]
+    assert texts[0] == texts[1] == texts[2]
+
+
+def test_results_are_printed_straight_from_the_store(folder: Path) -> None:
+    path = study(folder, "acr", MORE)
+    with served(path, str(folder / "study.db")) as client:
+        for listener in (1, 2):
+            take(client, link(client, listener))
+    shown = run("study", "analyse", str(path), "--db", str(folder / "study.db")).stdout
+    assert "C0" in shown
+    out = folder / "answers.jsonl"
+    run("study", "export", str(path), "-o", str(out))  # the store beside the study file
+    assert run("study", "analyse", str(path), str(out)).stdout.splitlines()[0] in shown
+    for wrong in ([str(out)], [str(path), str(out)]):
+        done = CliRunner().invoke(group, ["study", "analyse", *wrong, "--db", "x.db"])
+        assert isinstance(done.exception, UsageError)
+        assert "name the study file and nothing else" in str(done.exception)
+
+
+def test_links_are_made_once(folder: Path, address: str) -> None:
+    path = study(folder, "acr", MORE)
+    command = ("study", "links", str(path), "--db", address, "--base", "https://x.org/t/")
+    first = rows(*command)
+    assert [(one["listener"], one["state"]) for one in first] == [
+        ("1", "invited"),
+        ("2", "invited"),
+    ]
+    assert rows(*command) == first
+    assert all(one["link"].startswith("https://x.org/t/l/") for one in first)
+    assert first[0]["link"] in run(*command).stdout
+    with served(path, address) as client:
+        assert client.get(first[1]["link"].removeprefix("https://x.org/t")).status_code == 200
+
+
+def test_open_places_have_no_link_until_somebody_has_one(folder: Path, address: str) -> None:
+    path = study(folder, "acr", MORE)
+    with served(path, address, open=1) as client:
+        assert [one["listener"] for one in study_links(path, address)] == [1]
+        client.get("/join", follow_redirects=False)
+        assert [one["state"] for one in study_links(path, address)] == ["invited", "joined"]
+
+
+def test_who_is_where_is_printed(folder: Path, address: str) -> None:
+    path = study(folder, "acr", MORE)
+    command = ("study", "status", str(path), "--db", address)
+    with served(path, address) as client:
+        take(client, link(client, 1))
+        take(client, link(client, 2), stop="1.2")
+        first, second = rows(*command)
+        assert first["answered"] == first["all"] == str(len(site_of(client).course(1).asked))
+        assert (first["state"], second["state"]) == ("finished", "joined")
+        assert int(second["answered"]) < int(second["all"])
+        assert first["finished"]
+        assert second["last"]
+        client.post(f"{link(client, 2)}/withdraw", json={"confirm": True})
+        second = rows(*command)[1]
+        assert (second["state"], second["answered"]) == ("withdrawn", "0")
+        assert "withdrawn" in run(*command).stdout
+
+
+def test_who_is_blocked_is_let_in_again(folder: Path, address: str) -> None:
+    path = study(folder, "acr", MORE)
+    command = ["study", "links", str(path), "--db", address, "--unblock", "1"]
+    with served(path, address, resume="block") as client:
+        own = link(client)
+        take(client, own, stop="1.2")
+        done = CliRunner().invoke(group, command)
+        assert "listener 1 is not blocked" in str(done.exception)
+        assert client.get(f"{own}/state?visit=new").json()["blocked"]
+        run(*command)
+        assert client.get(f"{own}/state?visit=new").json()["page"]["name"] == "1.2"
+        site = site_of(client)
+        assert site.store.status(site.digest)[0].listener.state == State.JOINED
+
+
+def test_everything_that_is_kept_can_be_exported(folder: Path, address: str) -> None:
+    path = study(folder, "acr", MORE)
+    with served(path, address) as client:
+        own = link(client)
+        take(client, own)
+        event = {"kind": "blur", "page": "1.1"}
+        client.post(f"{own}/events", json={"id": "12345678", "events": [event]})
+    command = ("study", "export", str(path), "--db", address, "--all")
+    records = [json.loads(line) for line in run(*command).stdout.splitlines()]
+    kinds = [one["record"] for one in records]
+    assert {"migration", "study", "listener", "answer", "event"} == {*kinds}
+    comments = [one["meta"]["comment"] for one in records if one.get("meta")]
+    assert len(comments) == 5
+    assert not any("token" in one for one in records)
+
+
+@pytest.mark.parametrize("verb", ["status", "export"])
+def test_a_store_that_is_not_there_is_not_made(folder: Path, verb: str) -> None:
+    path = study(folder, "acr", MORE)
+    done = CliRunner().invoke(group, ["study", verb, str(path)])
+    assert "there is no store" in str(done.exception)
+    assert not (folder / "study.db").exists()
+
+
+def test_a_study_that_has_changed_is_told(folder: Path) -> None:
+    path, store = study(folder, "acr", MORE), str(folder / "study.db")
+    with served(path, store) as client:
+        take(client, link(client))
+    path.write_text(path.read_text() + "seed: 3\n")
+    done = CliRunner().invoke(group, ["study", "status", str(path)])
+    assert "has the study file changed since?" in str(done.exception)
+
+
+def test_answers_to_other_trials_than_planned_are_refused(folder: Path) -> None:
+    path, address = study(folder, "acr", MORE), str(folder / "study.db")
+    with served(path, address) as client:
+        take(client, link(client))
+    with Store.open(address) as store:
+        digest = stored_answers(path, address).design.study.digest
+        [first] = [one for one in store.history(digest) if one.answer.page == "1.1"]
+        other: dict[str, Any] = {**(first.answer.heard or {}), "item": "zzz"}
+        store.correct_answer(replace(first.answer, heard=other), "other", first.id)
+    with pytest.raises(InputError, match="was zzz as"):
+        study_analyse((), study=path, db=address)

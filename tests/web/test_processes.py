@@ -1,0 +1,151 @@
+"""The server as a process of its own: it is killed, stopped, and started again."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from browsing import answer
+from earwitness.api.keeping import study_links
+from earwitness.store import Store
+from support import many
+from taking import Anyone, study
+
+NO_REST = "rest_minutes: 0\n"
+LISTENERS = 2
+
+
+class Running:
+    """A server in a process, and its address."""
+
+    def __init__(self, path: Path, address: str, *more: str) -> None:
+        command = [sys.executable, "-m", "earwitness", "serve", str(path), "--db", address]
+        self.process = subprocess.Popen(
+            [*command, "--port", "0", *more], stderr=subprocess.PIPE, text=True
+        )
+        assert self.process.stderr is not None
+        self.told = [self.process.stderr.readline(), self.process.stderr.readline()]
+        found = re.search(r"at (http://\S+)/ ", self.told[0])
+        assert found, self.told
+        self.address = found[1]
+
+    def end(self, sign: int) -> tuple[int, str]:
+        """Send a signal and wait; how it ended, and what it said last."""
+        self.process.send_signal(sign)
+        _, rest = self.process.communicate(timeout=60)
+        return self.process.returncode, rest
+
+
+@contextmanager
+def running(path: Path, address: str, *more: str) -> Iterator[Running]:
+    server = Running(path, address, *more)
+    try:
+        yield server
+    finally:
+        if server.process.poll() is None:
+            server.end(signal.SIGKILL)
+
+
+def answering(server: str, own: str, stored: list[str], enough: threading.Event) -> dict[str, Any]:
+    """Answer pages until the server is gone or the study is done; the last state that was seen."""
+    state: dict[str, Any] = {}
+    with httpx.Client(base_url=server, timeout=60) as client:
+        try:
+            state = client.get(f"{own}/state").json()
+            while not state["done"]:
+                page = state["page"]
+                got = client.post(f"{own}/answers", json=answer(page, Anyone()(page))).json()
+                stored.append(page["name"])
+                state = got["state"]
+                if len(stored) >= 5:
+                    enough.set()
+        except httpx.TransportError:
+            pass  # it was killed
+    enough.set()
+    return state
+
+
+def test_a_server_that_is_killed_has_lost_nothing_that_it_acknowledged(
+    folder: Path, address: str
+) -> None:
+    path = study(folder, "acr", NO_REST)
+    links = [one["link"] for one in study_links(path, address)]
+    stored: list[list[str]] = [[] for _ in links]
+    kills = many(2, 6)
+    for turn in range(kills + 1):
+        with running(path, address) as server, ThreadPoolExecutor(LISTENERS) as pool:
+            enough = threading.Event()
+            own = [list[str]() for _ in links]
+            work = [
+                pool.submit(answering, server.address, one, seen, enough)
+                for one, seen in zip(links, own, strict=True)
+            ]
+            if turn < kills:
+                assert enough.wait(60)
+                assert server.end(signal.SIGKILL)[0] == -signal.SIGKILL
+            states = [one.result() for one in work]
+        for known, new in zip(stored, own, strict=True):
+            known += new
+        with Store.open(address) as store:
+            [digest] = {one.study for one in map(store.listener_by_token, _tokens(links)) if one}
+            for number, known in enumerate(stored, 1):
+                kept = [one.page for one in store.answers(digest, number)]
+                assert len(set(kept)) == len(kept)
+                assert set(known) <= set(kept)
+    assert all(state["done"] for state in states)
+    for known in stored:
+        assert len(set(known)) == len(known)  # nothing was asked again
+
+
+def _tokens(links: list[str]) -> list[str]:
+    return [link.rpartition("/")[2] for link in links]
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_a_server_that_is_stopped_ends_in_good_order(folder: Path, sign: int) -> None:
+    path = study(folder, "acr", NO_REST)
+    with running(path, str(folder / "own.db"), "--root-path", "/x", "--open", "1") as server:
+        assert server.address.startswith("http://127.0.0.1:")
+        assert server.told[1].startswith(f"links: earwitness study links {path} --db ")
+        got = httpx.get(f"{server.address}/")
+        assert (got.status_code, "server" in got.headers) == (200, False)
+        assert httpx.get(f"{server.address}/join").headers["location"].startswith("/x/l/")
+        code, told = server.end(sign)
+    assert code == 0, told
+    assert told.splitlines()[0].startswith(f"open link: {server.address}/join (1 places free)")
+    assert told.splitlines()[-1] == "stopped; all that was acknowledged is stored"
+    assert not (folder / "own.db-wal").exists()
+
+
+def test_a_port_that_is_taken_is_told(folder: Path) -> None:
+    path = study(folder, "acr", NO_REST)
+    with running(path, str(folder / "own.db")) as server:
+        port = server.address.rpartition(":")[2]
+        command = [sys.executable, "-m", "earwitness", "serve", str(path), "--port", port]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert f"127.0.0.1:{port}: cannot serve there: " in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("trusted", "secure"), [("127.0.0.1", True), ("10.0.0.1", False), ("", False)]
+)
+def test_what_proxies_say_holds_only_if_they_are_trusted(
+    folder: Path, trusted: str, secure: bool
+) -> None:
+    path, more = study(folder, "acr", NO_REST), ["--trust-proxy", trusted] if trusted else []
+    with running(path, str(folder / "own.db"), "--open", "1", *more) as server:
+        forwarded = {"x-forwarded-proto": "https", "x-forwarded-for": "1.2.3.4"}
+        got = httpx.get(f"{server.address}/join", headers=forwarded)
+        assert ("Secure" in got.headers["set-cookie"]) is secure
