@@ -331,10 +331,11 @@ def test_a_french_session_has_no_english_in_it(folder: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_all_languages_have_the_same_places(language: str) -> None:
-    words, english = wording(language).pages, wording("en").pages
-    for name in english:
-        assert set(PLACE.findall(words[name])) == set(PLACE.findall(english[name])), name
-    assert misfits({"pages": words}) == []
+    own, english = wording(language), wording("en")
+    for words, known in ((own.pages, english.pages), (own.web, english.web)):
+        for name in known:
+            assert set(PLACE.findall(words[name])) == set(PLACE.findall(known[name])), name
+    assert misfits({"pages": own.pages, "web": own.web}) == []
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,7 @@ def test_every_language_words_every_scale(kind: Kind, language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_languages_have_the_same_pages(language: str) -> None:
     assert wording(language).pages.keys() == wording("en").pages.keys()
+    assert wording(language).web.keys() == wording("en").web.keys()
     assert wording(language).scales.keys() == wording("en").scales.keys()
 
 

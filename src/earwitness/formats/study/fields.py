@@ -55,6 +55,7 @@ SCALE = {
 }
 WORDINGS = {
     "pages": Entry(mapping_of(shapes.text), "titles and buttons", default={}),
+    "web": Entry(mapping_of(shapes.text), "what only pages in a browser say", default={}),
     "scales": Entry(mapping_of(record(SCALE)), "questions and labels", default={}),
 }
 STUDY = {

@@ -159,7 +159,8 @@ def _covariates(balance: Value, clips: Sequence[Clip]) -> Iterator[Fault]:
 def _words(value: Value) -> Iterator[Fault]:
     """Own wordings must be of pages and scales that there are, with as many labels."""
     known, own = wording(value["language"]), value["wordings"]
-    for kind, names in (("pages", known.pages), ("scales", known.scales)):
+    groups = {"pages": known.pages, "web": known.web, "scales": known.scales}
+    for kind, names in groups.items():
         for name in own.get(kind, {}):
             if name not in names:
                 yield Fault(f"wordings.{kind}.{name}", "unknown", nearest(name, names))

@@ -17,16 +17,20 @@ from typing import Any
 from earwitness.errors import UsageError, nearest
 
 LANGUAGES = ("en", "fr")
-PAGES, SCALES = "pages", "scales"
+PAGES, WEB, SCALES = "pages", "web", "scales"
 PROMPT, LABELS = "prompt", "labels"
 PLACE = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
 class Wording:
-    """Titles and buttons of pages; for every scale its question and its labels, the best first."""
+    """Titles and buttons of pages; for every scale its question and its labels, the best first.
+
+    ``web`` has what only pages in a browser say.
+    """
 
     pages: Mapping[str, str]
+    web: Mapping[str, str]
     scales: Mapping[str, Mapping[str, Any]]
 
     def page(self, name: str, /, **known: object) -> str:
@@ -69,7 +73,8 @@ def wording(language: str = "en", own: Mapping[str, Any] | None = None) -> Wordi
         name: {**words, **own.get(SCALES, {}).get(name, {})}
         for name, words in known[SCALES].items()
     }
-    return Wording({**known[PAGES], **own.get(PAGES, {})}, scales)
+    pages, web = ({**known[group], **own.get(group, {})} for group in (PAGES, WEB))
+    return Wording(pages, web, scales)
 
 
 def misfits(own: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -78,12 +83,13 @@ def misfits(own: Mapping[str, Any]) -> list[tuple[str, str]]:
     >>> misfits({"pages": {"session": "Part {foo}", "rest": "{minutes} min"}})
     [('pages.session', 'unknown place {foo} — known: {number}, {count}')]
     """
-    known, given = _packaged(LANGUAGES[0])[PAGES], own.get(PAGES, {})
+    packaged = _packaged(LANGUAGES[0])
     return [
-        (f"{PAGES}.{name}", told)
-        for name, text in given.items()
-        if name in known and isinstance(text, str)
-        for told in _misplaced(text, PLACE.findall(known[name]))
+        (f"{group}.{name}", told)
+        for group in (PAGES, WEB)
+        for name, text in own.get(group, {}).items()
+        if name in packaged[group] and isinstance(text, str)
+        for told in _misplaced(text, PLACE.findall(packaged[group][name]))
     ]
 
 

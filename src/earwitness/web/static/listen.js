@@ -1,1 +1,221 @@
-export {};
+// The flow: ask the server where the listener is, show that page, send what was answered.
+
+import { showDevice } from "./device.js";
+import { announce, button, heading, make, paragraphs, show } from "./dom.js";
+import { Events } from "./events.js";
+import { showForm } from "./forms.js";
+import { openKept } from "./kept.js";
+import { listenToKeys } from "./keys.js";
+import { ask, newId, Outbox } from "./outbox.js";
+import * as pages from "./pages.js";
+import { Sounds } from "./sound.js";
+import { oneTab } from "./tabs.js";
+import { show as showAcr } from "./trials/acr.js";
+import { show as showP835 } from "./trials/p835.js";
+import { askToWithdraw } from "./withdraw.js";
+import { say } from "./words.js";
+
+const TRIALS = { p835: showP835, acr: showAcr };
+const SHOWN = { consent: pages.consent, text: pages.text, rest: pages.rest, feedback: pages.feedback,
+  end: pages.end, form: showForm, device: showDevice, ...TRIALS };
+const AGAIN = 4000;
+
+const link = location.pathname.replace(/\/+$/, "");
+const level = `earwitness level ${link}`;
+
+class Flow {
+  #elsewhere = false;
+  #timer = 0;
+
+  async start() {
+    this.kept = await openKept();
+    const heard = { replied: (...told) => this.replied(...told), changed: (...told) => this.saving(...told) };
+    this.outbox = new Outbox(this.kept.waiting, link, heard);
+    this.sounds = new Sounds();
+    this.events = new Events(this.outbox);
+    this.tabs = oneTab(link, (elsewhere) => this.elsewhere(elsewhere));
+    if (!this.kept.lasting) addEventListener("beforeunload", (event) => this.waits && event.preventDefault());
+    document.getElementById("withdraw").addEventListener("click", () => this.withdraw());
+    this.events.tell("device", this.device());
+    await this.go();
+  }
+
+  device() {
+    const { width, height } = screen;
+    return { screen: [width, height], window: [innerWidth, innerHeight], touch: navigator.maxTouchPoints > 0,
+      agent: navigator.userAgent };
+  }
+
+  /** First whatever waits, then the state. */
+  async go() {
+    clearTimeout(this.#timer);
+    if ((await this.outbox.waiting()).some((one) => one.to === "answers")) {
+      this.hold();
+      await this.outbox.send();
+      return;
+    }
+    try {
+      const { status, told } = await ask(`${link}/state`);
+      if (status >= 300) throw new Error(told.error?.message ?? String(status));
+      await this.show(told);
+    } catch (error) {
+      this.unreachable(error);
+    }
+  }
+
+  unreachable() {
+    if (this.#elsewhere) return;
+    show(heading(say("unreachable")), make("p", { class: "told" }, say("unreachable_told")),
+      button(say("try_now"), () => this.go(), { main: true }));
+    this.#timer = setTimeout(() => this.go(), AGAIN);
+  }
+
+  /** While an answer is on its way. */
+  hold() {
+    const told = make("p", { class: "told", role: "status", id: "hold" }, say("sending"));
+    show(heading(say("one_moment")), told);
+    document.body.dataset.page = "sending";
+  }
+
+  saving(count, late) {
+    this.waits = count > 0;
+    const told = !count ? "saved" : late ? "waiting" : "sending";
+    const place = document.getElementById("saving");
+    place.dataset.state = told;
+    const text = say(told, { count });
+    if (place.textContent !== text) place.textContent = text;
+    const hold = document.getElementById("hold");
+    if (hold && count && late && !hold.dataset.late) {
+      hold.dataset.late = "";
+      hold.textContent = say("waiting_told");
+      hold.after(button(say("try_now"), () => this.outbox.send(), { main: true }));
+    }
+  }
+
+  async replied(entry, status, told) {
+    if (entry.to !== "answers") return;
+    const { page, values } = entry.body;
+    await this.kept.drafts.delete(this.draftKey(page));
+    this.notice = "";
+    if (status >= 300) {
+      this.events.tell("refused", { page, status, values });
+      this.notice = status === 409 ? say("not_open") : [say("wrong"), ...(told.error?.wrong ?? [])].join(" ");
+    } else if (told.status === "taken") this.notice = say("taken");
+    const state = told.state ?? told.error?.state;
+    await (state ? this.show(state) : this.go());
+  }
+
+  async show(state) {
+    this.state = state;
+    if (this.#elsewhere) return;
+    const view = state.page;
+    this.events.turn(view?.name ?? null);
+    document.body.dataset.page = view?.kind ?? "none";
+    this.progress(state);
+    this.load(state);
+    await this.forget(view?.name);
+    const own = pages.instead(state, { again: () => this.go() });
+    if (!own) await this.page(view, state);
+    if (this.notice) this.tellNotice();
+  }
+
+  async page(view, state) {
+    const shown = SHOWN[view.kind];
+    if (!shown) return show(heading(view.title ?? ""), paragraphs(say("unknown_kind")));
+    let sent = false;
+    const answer = async (values, meta = {}) => {
+      if (sent) return;
+      sent = true;
+      const body = { id: newId(), page: view.name, values, meta, at: new Date().toISOString() };
+      this.hold();
+      await this.events.flush();
+      await this.outbox.add("answers", body);
+    };
+    const { sounds, events } = this;
+    const setLevel = (decibels) => (sounds.setLevel(decibels), localStorage.setItem(level, decibels));
+    await shown(this.resolved(view), { answer, sounds, events, state, setLevel, draft: this.draft(view.name), again: () => this.go() });
+  }
+
+  /** The view with addresses of sounds below this very link. */
+  resolved(view) {
+    const sounds = view.sounds?.map((one) => ({ ...one, address: below(one.address) }));
+    return sounds ? { ...view, sounds } : view;
+  }
+
+  /** Decode the sounds of this trial, then of the next. */
+  async load(state) {
+    const own = (state.page?.sounds ?? []).map((one) => below(one.address));
+    const ahead = (state.ahead ?? []).map((one) => below(one));
+    this.sounds.keep([...own, ...ahead]);
+    try {
+      if (own.length) this.sounds.setLevel(Number(localStorage.getItem(level) ?? 0));
+      await Promise.all(own.map((one) => this.sounds.load(one)));
+      await Promise.all(ahead.map((one) => this.sounds.load(one)));
+    } catch {
+      // the trial itself asks again, and says what is wrong
+    }
+  }
+
+  draftKey(page) {
+    return `${link} ${page}`;
+  }
+
+  draft(page) {
+    const key = this.draftKey(page);
+    const { drafts } = this.kept;
+    return {
+      read: async () => (await drafts.get(key))?.data,
+      write: (data) => drafts.put({ key, link, data: structuredClone(data) }),
+    };
+  }
+
+  async forget(page) {
+    const { drafts } = this.kept;
+    const past = (await drafts.all()).filter((one) => one.link === link && one.key !== this.draftKey(page));
+    for (const one of past) await drafts.delete(one.key);
+  }
+
+  progress({ progress: [done, all] = [0, 0], minutes, page, withdrawn, blocked, done: over }) {
+    const bar = document.querySelector("progress");
+    bar.max = Math.max(1, all);
+    bar.value = done;
+    const left = minutes > 0 && !over ? say("minutes", { minutes: Math.ceil(minutes) }) : "";
+    const where = page?.progress ? say("trial", { number: page.progress[0], count: page.progress[1] }) : "";
+    document.getElementById("where").textContent = [where, left].filter(Boolean).join(" · ");
+    document.getElementById("withdraw").hidden = Boolean(withdrawn || blocked);
+    document.querySelector("header").hidden = Boolean(withdrawn || blocked);
+  }
+
+  tellNotice() {
+    const main = document.querySelector("main");
+    main.querySelector("h1")?.after(make("p", { class: "notice" }, this.notice));
+    announce(this.notice);
+    this.notice = "";
+  }
+
+  elsewhere(now) {
+    this.#elsewhere = now;
+    if (!now) return void this.go();
+    document.body.dataset.page = "elsewhere";
+    show(heading(say("elsewhere")), paragraphs(say("elsewhere_told")),
+      button(say("take_over"), () => this.tabs.take(), { main: true }));
+  }
+
+  withdraw() {
+    askToWithdraw(async () => {
+      const { status } = await ask(`${link}/withdraw`, { confirm: true });
+      if (status >= 300) throw new Error(String(status));
+      await this.outbox.clear();
+      await this.forget(null);
+      await this.show({ withdrawn: true });
+    });
+  }
+}
+
+/** An address of a sound, below this link whatever stands before it. */
+function below(address) {
+  return link + address.slice(address.indexOf("/sound/"));
+}
+
+listenToKeys();
+new Flow().start();

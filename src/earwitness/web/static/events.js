@@ -1,0 +1,46 @@
+// What happens beside the answers: lost focus, faults, the device. Sent in small batches.
+
+import { newId } from "./outbox.js";
+
+const PAUSE = 3000;
+
+export class Events {
+  #batch = [];
+  #timer = 0;
+  page = null;
+  lost = 0;
+
+  constructor(outbox) {
+    this.outbox = outbox;
+    addEventListener("blur", () => this.#away("blur"));
+    document.addEventListener("visibilitychange", () => document.hidden && this.#away("hidden"));
+    addEventListener("error", (event) => this.tell("error", { told: event.message }));
+    addEventListener("unhandledrejection", ({ reason }) =>
+      this.tell("error", { told: String(reason?.message ?? reason) }));
+    addEventListener("pagehide", () => this.flush());
+  }
+
+  /** Start counting for a page. */
+  turn(page) {
+    this.page = page;
+    this.lost = 0;
+  }
+
+  tell(kind, more = {}) {
+    this.#batch.push({ kind, page: this.page, at: new Date().toISOString(), ...more });
+    this.#timer ||= setTimeout(() => this.flush(), PAUSE);
+  }
+
+  async flush() {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    const events = this.#batch.splice(0);
+    if (events.length) await this.outbox.add("events", { id: newId(), events });
+  }
+
+  #away(how) {
+    this.lost += 1;
+    this.tell("focus_lost", { how });
+    if (how === "hidden") this.flush();
+  }
+}

@@ -1,0 +1,126 @@
+// Everything that goes to the server lies in the outbox first, and leaves it when the server has
+// answered. Answers go before events, in the order in which they were given. An answer keeps the
+// id that it got when it was made, so the server knows it when it comes twice.
+
+const FIRST = 1000;
+const LONGEST = 30000;
+const PATIENCE = 15000;
+const FINAL = [400, 409, 413, 422]; // refusals that will not change by asking again
+
+/** A random id; plain http has no randomUUID. */
+export function newId() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (one) => one.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+/** Ask the server for JSON; anything that is no JSON counts as no answer. */
+export async function ask(address, body) {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), PATIENCE);
+  const given = body === undefined ? {} : {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  };
+  try {
+    const reply = await fetch(address, { ...given, cache: "no-store", signal: stop.signal });
+    return { status: reply.status, told: await reply.json() };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export class Outbox {
+  #sending = null;
+  #again = false;
+  #timer = 0;
+  #tries = 0;
+  #last = 0;
+  #loose = []; // what the browser would not keep
+
+  /** `replied(entry, status, told)` hears of every answer of the server, `changed(n)` of waiting. */
+  constructor(kept, link, { replied, changed }) {
+    Object.assign(this, { kept, link, replied, changed });
+    addEventListener("online", () => this.send());
+    document.addEventListener("visibilitychange", () => document.hidden || this.send());
+  }
+
+  /** Put something in and start sending; done when it is kept. */
+  async add(to, body) {
+    this.#last = Math.max(Date.now(), this.#last + 1);
+    const order = String(this.#last).padStart(15, "0");
+    const key = `${this.link} ${to} ${order} ${body.id}`;
+    const entry = { key, link: this.link, to, body };
+    await this.kept.put(entry).catch(() => this.#loose.push(entry));
+    this.send();
+  }
+
+  /** What waits, answers first. */
+  async waiting() {
+    const own = (await this.kept.all()).filter((one) => one.link === this.link);
+    own.push(...this.#loose);
+    return own.sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  /** Send all that waits, now; one sender at a time. */
+  send() {
+    clearTimeout(this.#timer);
+    this.#again = Boolean(this.#sending);
+    this.#sending ??= this.#round().finally(() => this.#over());
+    return this.#sending;
+  }
+
+  #over() {
+    this.#sending = null;
+    if (this.#again) this.send();
+  }
+
+  async clear() {
+    for (const one of await this.waiting()) await this.#drop(one);
+    await this.#count();
+  }
+
+  async #drop(entry) {
+    this.#loose = this.#loose.filter((one) => one.key !== entry.key);
+    await this.kept.delete(entry.key);
+  }
+
+  async #round() {
+    for (;;) {
+      await this.#count();
+      const [first] = await this.waiting();
+      if (!first) break;
+      if (!(await this.#sent(first))) return this.#later();
+      this.#tries = 0;
+    }
+  }
+
+  async #count() {
+    const all = await this.waiting();
+    this.changed(all.filter((one) => one.to === "answers").length, this.#tries > 0);
+  }
+
+  async #sent(entry) {
+    let found;
+    try {
+      found = await ask(`${this.link}/${entry.to}`, entry.body);
+    } catch {
+      return false;
+    }
+    if (found.status >= 300 && !FINAL.includes(found.status)) return false;
+    await this.#drop(entry);
+    await this.replied(entry, found.status, found.told);
+    return true;
+  }
+
+  async #later() {
+    this.#tries += 1;
+    const pause = Math.min(LONGEST, FIRST * 2 ** (this.#tries - 1)) * (0.75 + Math.random() / 2);
+    this.#timer = setTimeout(() => this.send(), pause);
+    await this.#count();
+  }
+}

@@ -1,0 +1,166 @@
+// Sounds: one audio context, sounds of this trial and of the next one decoded ahead, each started
+// on the context's clock and watched to its end.
+
+const FADE = 0.004; // seconds of raised cosine at both ends
+const LEAD = 0.01; // seconds between a click and the start on the clock
+const GAP = 0.05; // seconds by which the clock may fall behind
+const STUCK = 3000; // milliseconds without progress of the clock
+const LOOK = 100;
+
+/** What keeps a sound from being played; `name` is that of the words that say so. */
+export class SoundError extends Error {
+  constructor(name, cause) {
+    super(name, { cause });
+    this.name = name;
+  }
+}
+
+const RISE = Float32Array.from({ length: 65 }, (_, n) => 0.5 - 0.5 * Math.cos((Math.PI * n) / 64));
+const FALL = RISE.slice().reverse();
+
+/** Fade a gain in and out around a sound. */
+export function fade(gain, start, seconds, length = FADE) {
+  const part = Math.min(length, seconds / 2.5);
+  gain.setValueCurveAtTime(RISE, start, part);
+  gain.setValueCurveAtTime(FALL, start + seconds - part, part);
+}
+
+export class Sounds {
+  #context = null;
+  #level = null;
+  #loaded = new Map();
+
+  /** The context, made when it is first needed. */
+  get context() {
+    if (this.#context) return this.#context;
+    const Context = globalThis.AudioContext ?? globalThis.webkitAudioContext;
+    if (!Context) throw new SoundError("sound_none");
+    this.#context = new Context({ latencyHint: "interactive" });
+    this.#level = this.#context.createGain();
+    this.#level.connect(this.#context.destination);
+    return this.#context;
+  }
+
+  /** Where sounds go: through the listener's level to the ears. */
+  get output() {
+    return this.context && this.#level;
+  }
+
+  /** Make all sounds quieter by so many decibels (negative), from now on. */
+  setLevel(decibels) {
+    this.output.gain.value = 10 ** (Math.min(0, decibels) / 20);
+  }
+
+  /** What is known of the way to the ears, in seconds and hertz. */
+  get facts() {
+    const { baseLatency = null, outputLatency = null, sampleRate } = this.context;
+    return { latency: (baseLatency ?? 0) + (outputLatency ?? 0), rate: sampleRate };
+  }
+
+  /** Hold the sounds of these addresses and no others. */
+  keep(addresses) {
+    for (const one of this.#loaded.keys()) if (!addresses.includes(one)) this.#loaded.delete(one);
+  }
+
+  /** A decoded sound; asked for once, and again after a failure. */
+  load(address) {
+    if (!this.#loaded.has(address)) {
+      const loading = this.#decoded(address);
+      loading.catch(() => this.#loaded.delete(address));
+      this.#loaded.set(address, loading);
+    }
+    return this.#loaded.get(address);
+  }
+
+  async #decoded(address) {
+    let bytes;
+    try {
+      const reply = await fetch(address, { cache: "no-store" });
+      if (!reply.ok) throw new Error(String(reply.status));
+      bytes = await reply.arrayBuffer();
+    } catch (error) {
+      throw new SoundError("sound_network", error);
+    }
+    const context = this.context;
+    try {
+      return await context.decodeAudioData(bytes);
+    } catch (error) {
+      throw new SoundError("sound_broken", error);
+    }
+  }
+
+  /** Let the context run, which browsers allow only after a click or a key. */
+  async wake() {
+    const context = this.context;
+    if (context.state === "running") return;
+    const late = new Promise((done) => setTimeout(done, 1500));
+    await Promise.race([context.resume().catch(() => {}), late]);
+    if (context.state !== "running") throw new SoundError("sound_asleep");
+  }
+
+  /** Play a decoded sound to its end; `moved` hears from 0 to 1 how far it is. */
+  async play(buffer, moved = () => {}) {
+    await this.wake();
+    const source = this.context.createBufferSource();
+    const gain = this.context.createGain();
+    source.buffer = buffer;
+    source.connect(gain).connect(this.output);
+    const start = this.context.currentTime + LEAD;
+    gain.gain.setValueAtTime(0, 0);
+    fade(gain.gain, start, buffer.duration);
+    source.start(start);
+    const at = new Date().toISOString();
+    try {
+      const { heard, underruns } = await this.#watched(source, start, buffer.duration, moved);
+      return { started: at, seconds: heard, ended: heard >= buffer.duration - 0.01, underruns };
+    } finally {
+      source.disconnect();
+      gain.disconnect();
+    }
+  }
+
+  /** Follow a sound to its end, comparing the clock of the sound with that on the wall. */
+  #watched(source, start, duration, moved) {
+    const { context } = this;
+    return new Promise((done) => {
+      const watch = new Watch(context);
+      const over = () => {
+        clearInterval(timer);
+        watch.look();
+        const heard = Math.max(0, Math.min(duration, context.currentTime - start));
+        done({ heard, underruns: watch.underruns });
+      };
+      const timer = setInterval(() => {
+        watch.look();
+        moved(Math.max(0, Math.min(1, (context.currentTime - start) / duration)));
+        if (watch.still > STUCK) source.stop(), over();
+      }, LOOK);
+      source.onended = over;
+    });
+  }
+}
+
+/** Counts how often the sound's clock falls behind. */
+class Watch {
+  underruns = 0;
+  still = 0;
+
+  constructor(context) {
+    this.context = context;
+    this.#mark();
+  }
+
+  #mark() {
+    this.clock = this.context.currentTime;
+    this.wall = performance.now();
+  }
+
+  look() {
+    const wall = performance.now() - this.wall;
+    const clock = this.context.currentTime - this.clock;
+    this.still = clock > 0 ? 0 : wall;
+    if (clock <= 0) return;
+    if (wall / 1000 - clock > GAP) this.underruns += 1;
+    if (wall / 1000 - clock > GAP || clock - wall / 1000 > GAP) this.#mark();
+  }
+}

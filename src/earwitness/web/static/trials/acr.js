@@ -1,0 +1,3 @@
+// ACR: one sound, one rating.
+
+export { showSingle as show } from "./single.js";
