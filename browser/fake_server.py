@@ -117,7 +117,8 @@ class FakeServer:
             "shell.html"
         )
         words = dict(wording(self.language).web)
-        text = template.render(language=self.language, title="Listening test", words=words)
+        known = {"language": self.language, "title": "Listening test", "static": "/static"}
+        text = template.render(words=words, **known)
         return HTMLResponse(text, headers={"Content-Security-Policy": POLICY})
 
     async def told(self, request: Request) -> Response:

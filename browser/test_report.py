@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 import struct
 import wave
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 import earwitness
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 SECONDS = 40
 WIDTHS = {"phone": 360, "tablet": 768, "desktop": 1400}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    place = shutil.which("chromium") or shutil.which("google-chrome")
-    assert place, "install chromium"
-    with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=place, args=FLAGS)
-        yield made
-        made.close()
 
 
 @pytest.fixture(scope="module")

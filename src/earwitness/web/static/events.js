@@ -7,7 +7,7 @@ const PAUSE = 3000;
 export class Events {
   #batch = [];
   #timer = 0;
-  page = null;
+  page = "";
   lost = 0;
 
   constructor(outbox) {

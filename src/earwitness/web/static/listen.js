@@ -26,6 +26,7 @@ const level = `earwitness level ${link}`;
 class Flow {
   #elsewhere = false;
   #timer = 0;
+  #visit = "?visit=new"; // said once, when the page is opened
 
   async start() {
     this.kept = await openKept();
@@ -37,7 +38,7 @@ class Flow {
     if (!this.kept.lasting) addEventListener("beforeunload", (event) => this.waits && event.preventDefault());
     document.getElementById("withdraw").addEventListener("click", () => this.withdraw());
     this.events.tell("device", this.device());
-    await this.go();
+    if (await this.tabs.alone()) await this.go();
   }
 
   device() {
@@ -51,19 +52,21 @@ class Flow {
     clearTimeout(this.#timer);
     if ((await this.outbox.waiting()).some((one) => one.to === "answers")) {
       this.hold();
-      await this.outbox.send();
+      this.outbox.send();
       return;
     }
     try {
-      const { status, told } = await ask(`${link}/state`);
+      const { status, told } = await ask(`${link}/state${this.#visit}`);
       if (status >= 300) throw new Error(told.error?.message ?? String(status));
+      this.#visit = "";
       await this.show(told);
-    } catch (error) {
-      this.unreachable(error);
+    } catch {
+      this.unreachable();
     }
   }
 
   unreachable() {
+    document.body.dataset.page = "unreachable";
     if (this.#elsewhere) return;
     show(heading(say("unreachable")), make("p", { class: "told" }, say("unreachable_told")),
       button(say("try_now"), () => this.go(), { main: true }));
@@ -85,7 +88,7 @@ class Flow {
     const text = say(told, { count });
     if (place.textContent !== text) place.textContent = text;
     const hold = document.getElementById("hold");
-    if (hold && count && late && !hold.dataset.late) {
+    if (hold && count && late && !("late" in hold.dataset)) {
       hold.dataset.late = "";
       hold.textContent = say("waiting_told");
       hold.after(button(say("try_now"), () => this.outbox.send(), { main: true }));
@@ -102,15 +105,16 @@ class Flow {
       this.notice = status === 409 ? say("not_open") : [say("wrong"), ...(told.error?.wrong ?? [])].join(" ");
     } else if (told.status === "taken") this.notice = say("taken");
     const state = told.state ?? told.error?.state;
-    await (state ? this.show(state) : this.go());
+    await (state && !this.#visit ? this.show(state) : this.go());
   }
 
   async show(state) {
     this.state = state;
     if (this.#elsewhere) return;
     const view = state.page;
-    this.events.turn(view?.name ?? null);
+    this.events.turn(view?.name ?? "");
     document.body.dataset.page = view?.kind ?? "none";
+    document.body.dataset.name = view?.name ?? "";
     this.progress(state);
     this.load(state);
     await this.forget(view?.name);
@@ -128,6 +132,7 @@ class Flow {
       sent = true;
       const body = { id: newId(), page: view.name, values, meta, at: new Date().toISOString() };
       this.hold();
+      this.saving(1, false);
       await this.events.flush();
       await this.outbox.add("answers", body);
     };
@@ -195,6 +200,7 @@ class Flow {
 
   elsewhere(now) {
     this.#elsewhere = now;
+    this.#visit = "";
     if (!now) return void this.go();
     document.body.dataset.page = "elsewhere";
     show(heading(say("elsewhere")), paragraphs(say("elsewhere_told")),

@@ -1,8 +1,10 @@
 // One tab at a time: a later one sees that an earlier one is there, and may take over.
 
+const REPLY = 120; // milliseconds in which an earlier tab says that it is there
+
 /** Watch for other tabs with the same link; `yielded(true)` when another has the test. */
 export function oneTab(link, yielded) {
-  if (!globalThis.BroadcastChannel) return { take() {} };
+  if (!globalThis.BroadcastChannel) return { take() {}, alone: async () => true };
   const channel = new BroadcastChannel(`earwitness ${link}`);
   const since = performance.timeOrigin + Math.random();
   let own = true;
@@ -17,7 +19,10 @@ export function oneTab(link, yielded) {
   };
   channel.onmessage = ({ data }) => told[data.kind]?.(data.since);
   channel.postMessage({ kind: "who", since });
+  const asked = new Promise((done) => setTimeout(done, REPLY));
   return {
+    /** Whether no earlier tab has the test. */
+    alone: () => asked.then(() => own),
     take() {
       channel.postMessage({ kind: "take", since });
       turn(true);

@@ -1,0 +1,84 @@
+"""Time from a click to the first sound of a loaded clip, in Chromium: on the audio clock, and with
+the latency that the browser tells of the way to the ears. Also how much the listener's page weighs.
+
+    python benchmarks/listen.py
+"""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import statistics
+import sys
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from browser import small_study as small
+from browser.conftest import FLAGS
+from browser.fake_server import WEB, FakeServer, served
+from browser.listener import rate
+
+from earwitness.listening.wordings import wording
+
+BAR = 150.0  # milliseconds
+TRIALS = 15
+WATCH = """
+globalThis.starts = [];
+addEventListener("click", (event) => (globalThis.clicked = event.timeStamp), true);
+const start = AudioBufferSourceNode.prototype.start;
+AudioBufferSourceNode.prototype.start = function (when) {
+  const { context } = this;
+  const wait = (when - context.currentTime) * 1000;
+  const latency = (context.baseLatency + (context.outputLatency || 0)) * 1000;
+  starts.push([performance.now() - clicked + wait, latency]);
+  return start.call(this, when);
+};
+"""
+
+
+def measured() -> list[tuple[float, float]]:
+    """Milliseconds to the start on the clock, and of latency after it, for every click."""
+    trials = [small.trial(f"1.{n}", n, TRIALS, kind="acr") for n in range(1, TRIALS + 1)]
+    place = shutil.which("chromium") or shutil.which("google-chrome")
+    with served(FakeServer([*trials, small.end()])) as fake, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=place, args=FLAGS)
+        page = browser.new_page()
+        page.add_init_script(WATCH)
+        page.goto(fake.address)
+        for _ in range(TRIALS):
+            _answer(page)
+        page.wait_for_selector(".code")
+        found: list[tuple[float, float]] = page.evaluate("starts")
+        browser.close()
+    return found
+
+
+def _answer(page: Page) -> None:
+    page.wait_for_selector('.play[data-state="play"]')
+    page.wait_for_timeout(300)  # the clip is loaded
+    rate(page, 3)
+
+
+def weight() -> int:
+    """Bytes of all that is loaded before a sound, each file compressed."""
+    files = [path for path in (WEB / "static").rglob("*") if path.is_file()]
+    shell = (WEB / "templates" / "shell.html").read_bytes() + str(wording("fr").web).encode()
+    return sum(len(gzip.compress(path.read_bytes())) for path in files) + len(gzip.compress(shell))
+
+
+def main() -> int:
+    """Print the figures; fail if the bar is missed."""
+    found = measured()
+    clock, whole = [one[0] for one in found], [sum(one) for one in found]
+    print(f"shell, scripts and style: {weight() / 1000:.1f} kB compressed (bar 100)")
+    for name, times in (("start on the audio clock", clock), ("with output latency", whole)):
+        told = f"median {statistics.median(times):.0f} ms, worst {max(times):.0f} ms"
+        print(f"{name}: {told}, first click {times[0]:.0f} ms, of {len(times)} (bar {BAR:.0f})")
+    return int(max(whole) > BAR)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,40 @@
+"""Chromium, which must be installed: nothing here is skipped without it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Playwright, sync_playwright
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--autoplay-policy=document-user-activation-required",
+]
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    place = shutil.which("chromium") or shutil.which("google-chrome")
+    assert place, "install chromium"
+    return place
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright, chromium: str) -> Iterator[Browser]:
+    made = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+    yield made
+    made.close()

@@ -1,0 +1,133 @@
+"""Every kind of page for everybody: no serious finding of axe, nothing too wide, large targets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser import small_study as small
+from browser.fake_server import FakeServer, served
+from browser.listener import DESKTOP, PHONE, go_on, hear, opened
+from playwright.sync_api import Browser, Page, expect
+
+Act = Callable[[Page], None]
+
+
+def nothing(page: Page) -> None:
+    expect(page.locator("body:not([data-page=loading])")).to_be_visible()
+
+
+def chosen(page: Page) -> None:
+    hear(page)
+    page.keyboard.press("4")
+    page.get_by_text("Add a comment").click()
+
+
+def refused(page: Page) -> None:
+    go_on(page)
+    expect(page.locator("#field-0-wrong")).not_to_be_empty()
+
+
+def asking(page: Page) -> None:
+    page.get_by_role("button", name="Withdraw").click()
+
+
+def cut_off(page: Page) -> None:
+    page.route("**/answers", lambda route: route.abort())
+    go_on(page)
+    expect(page.get_by_role("button", name="Try now")).to_be_visible()
+
+
+def unreachable(page: Page) -> None:
+    page.route("**/state*", lambda route: route.abort())
+    page.reload()
+    expect(page.get_by_role("button", name="Try now")).to_be_visible()
+
+
+def second_step(page: Page) -> None:
+    page.get_by_role("button", name="Play the noise").click()
+    go_on(page)
+
+
+PAGES: dict[str, tuple[dict[str, Any], Act]] = {
+    "consent": (small.consent(), nothing),
+    "form": (small.form(), nothing),
+    "form with faults": (small.form(), refused),
+    "text": (small.text(), nothing),
+    "trial": (small.trial("1.1", 1, 1), nothing),
+    "trial, heard": (small.trial("1.1", 1, 1), chosen),
+    "acr": (small.trial("1.1", 1, 1, kind="acr"), nothing),
+    "feedback": (small.feedback(), nothing),
+    "rest": (small.rest(290), nothing),
+    "device": (small.device(), nothing),
+    "device, sides": (small.device(), second_step),
+    "end": (small.end(), nothing),
+    "withdrawing": (small.text(), asking),
+    "waiting": (small.text(), cut_off),
+    "unreachable": (small.text(), unreachable),
+}
+SIZES = {"phone": PHONE, "desktop": DESKTOP}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing_serious(browser: Browser, name: str, scheme: str) -> None:
+    view, act = PAGES[name]
+    with (
+        served(FakeServer([view, small.end()] if view["kind"] != "end" else [view])) as fake,
+        opened(browser, fake, color_scheme=scheme, reduced_motion="reduce", **PHONE) as page,
+    ):
+        nothing(page)
+        act(page)
+        found = Axe().run(page).response["violations"]
+        told = [
+            f"{one['id']}: {node['html']}"
+            for one in found
+            for node in one["nodes"]
+            if one["impact"] in ("serious", "critical")
+        ]
+        assert told == []
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_pages_fit_and_targets_are_large(browser: Browser, size: str) -> None:
+    small_ones = """() => [...document.querySelectorAll("button, main label:has(input), summary")]
+        .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44)
+        .map((one) => one.textContent)"""
+    for view, act in PAGES.values():
+        pages = [view, small.end()] if view["kind"] != "end" else [view]
+        with served(FakeServer(pages)) as fake, opened(browser, fake, **SIZES[size]) as page:
+            nothing(page)
+            act(page)
+            wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            assert wide <= 0
+            assert page.evaluate(small_ones) == []
+
+
+def test_the_heading_takes_the_focus_and_questions_are_announced(browser: Browser) -> None:
+    with (
+        served(FakeServer([small.text(), small.trial("1.1", 1, 1), small.end()])) as fake,
+        opened(browser, fake) as page,
+    ):
+        expect(page.locator("h1")).to_be_focused()
+        go_on(page)
+        expect(page.locator("h1")).to_be_focused()
+        said = page.locator(".announced").filter(has_text="Question 1 of 3. Attend only")
+        expect(said).to_have_count(1)
+        hear(page)
+        expect(page.get_by_role("radiogroup", name="Attend only to the background")).to_be_focused()
+        announced = page.locator(".announced").filter(has_text="choose your answer")
+        expect(announced).to_have_count(1)
+
+
+def test_colours_follow_the_listener(browser: Browser) -> None:
+    shades = []
+    for scheme in ("light", "dark"):
+        with (
+            served(FakeServer([small.end()])) as fake,
+            opened(browser, fake, color_scheme=scheme) as page,
+        ):
+            shades.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert shades[0] != shades[1]

@@ -1,0 +1,278 @@
+"""Nothing is lost and nothing doubled: networks that fail, reloads, killed browsers, two tabs."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from browser import small_study as small
+from browser.conftest import FLAGS
+from browser.fake_server import FakeServer, served
+from browser.listener import DESKTOP, arrive, at, go_on, hear, opened, rate, settled
+from playwright.sync_api import Browser, Page, Playwright, Route, expect
+
+ANSWERS = "**/answers"
+
+
+def two_trials() -> FakeServer:
+    return FakeServer([small.trial("1.1", 1, 2), small.trial("1.2", 2, 2), small.end()])
+
+
+def once_each(fake: FakeServer, *pages: str) -> None:
+    """Every page was answered once, however often it was sent."""
+    assert [one["page"] for one in fake.answers] == list(pages)
+    assert len({one["id"] for one in fake.answers}) == len(pages)
+
+
+def test_an_answer_waits_for_the_network(browser: Browser) -> None:
+    with served(two_trials()) as fake, opened(browser, fake) as page:
+        page.route(ANSWERS, lambda route: route.abort())
+        for value in (1, 2, 3):
+            rate(page, value)
+        expect(page.locator("#saving")).to_have_text("1 waiting – will be sent")
+        expect(page.get_by_text("kept on this device")).to_be_visible()
+        assert fake.answers == []
+        page.unroute(ANSWERS)
+        page.get_by_role("button", name="Try now").click()
+        settled(page)
+        expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
+        once_each(fake, "1.1")
+        assert fake.values() == {"1.1": {"BAK": 1, "SIG": 2, "OVRL": 3}}
+
+
+def test_it_is_sent_again_by_itself(browser: Browser) -> None:
+    tries: list[int] = []
+
+    def thrice(route: Route) -> None:
+        tries.append(1)
+        if len(tries) < 3:
+            route.fulfill(status=503, body="<html>try later</html>")
+        else:
+            route.continue_()
+
+    with served(two_trials()) as fake, opened(browser, fake) as page:
+        page.route(ANSWERS, thrice)
+        for value in (1, 2, 3):
+            rate(page, value)
+        expect(page.locator("#where")).to_contain_text("Trial 2 of 2", timeout=20_000)
+        once_each(fake, "1.1")
+        assert len(tries) == 3
+
+
+def test_an_answer_whose_acknowledgement_is_lost_is_not_doubled(browser: Browser) -> None:
+    with served(two_trials()) as fake, opened(browser, fake) as page:
+        page.route(ANSWERS, _taken_but_not_acknowledged)
+        for value in (4, 4, 4):
+            rate(page, value)
+        expect(page.locator("#saving")).to_have_text("1 waiting – will be sent")
+        once_each(fake, "1.1")
+        page.unroute(ANSWERS)
+        page.reload()
+        expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
+        settled(page)
+        once_each(fake, "1.1")
+        assert len(fake.posts) >= 2
+        assert len(set(fake.posts)) == 1
+
+
+def _taken_but_not_acknowledged(route: Route) -> None:
+    route.fetch()
+    route.abort()
+
+
+def test_a_reload_during_an_outage_keeps_the_answer(browser: Browser) -> None:
+    with served(two_trials()) as fake, opened(browser, fake) as page:
+        page.route(ANSWERS, lambda route: route.abort())
+        for value in (5, 5, 1):
+            rate(page, value)
+        expect(page.locator("#saving")).to_have_text("1 waiting – will be sent")
+        page.reload()
+        expect(page.locator("#saving")).to_have_text("1 waiting – will be sent")
+        page.unroute(ANSWERS)
+        page.get_by_role("button", name="Try now").click()
+        expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
+        assert fake.values() == {"1.1": {"BAK": 5, "SIG": 5, "OVRL": 1}}
+        once_each(fake, "1.1")
+
+
+def test_a_page_that_cannot_be_reached_says_so_and_comes_back(browser: Browser) -> None:
+    with served(two_trials()) as fake, opened(browser, fake) as page:
+        page.route("**/state*", lambda route: route.abort())
+        page.reload()
+        at(page, "No connection")
+        page.unroute("**/state*")
+        page.get_by_role("button", name="Try now").click()
+        at(page, "Session 1 of 2")
+
+
+def test_a_reload_comes_back_to_the_very_question(browser: Browser) -> None:
+    with served(two_trials()) as fake, opened(browser, fake) as page:
+        rate(page, 2)
+        page.get_by_role("button", name="Play").click()
+        expect(page.get_by_role("button", name="Playing")).to_be_visible()
+        page.reload()
+        expect(page.locator(".steps")).to_contain_text("Question 2 of 3")
+        rate(page, 3)
+        hear(page)
+        page.reload()
+        expect(page.get_by_role("button", name="Heard")).to_be_disabled()
+        page.keyboard.press("4")
+        page.keyboard.press("Enter")
+        expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
+        assert fake.values() == {"1.1": {"BAK": 2, "SIG": 3, "OVRL": 4}}
+        plays = fake.answers[0]["meta"]["plays"]
+        expected = [("BAK", True), ("SIG", False), ("SIG", True), ("OVRL", True)]
+        assert [(one["question"], one["ended"]) for one in plays] == expected
+
+
+def test_a_killed_browser_loses_no_answer(
+    playwright: Playwright, chromium: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "profile"
+
+    def start() -> Page:
+        context = playwright.chromium.launch_persistent_context(
+            folder, executable_path=chromium, args=FLAGS, **DESKTOP
+        )
+        return arrive(context, fake)[0]
+
+    with served(two_trials()) as fake:
+        page = start()
+        page.route(ANSWERS, lambda route: route.abort())
+        for value in (1, 3, 5):
+            rate(page, value)
+        expect(page.locator("#saving")).to_have_text("1 waiting – will be sent")
+        _kill(folder)
+        assert fake.answers == []
+        page = start()
+        expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
+        assert fake.values() == {"1.1": {"BAK": 1, "SIG": 3, "OVRL": 5}}
+        rate(page, 2)
+        expect(page.locator(".steps")).to_contain_text("Question 2 of 3")
+        _kill(folder)
+        page = start()
+        expect(page.locator(".steps")).to_contain_text("Question 2 of 3")
+        rate(page, 3)
+        rate(page, 4)
+        expect(page.locator(".code")).to_be_visible()
+        once_each(fake, "1.1", "1.2")
+        assert fake.values()["1.2"] == {"BAK": 2, "SIG": 3, "OVRL": 4}
+        page.context.close()
+
+
+def _kill(folder: Path) -> None:
+    """Kill the browser that has this profile, without a word to it."""
+    mine = f"--user-data-dir={folder}".encode()
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        if _reads(place, lambda line: mine in line and b"--type=" not in line):
+            os.kill(int(place.parent.name), signal.SIGKILL)
+    (folder / "SingletonLock").unlink(missing_ok=True)
+
+
+def _reads(place: Path, fits: Callable[[bytes], bool]) -> bool:
+    try:
+        return fits(place.read_bytes())
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_a_double_click_answers_once(browser: Browser) -> None:
+    pages = [small.text("a"), small.text("b"), small.text("c"), small.end()]
+    with served(FakeServer(pages)) as fake, opened(browser, fake) as page:
+        page.get_by_role("button", name="Go on").dblclick()
+        settled(page)
+        expect(page.locator("body")).to_have_attribute("data-name", "b")
+        once_each(fake, "a")
+
+
+def test_a_double_click_on_the_last_question_answers_once(browser: Browser) -> None:
+    with served(two_trials()) as fake, opened(browser, fake) as page:
+        rate(page, 1)
+        rate(page, 1)
+        hear(page)
+        page.keyboard.press("5")
+        page.locator("button.wide").dblclick()
+        expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
+        once_each(fake, "1.1")
+
+
+def test_a_second_tab_sees_the_first_and_may_take_over(browser: Browser) -> None:
+    with served(two_trials()) as fake:
+        context = browser.new_context()
+        first, _ = arrive(context, fake)
+        at(first, "Session 1 of 2")
+        second, _ = arrive(context, fake)
+        at(second, "This test is open in another tab")
+        second.get_by_role("button", name="Use this tab").click()
+        at(second, "Session 1 of 2")
+        at(first, "This test is open in another tab")
+        for value in (1, 2, 3):
+            rate(second, value)
+        expect(second.locator("#where")).to_contain_text("Trial 2 of 2")
+        first.get_by_role("button", name="Use this tab").click()
+        expect(first.locator("#where")).to_contain_text("Trial 2 of 2")
+        once_each(fake, "1.1")
+        context.close()
+
+
+def test_a_page_that_another_browser_answered_is_not_answered_twice(browser: Browser) -> None:
+    with served(two_trials()) as fake, opened(browser, fake) as page:
+        rate(page, 1)
+        rate(page, 1)
+        with opened(browser, fake) as other:
+            for value in (4, 4, 4):
+                rate(other, value)
+            settled(other)
+        rate(page, 1)
+        expect(page.get_by_text("answered elsewhere").first).to_be_visible()
+        expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
+        once_each(fake, "1.1")
+        assert fake.values() == {"1.1": {"BAK": 4, "SIG": 4, "OVRL": 4}}
+
+
+def test_an_answer_that_is_refused_is_told_and_comes_to_the_events(browser: Browser) -> None:
+    wrong = '{"error": {"code": "wrong", "message": "no", "wrong": ["agree must be true"]}}'
+    with (
+        served(FakeServer([small.consent(), small.end()])) as fake,
+        opened(browser, fake) as page,
+    ):
+        page.route(ANSWERS, lambda route: route.fulfill(status=422, body=wrong))
+        page.locator("label.check").click()
+        go_on(page)
+        expect(page.locator(".notice")).to_contain_text("agree must be true")
+        with page.expect_response("**/events", timeout=10_000):
+            page.unroute(ANSWERS)
+        page.locator("label.check").click()
+        go_on(page)
+        expect(page.locator(".code")).to_be_visible()
+        told = [one for one in fake.events if one["kind"] == "refused"]
+        assert [(one["page"], one["values"]) for one in told] == [("consent", {"agree": True})]
+        once_each(fake, "consent")
+
+
+def test_an_id_is_made_where_there_is_no_maker_of_ids(browser: Browser) -> None:
+    with served(FakeServer([small.text("a"), small.end()])) as fake:
+        context = browser.new_context()
+        context.add_init_script("delete Crypto.prototype.randomUUID")
+        page, said = arrive(context, fake)
+        go_on(page)
+        expect(page.locator(".code")).to_be_visible()
+        [answer] = fake.answers
+        assert [len(part) for part in answer["id"].split("-")] == [8, 4, 4, 4, 12]
+        assert answer["id"][14] == "4"
+        assert said == []
+        context.close()
+
+
+def test_a_browser_that_keeps_nothing_still_sends_answers(browser: Browser) -> None:
+    with served(FakeServer([small.text("a"), small.end()])) as fake:
+        context = browser.new_context()
+        context.add_init_script("IDBFactory.prototype.open = () => { throw new Error('no') }")
+        page, said = arrive(context, fake)
+        go_on(page)
+        expect(page.locator(".code")).to_be_visible()
+        once_each(fake, "a")
+        assert said == []
+        context.close()

@@ -1,0 +1,55 @@
+"""What browsers are given: small, without markup in strings, with words that there are."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import earwitness
+from earwitness.listening.wordings import wording
+
+WEB = Path(earwitness.__file__).parent / "web"
+STATIC = sorted(path for path in (WEB / "static").rglob("*") if path.suffix in (".js", ".css"))
+SCRIPTS = [path for path in STATIC if path.suffix == ".js"]
+SHELL = (WEB / "templates" / "shell.html").read_text(encoding="utf-8")
+STATES = {"saved", "sending", "waiting", "play", "playing", "heard", "play_again"}  # by their name
+
+
+def test_all_that_is_loaded_before_a_sound_is_small() -> None:
+    words = str(dict(wording("fr").web))
+    sizes = [len(gzip.compress(path.read_bytes())) for path in STATIC]
+    assert sum(sizes) + len(gzip.compress((SHELL + words).encode())) < 30_000
+
+
+def test_no_text_becomes_markup_or_script() -> None:
+    for path in SCRIPTS:
+        code = path.read_text(encoding="utf-8")
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b", code)
+        assert not re.search(r"https?://|new Function|\.style\s*=", code), path.name
+    assert not re.search(r"<style|\sstyle=|\son\w+=|https?://", SHELL)
+    assert re.findall(r"<script(?! type=\"application/json\")([^>]*)>", SHELL) == [
+        ' type="module" src="{{ static }}/listen.js"'
+    ]
+
+
+def test_every_module_that_is_imported_is_there_and_every_one_is_used() -> None:
+    found = {WEB / "static" / "listen.js"}
+    for path in SCRIPTS:
+        for name in re.findall(r'from "(\.[^"]+)"', path.read_text(encoding="utf-8")):
+            found.add((path.parent / name).resolve())
+    assert found == set(SCRIPTS)
+
+
+def test_every_word_is_known_and_every_known_word_is_used() -> None:
+    code = SHELL + "".join(path.read_text(encoding="utf-8") for path in SCRIPTS)
+    said = set(re.findall(r'\bsay\("(\w+)"', code)) | set(re.findall(r"words\.(\w+)", SHELL))
+    known = set(wording("en").web)
+    assert said <= known
+    spelt = set(re.findall(r'"(\w+)"', code)) | {f"device_{one}" for one in _steps()}
+    assert known - said - spelt == set()
+    assert known >= STATES
+
+
+def _steps() -> list[str]:
+    return ["level", "sides", "huggins", "antiphase"]
