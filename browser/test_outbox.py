@@ -32,7 +32,7 @@ def test_an_answer_waits_for_the_network(browser: Browser) -> None:
         for value in (1, 2, 3):
             rate(page, value)
         expect(page.locator("#saving")).to_have_text("1 waiting – will be sent")
-        expect(page.get_by_text("kept on this device")).to_be_visible()
+        expect(page.locator("main .told")).to_contain_text("kept on this device")
         assert fake.answers == []
         page.unroute(ANSWERS)
         page.get_by_role("button", name="Try now").click()
@@ -224,7 +224,7 @@ def test_a_page_that_another_browser_answered_is_not_answered_twice(browser: Bro
         with opened(browser, fake) as other:
             for value in (4, 4, 4):
                 rate(other, value)
-            settled(other)
+            expect(other.locator("#where")).to_contain_text("Trial 2 of 2")
         rate(page, 1)
         expect(page.get_by_text("answered elsewhere").first).to_be_visible()
         expect(page.locator("#where")).to_contain_text("Trial 2 of 2")

@@ -32,6 +32,7 @@ export function heading(text) {
 /** Show something as the whole page. */
 export function show(...children) {
   const main = document.querySelector("main");
+  main.inert = false;
   main.replaceChildren(...children.flat().filter(Boolean));
   main.querySelector("h1")?.focus({ preventScroll: true });
   scrollTo(0, 0);

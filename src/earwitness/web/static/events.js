@@ -4,6 +4,13 @@ import { newId } from "./outbox.js";
 
 const PAUSE = 3000;
 
+/** What the browser says of itself. */
+export function deviceFacts() {
+  const { width, height } = screen;
+  const { maxTouchPoints, userAgent } = navigator;
+  return { screen: [width, height], window: [innerWidth, innerHeight], touch: maxTouchPoints > 0, agent: userAgent };
+}
+
 export class Events {
   #batch = [];
   #timer = 0;

@@ -18,7 +18,7 @@ function pressed(event) {
   if (event.ctrlKey || event.altKey || event.metaKey) return;
   keyboard = true;
   const element = event.target instanceof Element ? event.target : document.body;
-  if (document.querySelector("dialog[open]")) return;
+  if (document.querySelector("dialog[open], main[inert]")) return;
   if (/^\d$/.test(event.key) && !element.matches(TEXT)) {
     const chosen = document.querySelector(`main [data-key="${event.key}"]:not(:disabled)`);
     if (chosen && !event.repeat) chosen.click();

@@ -2,13 +2,15 @@
 
 import { showDevice } from "./device.js";
 import { announce, button, heading, make, paragraphs, show } from "./dom.js";
-import { Events } from "./events.js";
+import { Drafts } from "./drafts.js";
+import { deviceFacts, Events } from "./events.js";
 import { showForm } from "./forms.js";
 import { openKept } from "./kept.js";
 import { listenToKeys } from "./keys.js";
 import { ask, newId, Outbox } from "./outbox.js";
 import * as pages from "./pages.js";
 import { Sounds } from "./sound.js";
+import { showProgress, showSaving } from "./status.js";
 import { oneTab } from "./tabs.js";
 import { show as showAcr } from "./trials/acr.js";
 import { show as showP835 } from "./trials/p835.js";
@@ -18,7 +20,8 @@ import { say } from "./words.js";
 const TRIALS = { p835: showP835, acr: showAcr };
 const SHOWN = { consent: pages.consent, text: pages.text, rest: pages.rest, feedback: pages.feedback,
   end: pages.end, form: showForm, device: showDevice, ...TRIALS };
-const AGAIN = 4000;
+const AGAIN = 4000; // milliseconds between questions after a server that is not there
+const CALM = 400; // milliseconds before a page gives way to "one moment"
 
 const link = location.pathname.replace(/\/+$/, "");
 const level = `earwitness level ${link}`;
@@ -26,25 +29,22 @@ const level = `earwitness level ${link}`;
 class Flow {
   #elsewhere = false;
   #timer = 0;
+  #holding = 0;
+  #held = ""; // "quiet", "shown" or "late" while an answer is on its way
   #visit = "?visit=new"; // said once, when the page is opened
 
   async start() {
     this.kept = await openKept();
     const heard = { replied: (...told) => this.replied(...told), changed: (...told) => this.saving(...told) };
     this.outbox = new Outbox(this.kept.waiting, link, heard);
+    this.drafts = new Drafts(this.kept.drafts, link);
     this.sounds = new Sounds();
     this.events = new Events(this.outbox);
     this.tabs = oneTab(link, (elsewhere) => this.elsewhere(elsewhere));
     if (!this.kept.lasting) addEventListener("beforeunload", (event) => this.waits && event.preventDefault());
     document.getElementById("withdraw").addEventListener("click", () => this.withdraw());
-    this.events.tell("device", this.device());
+    this.events.tell("device", deviceFacts());
     if (await this.tabs.alone()) await this.go();
-  }
-
-  device() {
-    const { width, height } = screen;
-    return { screen: [width, height], window: [innerWidth, innerHeight], touch: navigator.maxTouchPoints > 0,
-      agent: navigator.userAgent };
   }
 
   /** First whatever waits, then the state. */
@@ -66,6 +66,7 @@ class Flow {
   }
 
   unreachable() {
+    this.release();
     document.body.dataset.page = "unreachable";
     if (this.#elsewhere) return;
     show(heading(say("unreachable")), make("p", { class: "told" }, say("unreachable_told")),
@@ -73,32 +74,39 @@ class Flow {
     this.#timer = setTimeout(() => this.go(), AGAIN);
   }
 
-  /** While an answer is on its way. */
+  /** While an answer is on its way: the page stays, but cannot be used, then gives way. */
   hold() {
-    const told = make("p", { class: "told", role: "status", id: "hold" }, say("sending"));
-    show(heading(say("one_moment")), told);
+    document.querySelector("main").inert = true;
+    this.#held = "quiet";
+    this.#holding = setTimeout(() => this.showHeld("shown"), CALM);
+  }
+
+  showHeld(how) {
+    const late = how === "late";
+    this.release();
+    this.#held = how;
     document.body.dataset.page = "sending";
+    show(heading(say(late ? "unreachable" : "one_moment")),
+      make("p", { class: "told" }, say(late ? "waiting_told" : "sending")),
+      late && button(say("try_now"), () => this.outbox.send(), { main: true }));
+    if (late) announce(say("waiting_told"));
+  }
+
+  release() {
+    clearTimeout(this.#holding);
+    this.#held = "";
   }
 
   saving(count, late) {
     this.waits = count > 0;
-    const told = !count ? "saved" : late ? "waiting" : "sending";
-    const place = document.getElementById("saving");
-    place.dataset.state = told;
-    const text = say(told, { count });
-    if (place.textContent !== text) place.textContent = text;
-    const hold = document.getElementById("hold");
-    if (hold && count && late && !("late" in hold.dataset)) {
-      hold.dataset.late = "";
-      hold.textContent = say("waiting_told");
-      hold.after(button(say("try_now"), () => this.outbox.send(), { main: true }));
-    }
+    showSaving(count, late);
+    if (count && late && this.#held && this.#held !== "late") this.showHeld("late");
   }
 
   async replied(entry, status, told) {
     if (entry.to !== "answers") return;
     const { page, values } = entry.body;
-    await this.kept.drafts.delete(this.draftKey(page));
+    await this.drafts.delete(page);
     this.notice = "";
     if (status >= 300) {
       this.events.tell("refused", { page, status, values });
@@ -110,14 +118,15 @@ class Flow {
 
   async show(state) {
     this.state = state;
+    this.release();
     if (this.#elsewhere) return;
     const view = state.page;
     this.events.turn(view?.name ?? "");
     document.body.dataset.page = view?.kind ?? "none";
     document.body.dataset.name = view?.name ?? "";
-    this.progress(state);
+    showProgress(state);
     this.load(state);
-    await this.forget(view?.name);
+    await this.drafts.only(view?.name);
     const own = pages.instead(state, { again: () => this.go() });
     if (!own) await this.page(view, state);
     if (this.notice) this.tellNotice();
@@ -138,7 +147,7 @@ class Flow {
     };
     const { sounds, events } = this;
     const setLevel = (decibels) => (sounds.setLevel(decibels), localStorage.setItem(level, decibels));
-    await shown(this.resolved(view), { answer, sounds, events, state, setLevel, draft: this.draft(view.name), again: () => this.go() });
+    await shown(this.resolved(view), { answer, sounds, events, state, setLevel, draft: this.drafts.of(view.name), again: () => this.go() });
   }
 
   /** The view with addresses of sounds below this very link. */
@@ -161,36 +170,6 @@ class Flow {
     }
   }
 
-  draftKey(page) {
-    return `${link} ${page}`;
-  }
-
-  draft(page) {
-    const key = this.draftKey(page);
-    const { drafts } = this.kept;
-    return {
-      read: async () => (await drafts.get(key))?.data,
-      write: (data) => drafts.put({ key, link, data: structuredClone(data) }),
-    };
-  }
-
-  async forget(page) {
-    const { drafts } = this.kept;
-    const past = (await drafts.all()).filter((one) => one.link === link && one.key !== this.draftKey(page));
-    for (const one of past) await drafts.delete(one.key);
-  }
-
-  progress({ progress: [done, all] = [0, 0], minutes, page, withdrawn, blocked, done: over }) {
-    const bar = document.querySelector("progress");
-    bar.max = Math.max(1, all);
-    bar.value = done;
-    const left = minutes > 0 && !over ? say("minutes", { minutes: Math.ceil(minutes) }) : "";
-    const where = page?.progress ? say("trial", { number: page.progress[0], count: page.progress[1] }) : "";
-    document.getElementById("where").textContent = [where, left].filter(Boolean).join(" · ");
-    document.getElementById("withdraw").hidden = Boolean(withdrawn || blocked);
-    document.querySelector("header").hidden = Boolean(withdrawn || blocked);
-  }
-
   tellNotice() {
     const main = document.querySelector("main");
     main.querySelector("h1")?.after(make("p", { class: "notice" }, this.notice));
@@ -200,6 +179,7 @@ class Flow {
 
   elsewhere(now) {
     this.#elsewhere = now;
+    this.release();
     this.#visit = "";
     if (!now) return void this.go();
     document.body.dataset.page = "elsewhere";
@@ -212,7 +192,7 @@ class Flow {
       const { status } = await ask(`${link}/withdraw`, { confirm: true });
       if (status >= 300) throw new Error(String(status));
       await this.outbox.clear();
-      await this.forget(null);
+      await this.drafts.only(null);
       await this.show({ withdrawn: true });
     });
   }

@@ -1,0 +1,26 @@
+// The line above the page: how far, how long yet, and whether all answers are saved.
+
+import { say } from "./words.js";
+
+/** Show whether answers wait; `late` if sending has failed. */
+export function showSaving(count, late) {
+  const told = !count ? "saved" : late ? "waiting" : "sending";
+  const place = document.getElementById("saving");
+  place.dataset.state = told;
+  const text = say(told, { count });
+  if (place.textContent !== text) place.textContent = text;
+}
+
+/** Show how far the listener is. */
+export function showProgress({ progress: [done, all] = [0, 0], minutes, page, withdrawn, blocked, done: over }) {
+  const bar = document.querySelector("progress");
+  bar.max = Math.max(1, all);
+  bar.value = done;
+  const left = minutes > 0 && !over ? say("minutes", { minutes: Math.ceil(minutes) }) : "";
+  const [number, count] = page?.progress ?? [];
+  const where = count ? say("trial", { number, count }) : "";
+  document.getElementById("where").textContent = [where, left].filter(Boolean).join(" · ");
+  const shut = Boolean(withdrawn || blocked);
+  document.getElementById("withdraw").hidden = shut;
+  document.querySelector("header").hidden = shut;
+}
