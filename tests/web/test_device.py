@@ -55,7 +55,8 @@ def test_every_listener_has_rounds_of_their_own_and_every_place_alike() -> None:
     for one in all_of:
         for places in one.values():
             assert Counter(places) == dict.fromkeys(range(3), ROUNDS // 3)
-    assert drawn(["level", "sides"], 3, 1) == {}
+    assert drawn(["level"], 3, 1) == {}
+    assert {str(drawn(["sides"], 3, one)["sides"]) for one in range(1, 40)} == {"[0, 1]", "[1, 0]"}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from earwitness.cli.group import Terminated
 from earwitness.errors import UsageError
 from earwitness.store import State, Store
 from earwitness.web import POLICIES, Settings, Site, make_app, make_site
+
+WAITING = 1024  # connections that are not taken yet
 
 
 @click.command("serve")
@@ -58,9 +60,17 @@ def command(study: Path, db: str | None, host: str, port: int, **how: Any) -> No
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    """A socket that listens; known to be of TCP, as else replies wait for one another."""
+    wanted = {"type": socket.SOCK_STREAM, "proto": socket.IPPROTO_TCP}
     try:
-        return socket.create_server((host, port), family=family, backlog=1024)
+        family, _, _, _, place = socket.getaddrinfo(host, port, **wanted)[0]
+        with ExitStack() as stack:
+            bound = stack.enter_context(socket.socket(family, **wanted))
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind(place)
+            bound.listen(WAITING)
+            stack.pop_all()
+        return bound
     except OSError as error:
         raise UsageError(f"{host}:{port}: cannot serve there: {error.strerror or error}") from None
 

@@ -20,20 +20,24 @@ STREAM = 11  # of chance beside those of designs
 
 
 def drawn(steps: Sequence[str], seed: int, listener: int) -> dict[str, list[int]]:
-    """For every test, which of three sounds is the other one, round by round.
+    """For every test, which of three sounds is the other one, round by round, each equally often.
+
+    For the sides, 0 is left and 1 is right.
 
     >>> drawn(["level", "huggins"], 1, 1) == drawn(["huggins"], 1, 1)
     True
     """
-    tests = [step for step in TESTS if step in steps]
-    return {step: _places(seed, listener, TESTS.index(step)) for step in tests}
+    rounds = {"sides": [0, 1], **{test: [*range(CHOICES)] * (ROUNDS // CHOICES) for test in TESTS}}
+    return {
+        step: _shuffled(places, (seed, STREAM, listener, STEPS.index(step)))
+        for step, places in rounds.items()
+        if step in steps
+    }
 
 
-def _places(seed: int, listener: int, test: int) -> list[int]:
-    """Every place equally often."""
-    sequence = np.random.SeedSequence((seed, STREAM, listener, test))
-    rng = np.random.Generator(np.random.PCG64(sequence))
-    return [int(one) for one in rng.permutation(np.arange(ROUNDS) % CHOICES)]
+def _shuffled(places: Sequence[int], stream: tuple[int, ...]) -> list[int]:
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(stream)))
+    return [int(one) for one in rng.permutation(places)]
 
 
 def misfits(steps: Sequence[str], values: Mapping[str, Any]) -> Iterator[str]:

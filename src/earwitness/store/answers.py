@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, insert, select, union_all
+from sqlalchemy import Connection, Select, bindparam, insert, select, union_all
 
 from earwitness.data import Answer
 from earwitness.errors import UsageError
@@ -32,6 +32,9 @@ COLUMNS = (
 )
 WHOLE = answers.join(JOINED, answers.c.listener == listeners.c.serial)
 LATER = answers.alias("later")
+OF_SAME = (LATER.c.listener == answers.c.listener) & (LATER.c.page == answers.c.page)
+SUPERSEDED = select(LATER.c.serial).where(OF_SAME, LATER.c.supersedes == answers.c.id).exists()
+COUNTS = ~SUPERSEDED & (answers.c.aside == 0)
 NEARBY = (answers.c.id, answers.c.page, answers.c["values"], answers.c.supersedes, answers.c.aside)
 OWN = select(*NEARBY).where(answers.c.listener == bindparam("listener"))
 NEAR = union_all(  # with the same id, or to these pages: each found by an index of its own
@@ -40,6 +43,11 @@ NEAR = union_all(  # with the same id, or to these pages: each found by an index
     OWN.where(answers.c.page == bindparam("after")),
 )
 ADD = insert(answers)
+ANSWERED = (  # made once: what every visit asks
+    select(answers.c.page, answers.c.received)
+    .where(answers.c.listener == bindparam("listener"), COUNTS)
+    .order_by(answers.c.serial)
+)
 Meta = Mapping[str, Any] | None
 
 
@@ -124,12 +132,12 @@ def set_aside(connection: Connection, study: str, listener: int, pages: Iterable
     who, wanted = listener_row(connection, study, listener), set(pages)
     if who.state == State.WITHDRAWN:
         return 0
-    chosen = select(answers).where(answers.c.listener == who.serial, last(), answers.c.aside == 0)
+    chosen = select(answers).where(answers.c.listener == who.serial, COUNTS)
     same = ("listener", "page", "values", "heard", "at", "version")
     rows = [
         {name: one._mapping[name] for name in same}
         | {"id": secrets.token_hex(16), "supersedes": one.id, "received": now(), "aside": 1}
-        for one in connection.execute(chosen)
+        for one in connection.execute(chosen.order_by(answers.c.serial))
         if one.page in wanted
     ]
     if rows:
@@ -137,32 +145,22 @@ def set_aside(connection: Connection, study: str, listener: int, pages: Iterable
     return len(rows)
 
 
-def last() -> ColumnElement[bool]:
-    """Whether nothing supersedes a row."""
-    of_same = (LATER.c.listener == answers.c.listener) & (LATER.c.page == answers.c.page)
-    later = select(LATER.c.serial).where(of_same, LATER.c.supersedes == answers.c.id)
-    return ~later.exists()
-
-
 def counting(connection: Connection, study: str, listener: int | None) -> list[Answer]:
     """Answers that count now, of all listeners or of one: those that nothing supersedes."""
-    chosen = _chosen(connection, study, listener).where(last(), answers.c.aside == 0)
+    chosen = _chosen(connection, study, listener).where(COUNTS)
     return [_given(row).answer for row in connection.execute(chosen)]
 
 
 def answered(connection: Connection, study: str, listener: int) -> dict[str, str]:
     """Pages with an answer that counts, in the order they came, and when they did."""
     who = listener_row(connection, study, listener)
-    chosen = select(answers.c.page, answers.c.received).where(
-        answers.c.listener == who.serial, last(), answers.c.aside == 0
-    )
-    rows = connection.execute(chosen.order_by(answers.c.serial))
-    return {row.page: row.received for row in rows}
+    rows = connection.execute(ANSWERED, {"listener": who.serial})
+    return {page: received for page, received in rows}  # noqa: C416
 
 
 def answer_to(connection: Connection, study: str, listener: int, page: str) -> Answer | None:
     """The answer to a page that counts."""
-    chosen = _chosen(connection, study, listener).where(last(), answers.c.aside == 0)
+    chosen = _chosen(connection, study, listener).where(COUNTS)
     row = connection.execute(chosen.where(answers.c.page == page)).one_or_none()
     return None if row is None else _given(row).answer
 

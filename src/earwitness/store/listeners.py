@@ -31,6 +31,8 @@ WHO = (  # made once: what every answer asks
     .where(studies.c.digest == bindparam("digest"), listeners.c.number == bindparam("number"))
 )
 
+BY_TOKEN = select(*COLUMNS).select_from(JOINED).where(listeners.c.token == bindparam("token"))
+
 
 def add_study(connection: Connection, digest: str, title: str) -> None:
     """Enter a study by the digest of its file; it may be there already."""
@@ -87,7 +89,8 @@ def claim(
 
 def listener_by_token(connection: Connection, token: str) -> Listener | None:
     """Whose link this is."""
-    return _find(connection, listeners.c.token == plain("token", token))
+    row = connection.execute(BY_TOKEN, {"token": plain("token", token)}).one_or_none()
+    return None if row is None else listener(row)
 
 
 def study_serial(connection: Connection, digest: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, case, func, select
 
-from earwitness.store.answers import given, last
+from earwitness.store.answers import COUNTS, given
 from earwitness.store.events import happened
 from earwitness.store.listeners import COLUMNS, JOINED, listener, study_serial
 from earwitness.store.records import Listener, ListenerStatus
@@ -32,7 +32,7 @@ def status(connection: Connection, study: str) -> list[ListenerStatus]:
 
 
 def _counts(connection: Connection, serial: int) -> dict[int, tuple[int, int, str]]:
-    now = func.sum(case((last() & (answers.c.aside == 0), 1), else_=0))
+    now = func.sum(case((COUNTS, 1), else_=0))
     more = func.sum(case(((answers.c.supersedes != "") & (answers.c.aside == 0), 1), else_=0))
     columns = (listeners.c.number, now, more, func.max(answers.c.received))
     whole = answers.join(listeners, answers.c.listener == listeners.c.serial)

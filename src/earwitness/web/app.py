@@ -15,6 +15,7 @@ from earwitness.web.site import Site
 
 ROUTES = (
     Route("/", join.front),
+    Route("/favicon.ico", join.no_picture),
     Route("/join", join.join),
     Route("/l/{token}", listen.show),
     Route("/l/{token}/state", listen.state),

@@ -26,6 +26,12 @@ async def front(request: Request) -> Response:
     return HTMLResponse(notice(site_of(request), "own_link"))
 
 
+async def no_picture(request: Request) -> Response:
+    """Browsers ask for a picture of the site by themselves; there is none, and no fault in it."""
+    del request
+    return Response(status_code=204)
+
+
 async def join(request: Request) -> Response:
     """Take a place, the same one for the same person, and go there."""
     site = site_of(request)

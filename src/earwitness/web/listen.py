@@ -59,8 +59,7 @@ async def answers(request: Request) -> Response:
     """Keep an answer, and say where the listener is then."""
     body = await sent(request)
     id, page, values, meta, at = _parts(body)
-    now = await run_in_threadpool(here, request)
-    await run_in_threadpool(_check, now, page, values, meta)
+    now = await run_in_threadpool(lambda: _checked(here(request), page, values, meta))
     answer = _answer(now, page, values, at)
     try:
         writing = now.site.store.write(add_answer, answer, id, meta, now.before(page))
@@ -95,7 +94,9 @@ def _parts(body: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], dict[str,
     return str(id), str(page), dict(values or {}), whole(meta), str(at)
 
 
-def _check(now: Standing, page: str, values: Mapping[str, Any], meta: Mapping[str, Any]) -> None:
+def _checked(
+    now: Standing, page: str, values: Mapping[str, Any], meta: Mapping[str, Any]
+) -> Standing:
     """Refuse what is not asked now, and what cannot be."""
     known = page in now.visit.pages and page in now.course.places
     is_open = page == now.page.name and now.place < len(now.course.pages) - 1
@@ -108,6 +109,7 @@ def _check(now: Standing, page: str, values: Mapping[str, Any], meta: Mapping[st
         raise _wrong(error.wrong) from None
     if is_open and (wrong := unheard(asked.view, meta)):
         raise _wrong(wrong)
+    return now
 
 
 def _wrong(wrong: Any) -> Refusal:
