@@ -29,7 +29,7 @@ from earwitness.listening.wordings import wording
 WEB = Path(__file__).parents[1] / "src" / "earwitness" / "web"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "img-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 RATE = 16000
 View = dict[str, Any]

@@ -10,7 +10,9 @@ import earwitness
 from earwitness.listening.wordings import wording
 
 WEB = Path(earwitness.__file__).parent / "web"
-STATIC = sorted(path for path in (WEB / "static").rglob("*") if path.suffix in (".js", ".css"))
+STATIC = sorted(
+    path for path in (WEB / "static").rglob("*") if path.suffix in (".js", ".css", ".svg")
+)
 SCRIPTS = [path for path in STATIC if path.suffix == ".js"]
 SHELL = (WEB / "templates" / "shell.html").read_text(encoding="utf-8")
 STATES = {"saved", "sending", "waiting", "play", "playing", "heard", "play_again"}  # by their name

@@ -10,8 +10,13 @@ const PAUSE = 300; // milliseconds between sounds
 
 const later = (time) => new Promise((done) => setTimeout(done, time));
 
+/** Show the first step; the others follow as the listener goes on. */
+export function showDevice(view, at) {
+  allSteps(view, at);
+}
+
 /** Go through the steps that the server names, then answer with what came out. */
-export async function showDevice(view, at) {
+async function allSteps(view, at) {
   const steps = { level, sides, huggins: hugginsCheck, antiphase };
   const found = {};
   for (const [n, name] of view.steps.entries()) {

@@ -182,6 +182,7 @@ class Flow {
     this.release();
     this.#visit = "";
     if (!now) return void this.go();
+    this.sounds.hush();
     document.body.dataset.page = "elsewhere";
     show(heading(say("elsewhere")), paragraphs(say("elsewhere_told")),
       button(say("take_over"), () => this.tabs.take(), { main: true }));

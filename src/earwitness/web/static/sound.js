@@ -98,6 +98,11 @@ export class Sounds {
     if (context.state !== "running") throw new SoundError("sound_asleep");
   }
 
+  /** Be silent until woken again. */
+  hush() {
+    this.#context?.suspend();
+  }
+
   /** Play a decoded sound to its end; `moved` hears from 0 to 1 how far it is. */
   async play(buffer, moved = () => {}) {
     await this.wake();
