@@ -37,7 +37,7 @@ tests: $(DEV)/.installed
 prove: $(DEV)/.installed  ## full counts and benchmarks; dated output in docs/proof.md
 	@$(STAGE) prove python benchmarks/prove.py
 
-browser: $(DEV)/.installed  ## the report's page in Chromium, which must be installed
+browser: $(DEV)/.installed  ## reports and the pages of listeners in Chromium, which must be installed
 	@$(STAGE) browser pytest -q browser
 
 docs: $(DEV)/.installed  ## write the generated pages again

@@ -20,7 +20,7 @@ SETTINGS = {
 }
 COMMANDS = {
     "All tests with full counts": ["-m", "pytest", "-q", "-n", "2", "--durations=12"],
-    "The report in Chromium": ["-m", "pytest", "-q", "browser"],
+    "Pages in Chromium": ["-m", "pytest", "-q", "browser"],
     "Chapters against chunkseg": ["benchmarks/chapters.py"],
     "Titles against bert-score": ["benchmarks/titles.py"],
     "Word networks against one pass": ["benchmarks/summaries.py"],
@@ -29,6 +29,7 @@ COMMANDS = {
     "Intervals of mean ratings, by simulation": ["benchmarks/coverage.py"],
     "Alpha against krippendorff": ["benchmarks/agreement.py"],
     "The store, however much it holds": ["benchmarks/store.py"],
+    "From a click to the first sound": ["benchmarks/listen.py"],
 }
 
 

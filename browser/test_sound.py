@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from browser import small_study as small
-from browser.fake_server import RATE, FakeServer, served
+from browser.fake_server import RATE, FakeServer, served, tone
 from browser.listener import TAP, arrive, at, go_on, hear, opened, rate, settled
 from playwright.sync_api import Browser, Page, expect
 
@@ -152,6 +152,26 @@ def test_a_context_that_will_not_start_asks_for_a_click(browser: Browser) -> Non
         rate(page, 2)
         expect(page.locator(".code")).to_be_visible()
         assert [one["ended"] for one in fake.answers[0]["meta"]["plays"]] == [True]
+        context.close()
+
+
+def test_a_sound_that_stops_is_told_and_does_not_count_as_heard(browser: Browser) -> None:
+    fake = one_trial()
+    fake.sound = tone(1.0)
+    with served(fake):
+        context = browser.new_context()
+        context.add_init_script(
+            "globalThis.AudioContext = class extends AudioContext {"
+            " constructor(...given) { super(...given); globalThis.context = this; } };"
+        )
+        page, _ = arrive(context, fake)
+        page.get_by_role("button", name="Play").click()
+        page.evaluate("setTimeout(() => context.suspend(), 200)")
+        expect(page.locator(".said")).to_contain_text("cut off before its end")
+        assert page.get_by_role("radio", disabled=True).count() == 5
+        rate(page, 1)
+        expect(page.locator(".code")).to_be_visible()
+        assert [one["ended"] for one in fake.answers[0]["meta"]["plays"]] == [False, True]
         context.close()
 
 

@@ -152,6 +152,8 @@ class Watch {
 
   constructor(context) {
     this.context = context;
+    this.last = context.currentTime;
+    this.moved = performance.now();
     this.#mark();
   }
 
@@ -163,8 +165,10 @@ class Watch {
   look() {
     const wall = performance.now() - this.wall;
     const clock = this.context.currentTime - this.clock;
-    this.still = clock > 0 ? 0 : wall;
-    if (clock <= 0) return;
+    if (this.context.currentTime > this.last) this.moved = performance.now();
+    this.last = this.context.currentTime;
+    this.still = performance.now() - this.moved;
+    if (this.still > 0) return; // counted once, when it moves again
     if (wall / 1000 - clock > GAP) this.underruns += 1;
     if (wall / 1000 - clock > GAP || clock - wall / 1000 > GAP) this.#mark();
   }
