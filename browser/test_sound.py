@@ -182,6 +182,10 @@ def test_a_lost_focus_is_counted(browser: Browser) -> None:
         rate(page, 2)
         expect(page.locator(".code")).to_be_visible()
         assert fake.answers[0]["meta"]["focus_lost"] == 1
+        for _ in range(100):  # events are sent when there is time for them
+            if fake.events:
+                break
+            page.wait_for_timeout(100)
         kinds = [(one["kind"], one["page"]) for one in fake.events]
         assert ("focus_lost", "1.1") in kinds
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from browsing import answer
@@ -60,7 +60,7 @@ def running(path: Path, address: str, *more: str) -> Iterator[Running]:
 def answering(server: str, own: str, stored: list[str], enough: threading.Event) -> dict[str, Any]:
     """Answer pages until the server is gone or the study is done; the last state that was seen."""
     state: dict[str, Any] = {}
-    with httpx.Client(base_url=server, timeout=60) as client:
+    with httpx2.Client(base_url=server, timeout=60) as client:
         try:
             state = client.get(f"{own}/state").json()
             while not state["done"]:
@@ -70,7 +70,7 @@ def answering(server: str, own: str, stored: list[str], enough: threading.Event)
                 state = got["state"]
                 if len(stored) >= 5:
                     enough.set()
-        except httpx.TransportError:
+        except httpx2.TransportError:
             pass  # it was killed
     enough.set()
     return state
@@ -118,9 +118,9 @@ def test_a_server_that_is_stopped_ends_in_good_order(folder: Path, sign: int) ->
     with running(path, str(folder / "own.db"), "--root-path", "/x", "--open", "1") as server:
         assert server.address.startswith("http://127.0.0.1:")
         assert server.told[1].startswith(f"links: earwitness study links {path} --db ")
-        got = httpx.get(f"{server.address}/")
+        got = httpx2.get(f"{server.address}/")
         assert (got.status_code, "server" in got.headers) == (200, False)
-        assert httpx.get(f"{server.address}/join").headers["location"].startswith("/x/l/")
+        assert httpx2.get(f"{server.address}/join").headers["location"].startswith("/x/l/")
         code, told = server.end(sign)
     assert code == 0, told
     assert told.splitlines()[0].startswith(f"open link: {server.address}/join (1 places free)")
@@ -147,5 +147,5 @@ def test_what_proxies_say_holds_only_if_they_are_trusted(
     path, more = study(folder, "acr", NO_REST), ["--trust-proxy", trusted] if trusted else []
     with running(path, str(folder / "own.db"), "--open", "1", *more) as server:
         forwarded = {"x-forwarded-proto": "https", "x-forwarded-for": "1.2.3.4"}
-        got = httpx.get(f"{server.address}/join", headers=forwarded)
+        got = httpx2.get(f"{server.address}/join", headers=forwarded)
         assert ("Secure" in got.headers["set-cookie"]) is secure

@@ -191,9 +191,9 @@ def test_scripts_are_kept_by_their_digest_and_sent_compressed(folder: Path) -> N
 
 
 def test_the_shell_gives_the_words_of_the_study(folder: Path) -> None:
-    words = "language: fr\nwordings: {pages: {next: \"</script><b> & 'suite'\"}}\n"
+    words = "language: fr\nwordings: {web: {next: \"</script><b> & 'suite'\"}}\n"
     with served(study(folder, "acr", words), str(folder / "store.db")) as client:
         page = client.get(link(client)).text
         assert '<html lang="fr">' in page
         assert "</script><b>" not in page
-        assert "Entraînement" in page or "Entra\\u00eenement" in page
+        assert "Enregistré" in page or "Enregistr\\u00e9" in page

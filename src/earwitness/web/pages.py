@@ -34,7 +34,7 @@ def _about(site: Site) -> dict[str, object]:
     return {
         "title": study.title,
         "language": study.language,
-        "words": dict(site.words.pages) | dict(site.words.web),
+        "words": dict(site.words.web),
         "root": root,
         "static": f"{root}/static/{assets().digest}",
     }
