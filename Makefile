@@ -9,17 +9,24 @@ DEV := .venv/dev-$(call key,requirements-dev.lock)
 STAGE := PATH="$(CURDIR)/$(DEV)/bin:$$PATH" .ci/stage
 EXAMPLE := examples/chapters
 
-.PHONY: demo test prove browser lint types layers tests docs lock clean
+.PHONY: demo test system prove browser lint types layers tests docs lock clean
 
-demo: $(RUN)/.installed  ## score the example corpus, print the table, write reports (ONCE=1: never serve)
+demo: $(RUN)/.installed  ## score the example corpus, write reports, serve a study (ONCE=1: do not serve)
 	@mkdir -p out
 	@$(RUN)/bin/earwitness score $(EXAMPLE)/outputs.jsonl $(EXAMPLE)/references.jsonl --worst 3 \
 	  --samples out/samples.csv
 	@$(RUN)/bin/earwitness compare $(EXAMPLE)/outputs.jsonl $(EXAMPLE)/annotators.jsonl \
 	  --collar 0.5,1,2,3,5,10,30 \
 	  --value boundary_similarity --value collar_f1@3.0 --by kind --worst 5 --output out/report.html
+	@$(RUN)/bin/python examples/listen/make.py out/listen
+	@$(RUN)/bin/earwitness study links out/listen/study.yaml --db out/listen/study.db \
+	  --base http://127.0.0.1:8000
+	@test -n "$(ONCE)" || $(RUN)/bin/earwitness serve out/listen/study.yaml
 
 test: lint types layers tests  ## everything, with small counts
+
+system:  ## what no Python package has: Chromium, by which pages are tested
+	@command -v chromium > /dev/null || apt-get install --yes --quiet chromium
 
 lint: $(DEV)/.installed
 	@$(STAGE) lint ruff check .

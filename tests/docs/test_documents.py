@@ -13,6 +13,7 @@ import pytest
 
 import earwitness
 from earwitness.cli.group import COMMANDS
+from earwitness.formats.study import read_study
 from generate import PAGES
 
 ROOT = Path(__file__).parents[2]
@@ -112,3 +113,11 @@ def test_the_example_study_is_what_its_script_writes(tmp_path: Path) -> None:
     copy.write_text(script.read_text())
     subprocess.run([sys.executable, str(copy)], check=True)
     assert (tmp_path / "clips.csv").read_bytes() == (script.parent / "clips.csv").read_bytes()
+
+
+def test_the_study_of_the_demonstration_is_right_and_has_all_its_sounds(tmp_path: Path) -> None:
+    script = ROOT / "examples" / "listen" / "make.py"
+    subprocess.run([sys.executable, str(script), str(tmp_path / "listen")], check=True)
+    study = read_study(tmp_path / "listen" / "study.yaml")
+    assert len(study.material) == 6
+    assert all(clip.seconds == 2.5 for clip in study.material)

@@ -1,0 +1,89 @@
+"""Writes a small P.835 study with sounds of its own: FOLDER/study.yaml and four systems.
+
+Something like speech, vowels in syllables, with noise; each system treats both in its own way.
+"""
+
+from __future__ import annotations
+
+import sys
+import wave
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+RATE, SECONDS, CLIPS = 16_000, 2.5, 6
+VOWELS = ((730, 1090), (270, 2290), (300, 870), (530, 1840), (570, 840))  # formants, in Hz
+SYSTEMS = {  # how loud noise is, how much is cut off above, how hard the signal is clipped
+    "C0": (0.30, 1.0, 1.0),
+    "C1": (0.12, 0.8, 0.8),
+    "C2": (0.03, 0.45, 0.4),
+    "C3": (0.05, 0.9, 0.9),
+}
+STUDY = """\
+title: Four ways to clean up speech
+seed: 1
+systems: [C0, C1, C2, C3]
+files: "{system}/{item}.wav"
+listeners: 4
+training: 2
+feedback: true
+device: [level, sides]
+rest_minutes: 1
+instructions: |
+  You will hear short sounds that are like speech, with noise. Listen with headphones, in a quiet
+  room. First attend to the speech alone, then to the background alone, then to everything.
+consent: |
+  This is a demonstration. Answers stay on this computer.
+blocks:
+  - kind: p835
+    clips: 4
+    sessions: 2
+screening:
+  - {rule: p808}
+"""
+Sound = NDArray[np.float64]
+
+
+def voice(rng: np.random.Generator) -> Sound:
+    """Syllables: harmonics of a gliding pitch, louder near the formants of a vowel."""
+    time = np.arange(int(RATE * SECONDS)) / RATE
+    pitch = 110 + 60 * rng.random() + 15 * np.sin(2 * np.pi * 0.7 * time)
+    phase = 2 * np.pi * np.cumsum(pitch) / RATE
+    found = np.zeros_like(time)
+    for start in np.arange(0, SECONDS, 0.3):
+        vowel = VOWELS[rng.integers(len(VOWELS))]
+        shape = np.clip(np.sin(np.pi * (time - start) / 0.26), 0, 1) * (np.abs(time - start) < 0.26)
+        for n in range(1, 25):
+            near = sum(np.exp(-(((n * pitch.mean() - f) / 160) ** 2)) for f in vowel)
+            found += shape * (0.05 / n + near / 4) * np.sin(n * phase)
+    return np.asarray(found / np.abs(found).max())
+
+
+def treated(clean: Sound, noise: Sound, loud: float, kept: float, limit: float) -> Sound:
+    """What a system makes of speech in noise."""
+    spectrum = np.fft.rfft(clean + loud * noise)
+    spectrum[int(kept * len(spectrum)) :] = 0
+    mixed = np.fft.irfft(spectrum, len(clean))
+    return np.asarray(0.5 * np.clip(mixed, -limit, limit) / limit)
+
+
+def main(folder: Path) -> None:
+    """Write all files."""
+    for number in range(1, CLIPS + 1):
+        rng = np.random.Generator(np.random.PCG64(number))
+        clean, noise = voice(rng), rng.standard_normal(int(RATE * SECONDS))
+        for system, how in SYSTEMS.items():
+            path = folder / system / f"clip{number}.wav"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with wave.open(str(path), "wb") as file:
+                file.setnchannels(1)
+                file.setsampwidth(2)
+                file.setframerate(RATE)
+                samples = np.round(30_000 * treated(clean, noise, *how))
+                file.writeframes(samples.astype("<i2").tobytes())
+    (folder / "study.yaml").write_text(STUDY, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
