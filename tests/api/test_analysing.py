@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from earwitness.api.analysing import Reading, results_write, study_analyse, study_results
+from earwitness.api.analysing import results_write, study_analyse, study_results
+from earwitness.api.rated import Reading
 from earwitness.api.simulating import Simulated, simulated_write, study_simulate
 from earwitness.api.studies import records_csv
 from earwitness.api.taking import rating_records, ratings_of

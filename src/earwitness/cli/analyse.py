@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from earwitness.api.analysing import Reading, results_write, study_analyse
+from earwitness.api.analysing import results_write, study_analyse
+from earwitness.api.rated import Reading
 from earwitness.cli.notes import notes
 from earwitness.cli.progress import bar
 from earwitness.cli.target import Target, check_results
