@@ -24,7 +24,7 @@ from earwitness.listening.pages import AGREE, CONSENT, DEVICE, Page, heard, page
 from earwitness.listening.population import Population, World
 from earwitness.listening.simulated import Person
 
-HIDDEN, ANCHORS = 1.0, (0.2, 0.4)  # qualities of hidden references and of anchors, the worst first
+HIDDEN, ANCHORS = 1.2, (0.2, 0.4)  # hidden references, which most hear as such; anchors
 ANSWERS_FILE = "answers.jsonl"
 
 
