@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import signal
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from browser.fake_server import FakeServer
@@ -49,6 +52,11 @@ def opened(browser: Browser, fake: FakeServer, **kind: Any) -> Iterator[Page]:
 
 
 def arrive(context: BrowserContext, fake: FakeServer) -> tuple[Page, list[str]]:
+    """A new tab at the fake server, with what goes wrong on it."""
+    return visit(context, fake.address)
+
+
+def visit(context: BrowserContext, address: str) -> tuple[Page, list[str]]:
     """A new tab, with what goes wrong on it; a failing network is no fault of the page."""
     page = context.new_page()
     page.set_default_timeout(10_000)
@@ -60,7 +68,7 @@ def arrive(context: BrowserContext, fake: FakeServer) -> tuple[Page, list[str]]:
 
     page.on("console", lambda message: heard(message.type, message.text))
     page.on("pageerror", lambda error: heard("error", str(error)))
-    page.goto(fake.address)
+    page.goto(address)
     return page, said
 
 
@@ -90,3 +98,19 @@ def rate(page: Page, value: int) -> None:
 def settled(page: Page) -> None:
     """Wait until the server has all answers."""
     expect(page.locator("#saving")).to_have_text("Saved")
+
+
+def kill_browser(folder: Path) -> None:
+    """Kill the browser that has this profile, without a word to it."""
+    mine = f"--user-data-dir={folder}".encode()
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        if _reads(place, lambda line: mine in line and b"--type=" not in line):
+            os.kill(int(place.parent.name), signal.SIGKILL)
+    (folder / "SingletonLock").unlink(missing_ok=True)
+
+
+def _reads(place: Path, fits: Callable[[bytes], bool]) -> bool:
+    try:
+        return fits(place.read_bytes())
+    except (FileNotFoundError, ProcessLookupError):
+        return False

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from collections.abc import Callable
 from pathlib import Path
 
 from browser import small_study as small
 from browser.conftest import FLAGS
 from browser.fake_server import FakeServer, served
-from browser.listener import DESKTOP, arrive, at, go_on, hear, opened, rate, settled
+from browser.listener import DESKTOP, arrive, at, go_on, hear, kill_browser, opened, rate, settled
 from playwright.sync_api import Browser, Page, Playwright, Route, expect
 
 ANSWERS = "**/answers"
@@ -144,14 +141,14 @@ def test_a_killed_browser_loses_no_answer(
         for value in (1, 3, 5):
             rate(page, value)
         expect(page.locator("#saving")).to_have_text("1 waiting – will be sent")
-        _kill(folder)
+        kill_browser(folder)
         assert fake.answers == []
         page = start()
         expect(page.locator("#where")).to_contain_text("Trial 2 of 2")
         assert fake.values() == {"1.1": {"BAK": 1, "SIG": 3, "OVRL": 5}}
         rate(page, 2)
         expect(page.locator(".steps")).to_contain_text("Question 2 of 3")
-        _kill(folder)
+        kill_browser(folder)
         page = start()
         expect(page.locator(".steps")).to_contain_text("Question 2 of 3")
         rate(page, 3)
@@ -160,22 +157,6 @@ def test_a_killed_browser_loses_no_answer(
         once_each(fake, "1.1", "1.2")
         assert fake.values()["1.2"] == {"BAK": 2, "SIG": 3, "OVRL": 4}
         page.context.close()
-
-
-def _kill(folder: Path) -> None:
-    """Kill the browser that has this profile, without a word to it."""
-    mine = f"--user-data-dir={folder}".encode()
-    for place in Path("/proc").glob("[0-9]*/cmdline"):
-        if _reads(place, lambda line: mine in line and b"--type=" not in line):
-            os.kill(int(place.parent.name), signal.SIGKILL)
-    (folder / "SingletonLock").unlink(missing_ok=True)
-
-
-def _reads(place: Path, fits: Callable[[bytes], bool]) -> bool:
-    try:
-        return fits(place.read_bytes())
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def test_a_double_click_answers_once(browser: Browser) -> None:
