@@ -14,7 +14,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,8 @@ TRIALS = ("training.1", "1.1", "1.2", "2.1", "2.2")
 class RealServer:
     """A study that is served; it can be stopped for a while, killed, and started again."""
 
-    def __init__(self, folder: Path, language: str) -> None:
+    def __init__(self, folder: Path, language: str, more: tuple[str, ...]) -> None:
+        self.more = more
         self.study, self.db = folder / FILE, folder / "store.db"
         self.port = 0
         _write_study(folder, self.study, language)
@@ -69,7 +70,8 @@ class RealServer:
     def start(self) -> None:
         """Serve, on the same port as before if there was one."""
         command = ["serve", str(self.study), "--db", str(self.db), "--port", str(self.port)]
-        self.process = subprocess.Popen(_program(command), env=_place(), stderr=subprocess.PIPE)
+        whole = _program([*command, *self.more])
+        self.process = subprocess.Popen(whole, env=_place(), stderr=subprocess.PIPE)
         assert self.process.stderr is not None
         told = self.process.stderr.readline().decode()
         found = re.search(r"at (http://\S+):(\d+)/ ", told)
@@ -81,9 +83,11 @@ class RealServer:
         os.kill(self.process.pid, sign)
 
     def kill(self) -> None:
-        """End it without a word to it."""
+        """End it without a word to it, if it runs."""
         self.process.kill()
-        self.process.communicate()
+        self.process.wait()
+        if self.process.stderr is not None:
+            self.process.stderr.close()
 
     def run(self, *command: str) -> str:
         """What the program prints, given this study and its store."""
@@ -128,20 +132,15 @@ class RealServer:
             assert found is not None
             yield store, found.study
 
-    def close(self) -> None:
-        """End it, whatever state it is in."""
-        with suppress(ProcessLookupError):
-            self.kill()
-
 
 @contextmanager
-def really_served(folder: Path, language: str = "en") -> Iterator[RealServer]:
-    """A server while the block runs."""
-    server = RealServer(folder / FOLDER, language)
+def really_served(folder: Path, language: str = "en", *more: str) -> Iterator[RealServer]:
+    """A server while the block runs; ``more`` are options of ``serve``."""
+    server = RealServer(folder / FOLDER, language, more)
     try:
         yield server
     finally:
-        server.close()
+        server.kill()
 
 
 def _program(command: list[str]) -> list[str]:
