@@ -19,6 +19,7 @@ from earwitness.listening.design.incomplete import heard_by
 from earwitness.listening.design.margins import left_out, margins
 from earwitness.listening.design.minutes import clips_for, minutes
 from earwitness.listening.design.plan import design
+from earwitness.listening.design.subsets import standardised
 from earwitness.listening.kinds import KINDS, block_kind
 from studies import SYSTEMS, material, udase
 from support import many
@@ -336,3 +337,8 @@ def test_a_design_of_more_systems_than_one_can_hear_says_how_even_it_is() -> Non
 def test_kinds_of_a_block_take_its_parameters() -> None:
     block = Block("mushra", ("C0",), 4, parameters={"anchors": ["low"]})
     assert block_kind(block).treatments(["C0"], "ref") == [("C0", "ref", "low")]
+
+
+def test_numbers_that_are_all_alike_make_no_difference() -> None:
+    same = [{"snr": 2.7122449431800737}] * 3  # their mean is off by rounding
+    assert not standardised(same, ["snr"]).any()

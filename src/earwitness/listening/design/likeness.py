@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from earwitness.data import Design
 from earwitness.listening.design.claim import IMPOSSIBLE, Claim, verdict
 from earwitness.listening.design.strata import Floats, Strata
+from earwitness.listening.design.subsets import standardised
 
 Ints = NDArray[np.int64]
 SUBSETS = 9  # stream of chance
@@ -74,10 +75,7 @@ class _Likeness:
         stratum = np.zeros(len(study.material), np.int64)
         for place, members in enumerate(strata.members):
             stratum[members] = place
-        rows = [[float(c.covariates[name]) for name in study.numbers] for c in study.material]
-        table = np.array(rows, np.float64).reshape(len(rows), len(study.numbers))
-        spread = table.std(axis=0)
-        scores = (table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        scores = standardised([clip.covariates for clip in study.material], study.numbers)
         return cls(strata, stratum, scores)
 
     def counts(self, groups: Groups) -> Ints:

@@ -22,6 +22,7 @@ from earwitness.listening.design.strata import (
 )
 
 DEALS, CLIPS = 8, 800  # deals among which the best is taken, and clips of all of them together
+STILL = 1e-12  # a spread below this part of the largest number is rounding
 
 
 def equivalent_subsets(
@@ -42,7 +43,7 @@ def equivalent_subsets(
     rng = np.random.default_rng([*seed, 1])
     if not numbers:
         return _dealt(clips, strata, counts, numbers, rng)
-    table = _standardised(clips, numbers)
+    table = standardised(clips, numbers)
     deals = max(1, min(DEALS, CLIPS // len(clips)))
     found = [
         _exchanged(table, strata, _dealt(clips, strata, counts, numbers, rng)) for _ in range(deals)
@@ -91,11 +92,17 @@ def _turns(counts: Ints, rng: np.random.Generator) -> list[int]:
     return turns
 
 
-def _standardised(clips: Sequence[Covariates], numbers: Sequence[str]) -> Floats:
-    """A row a clip; every number has mean 0 and a standard deviation of 1."""
-    table = np.array([[float(clip[name]) for name in numbers] for clip in clips])
+def standardised(clips: Sequence[Covariates], numbers: Sequence[str]) -> Floats:
+    """A row a clip; every number has mean 0 and a standard deviation of 1.
+
+    Where clips differ by rounding alone, or not at all, all are 0.
+    """
+    rows = [[float(clip[name]) for name in numbers] for clip in clips]
+    table = np.array(rows, np.float64).reshape(len(rows), len(numbers))
     spread = table.std(axis=0)
-    return np.asarray((table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    differ = spread > STILL * np.abs(table).max(axis=0, initial=0)
+    centred = np.where(differ, table - table.mean(axis=0), 0.0)
+    return np.asarray(centred / np.where(differ, spread, 1.0))
 
 
 def _distance(table: Floats, subsets: list[list[int]]) -> float:
