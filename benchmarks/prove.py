@@ -56,7 +56,7 @@ def section(title: str) -> tuple[int, str]:
     arguments, now, start = COMMANDS[title], datetime.now(UTC), time.monotonic()
     status, output = run(arguments)
     took = f"{now:%Y-%m-%d %H:%M} UTC, exit {status}, {time.monotonic() - start:.0f} s"
-    shown = output.replace(str(ROOT), ".").strip()
+    shown = output.replace(str(ROOT), ".").replace(sys.executable, "python").strip()
     return status, f"`{' '.join(arguments)}`: {took}\n\n```text\n{shown}\n```"
 
 
