@@ -23,10 +23,10 @@ demo: $(RUN)/.installed  ## score the example corpus, write reports, serve a stu
 	  --base http://127.0.0.1:8000
 	@test -n "$(ONCE)" || $(RUN)/bin/earwitness serve out/listen/study.yaml
 
-test: lint types layers tests  ## everything, with small counts
+test: lint types layers tests browser  ## everything, with small counts
 
 system:  ## what no Python package has: Chromium, by which pages are tested
-	@command -v chromium > /dev/null || apt-get install --yes --quiet chromium
+	@.ci/chromium install
 
 lint: $(DEV)/.installed
 	@$(STAGE) lint ruff check .
@@ -44,8 +44,9 @@ tests: $(DEV)/.installed
 prove: $(DEV)/.installed  ## full counts and benchmarks; dated output in docs/proof.md
 	@$(STAGE) prove python benchmarks/prove.py
 
-browser: $(DEV)/.installed  ## reports and the pages of listeners in Chromium, which must be installed
-	@$(STAGE) browser pytest -q browser
+browser: $(DEV)/.installed  ## reports and the pages of listeners in Chromium
+	@.ci/chromium
+	@OPENBLAS_NUM_THREADS=1 $(STAGE) browser pytest -q -n 2 browser
 
 docs: $(DEV)/.installed  ## write the generated pages again
 	@$(DEV)/bin/python docs/generate.py

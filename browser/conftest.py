@@ -31,7 +31,7 @@ def playwright() -> Iterator[Playwright]:
 @pytest.fixture(scope="session")
 def chromium() -> str:
     place = shutil.which("chromium") or shutil.which("google-chrome")
-    assert place, "install chromium"
+    assert place, "Chromium is missing: make system, as root, installs it"
     return place
 
 

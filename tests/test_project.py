@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -53,8 +54,39 @@ def test_no_file_names_a_place_outside(root: Path) -> None:
 
 
 def test_no_test_is_skipped_and_no_check_is_switched_off(root: Path) -> None:
-    for path in (root / "tests").rglob("*.py"):
+    for path in [*(root / "tests").rglob("*.py"), *(root / "browser").rglob("*.py")]:
         if path != Path(__file__):
             text = path.read_text()
             assert "mark.skip" not in text, path
             assert "pytest.skip" not in text, path
+
+
+def _see_chromium(root: Path, place: Path, user: int, **more: str) -> tuple[int, str, str]:
+    """What `.ci/chromium` does for a user where nothing is installed, and what it installs."""
+    place.mkdir()
+    for name, says in {"id": f"echo {user}", "apt-get": f'echo "$@" >> {place}/installed'}.items():
+        (place / name).write_text(f"#!/bin/sh\n{says}\n")
+        (place / name).chmod(0o755)
+    shell = shutil.which("sh")
+    assert shell
+    done = subprocess.run(
+        [shell, root / ".ci" / "chromium"],
+        env={"PATH": str(place), **more},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    installed = place / "installed"
+    return done.returncode, done.stderr, installed.read_text() if installed.exists() else ""
+
+
+def test_under_ci_root_gets_chromium_and_anybody_else_the_command(
+    root: Path, tmp_path: Path
+) -> None:
+    code, _, installed = _see_chromium(root, tmp_path / "root", 0, CI="true")
+    assert code == 0
+    assert installed.splitlines()[-1].endswith("chromium")
+    for user, more in ((0, {}), (1000, {"CI": "true"}), (1000, {})):
+        code, said, installed = _see_chromium(root, tmp_path / f"{user}{len(more)}", user, **more)
+        assert (code, installed) == (1, "")
+        assert "make system" in said
