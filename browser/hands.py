@@ -120,10 +120,16 @@ class Listener:
             value = ORDER[self.count % len(ORDER)]
             self.count += 1
             found[self.scales[self.page.locator(".prompt").inner_text()]] = value
-            self.hand.play()
-            expect(self.page.get_by_role("radio").first).to_be_enabled()
+            self._hear()
             self.hand.choose(value)
+            expect(self.page.locator(f".steps i:nth-child({place + 1}).now")).to_have_count(0)
         return found
+
+    def _hear(self) -> None:
+        """Play the sound to its end, which opens the choices."""
+        expect(self.page.locator(f"{READY} button.play[data-main]")).to_be_enabled()
+        self.hand.play()
+        expect(self.page.get_by_role("radio").first).to_be_enabled()
 
     @property
     def _main(self) -> Locator:

@@ -24,6 +24,7 @@ from earwitness.data.results import (
     Subjects,
     Who,
 )
+from earwitness.data.score import Score
 from earwitness.data.scores import (
     Estimates,
     Input,
@@ -95,6 +96,7 @@ __all__ = [
     "Rule",
     "Sample",
     "ScaleResults",
+    "Score",
     "Scores",
     "Screened",
     "Session",

@@ -6,22 +6,18 @@ allowed stands in notes.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 
 from earwitness.data import Input, Rating
 from earwitness.formats.ratings.known import Known, Limit, Limits, limits_of
-from earwitness.formats.ratings.layout import HEAD, Layout, Options, lay_out
-from earwitness.formats.ratings.opened import read_table
-from earwitness.formats.ratings.votes import checked, rated
+from earwitness.formats.ratings.layout import Layout
+from earwitness.formats.ratings.options import Options
+from earwitness.formats.ratings.reading import read_rows
 from earwitness.formats.source import Source
 
 __all__ = ["Known", "Limit", "Limits", "RatingsTable", "read_ratings"]
-
-NOTHING = "has no rating in it"
 
 
 @dataclass(frozen=True)
@@ -55,39 +51,10 @@ def read_ratings(
     """
     limit, names = limits_of(limits), known or Known()
     options = Options(pattern, column, columns or {}, scales, given or {}, names, limit)
-    with _uncollected():
-        return _read(Source(path), options)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the collector of cycles: there are none here, and looking takes half the time."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
-
-
-def _read(source: Source, options: Options) -> RatingsTable:
-    table, file = read_table(source, options.wanted)
-    told = table.wrong.count
-    layout = lay_out(table, options)
-    if not table.lines and not table.wrong.count:
-        table.tell(HEAD, "", NOTHING)
-    if table.wrong.count > told or not table.lines:
-        table.wrong.refuse()
-    found = checked(table, layout, options)
-    table.wrong.refuse()
-    every = rated(*found)
-    ratings = [one for one in every if one.value == one.value]
-    if not ratings:
-        table.tell(HEAD, "", NOTHING, "no row has a vote")
-        table.wrong.refuse()
+    rows = read_rows(Source(path), options)
+    every, ratings = rows.every, rows.filled
     missing = len(every) - len(ratings)
-    return RatingsTable(ratings, tuple(_notes(layout, every, ratings)), missing, file)
+    return RatingsTable(ratings, tuple(_notes(rows.layout, every, ratings)), missing, rows.input)
 
 
 def _notes(layout: Layout, every: Sequence[Rating], ratings: Sequence[Rating]) -> Iterator[str]:

@@ -10,10 +10,11 @@ from typing import TypeVar
 from earwitness.errors import nearest
 from earwitness.formats.check import NAME, Fault, show
 from earwitness.formats.ratings.names import Pattern
-from earwitness.formats.ratings.table import Cell, Odd, Table
+from earwitness.formats.ratings.table import Cell, Odd, Table, Words
 
 Found = TypeVar("Found")
-MISSING = float("nan")  # no vote; a NaN in a file is refused
+MISSING = float("nan")  # no number; a NaN among votes is refused
+UNDEFINED = ("nan", "na", "n/a", "null", "none")
 FARTHEST = 1e9  # whole numbers
 SHOWN_NEAREST = 20  # unknown names for which the nearest one is looked for
 WHOLE = re.compile(r"0|[1-9][0-9]{0,17}")
@@ -39,18 +40,18 @@ def perhaps_name(cell: Cell) -> str | Fault:
     return name(cell) if cell else ""
 
 
-def number(cell: Cell, *, comma: bool = False) -> float | Fault:
-    """A finite number; nothing is a vote that is missing."""
-    if cell == "":
+def number(cell: Cell, *, comma: bool = False, words: Words = Words()) -> float | Fault:  # noqa: B008
+    """A finite number; nothing is one that is missing."""
+    if cell == "" or (words.undefined and isinstance(cell, str) and cell.lower() in UNDEFINED):
         return MISSING
+    remedy = f"leave it empty if there is no {words.cell}"
     try:
         found = float(_digits(cell, comma))
     except ValueError:
-        told = f"must be a number, got {shown(cell)}"
-        return Fault("", told, "leave it empty if there is no vote")
+        return Fault("", f"must be a number, got {shown(cell)}", remedy)
     if abs(found) < float("inf"):
         return found
-    return Fault("", f"must be finite, got {shown(cell)}", "leave it empty if there is no vote")
+    return Fault("", f"must be finite, got {shown(cell)}", remedy)
 
 
 def _digits(cell: Cell, comma: bool) -> str:

@@ -7,71 +7,18 @@ hold numbers. What is left is passed over and told, but refused if it looks like
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from earwitness.data.study import PATTERN
-from earwitness.errors import UsageError, nearest
-from earwitness.formats.check import Fault, is_name, show
-from earwitness.formats.ratings.cells import number
-from earwitness.formats.ratings.known import Known, Limit
+from earwitness.errors import nearest
+from earwitness.formats.check import Fault, show
 from earwitness.formats.ratings.names import Pattern
+from earwitness.formats.ratings.options import LONG, NEEDED, OPTIONAL, ROLES, SAMPLES, Options
 from earwitness.formats.ratings.table import Table
 
-NEEDED = ("item", "system", "listener")
-LONG = ("scale", "value")
-OPTIONAL = ("session", "trial", "asked", "place", "against")
-ROLES = (*NEEDED, *LONG, *OPTIONAL)
-SAMPLES = ("sample", "file", "stimulus")
-NUMBERED = ("value", "session", "trial", "asked", "place")
 NO_COLUMN = "there is no such column"
 HEAD = 1  # the line with the names of columns
-
-
-@dataclass(frozen=True)
-class Options:
-    """What the user says about a table."""
-
-    pattern: str = ""
-    column: str = ""
-    columns: Mapping[str, str] = field(default_factory=dict)
-    scales: Sequence[str] = ()
-    given: Mapping[str, int | str] = field(default_factory=dict)
-    known: Known = field(default_factory=Known)
-    limits: Mapping[str, Limit] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for what, names in (("columns", self.columns), ("given", self.given)):
-            for role in names:
-                if role not in ROLES:
-                    raise UsageError(f'{what}: no "{role}" — {nearest(role, ROLES)}')
-        for role, text in self.given.items():
-            if not is_name(text):
-                raise UsageError(f"given: {role} must be printable text, got {text!r}")
-        for what, named in (
-            ("columns", [name for name in self.columns.values() if name]),
-            ("scales", list(self.scales)),
-        ):
-            for name in named:
-                if named.count(name) > 1:
-                    raise UsageError(f'{what}: "{name}" comes twice')
-        if self.scales and (both := sorted({*LONG} & {*self.columns, *self.given})):
-            raise UsageError(f"scales have columns of their own, so there is no {both[0]}")
-
-    @property
-    def wanted(self) -> list[str]:
-        """Names of columns that a file may well have."""
-        named = (*self.columns.values(), *self.scales, *self.known.scales, *self.limits)
-        return [*ROLES, *SAMPLES, self.column, *named]
-
-    def name_of(self, role: str) -> str:
-        """The column for a role; nothing if the user says that there is none."""
-        return self.columns.get(role, role)
-
-    @property
-    def expected(self) -> list[str]:
-        """Scales that are known before a file is read."""
-        return list(dict.fromkeys([*self.known.scales, *self.limits]))
 
 
 @dataclass
@@ -112,7 +59,8 @@ def lay_out(table: Table, options: Options) -> Layout:
         *_slips(layout, table, options, wide),
     ):
         table.tell(HEAD, *fault)
-    if rest := [show(n) for n in table.names if n and n not in layout.used]:
+    rest = [show(n) for n in table.names if n and n not in layout.used and n not in options.apart]
+    if rest:
         layout.notes.append(f"passed over: {', '.join(rest)}")
     return layout
 
@@ -135,19 +83,21 @@ def _scales(layout: Layout, table: Table, options: Options) -> Iterator[str]:
     if options.scales:
         yield from options.scales
         return
-    free = [name for name in table.names if name and name not in layout.used]
+    taken = layout.used | {*options.apart}
+    free = [name for name in table.names if name and name not in taken]
     known = [name for name in options.expected if name in free]
-    found = known or [name for name in free if _holds_numbers(table, name)]
+    found = known or [name for name in free if _holds_numbers(table, name, options)]
     if found and not known:
         names = ", ".join(map(show, found))
-        layout.notes.append(f"scales are the columns of numbers: {names}")
+        layout.notes.append(f"{options.words.columns} are the columns of numbers: {names}")
     yield from found
 
 
-def _holds_numbers(table: Table, name: str) -> bool:
+def _holds_numbers(table: Table, name: str, options: Options) -> bool:
     """Whether at least half of what a column says are numbers; the others will be refused."""
     cells = [cell for cell in table.cells(name, numbers=True) if cell]
-    right = {cell for cell in set(cells) if isinstance(number(cell, comma=table.comma), float)}
+    read = options.number(table)
+    right = {cell for cell in set(cells) if isinstance(read(cell), float)}
     return bool(right) and 2 * sum(cell in right for cell in cells) >= len(cells)
 
 
@@ -169,7 +119,7 @@ def _absent(layout: Layout, table: Table, options: Options, wide: bool) -> Itera
     sure = {*layout.fields.values(), *options.scales, layout.sample}
     free = [name for name in table.names if name and name not in sure]
     for role, name in options.columns.items():
-        if name and name not in table.names:
+        if name and name not in table.names and role not in options.optional:
             yield Fault(show(name), f"{NO_COLUMN} (for {role})", _remedy(name, table.names))
     for name in (layout.sample, *layout.scales):
         if name and name not in table.names:

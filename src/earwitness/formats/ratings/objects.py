@@ -1,4 +1,7 @@
-"""Tables as JSON lines: an object a row, with the names of columns as keys."""
+"""Tables as JSON lines: an object a row, with the names of columns as keys.
+
+What stands in an object ``values`` counts as columns of their own.
+"""
 
 from __future__ import annotations
 
@@ -65,11 +68,18 @@ def read_json(lines: list[bytes], wrong: Wrong) -> JsonTable:
             row = _slowly(line, number, wrong)
         if isinstance(row, dict):
             numbers.append(number)
-            rows.append(row)
+            rows.append(_flat(row))
     shapes = list(dict.fromkeys(map(tuple, rows)))
     names = list(dict.fromkeys(name for shape in shapes for name in shape))
     partial = frozenset(n for n in names if any(n not in shape for shape in shapes))
     return JsonTable(wrong, names, numbers, partial, rows=rows)
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    inner = row.get("values")
+    if not isinstance(inner, dict):
+        return row
+    return {name: value for name, value in row.items() if name != "values"} | inner
 
 
 def _slowly(line: bytes, number: int, wrong: Wrong) -> Any:

@@ -26,6 +26,19 @@ class Odd(NamedTuple):
 Cell = str | Odd | Fault  # the last where a fault was told already
 
 
+@dataclass(frozen=True)
+class Words:
+    """What tables of one sort are called: their columns, rows and cells.
+
+    Where numbers may be ``undefined``, NaN is as good as nothing.
+    """
+
+    columns: str = "scales"
+    row: str = "rating"
+    cell: str = "vote"
+    undefined: bool = False
+
+
 @dataclass
 class Wrong:
     """What is wrong with a file."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -15,13 +14,13 @@ from earwitness.formats.ratings.cells import (
     divided,
     listeners,
     name,
-    number,
     only_known,
     perhaps_name,
     whole,
 )
 from earwitness.formats.ratings.known import Limit, out_of_scale
-from earwitness.formats.ratings.layout import HEAD, NUMBERED, Layout, Options
+from earwitness.formats.ratings.layout import HEAD, Layout
+from earwitness.formats.ratings.options import NUMBERED, Options
 from earwitness.formats.ratings.table import Cell, Table
 
 LEAST = {"session": 0, "trial": 0, "asked": 0, "place": 1}
@@ -64,7 +63,7 @@ def _votes(
     found: Columns,
 ) -> Columns:
     """Votes by scale, or all of them where scales stand in a column."""
-    read = partial(number, comma=table.comma)
+    read = options.number(table)
     if not layout.scales:
         where = layout.fields.get("value", "value")
         values = column(table, cells["value"], where, read)
