@@ -50,8 +50,9 @@ def test_the_same_example_without_a_mapping() -> None:
 def test_an_example_by_hand_with_a_cubic() -> None:
     found = accuracy(SCORES, np.array([1.0, 2, 3, 3, 5]), WIDTHS, mapping="cubic")
     # ȳ = 2.8, Syy = 48 − 39.2 = 8.8. Terms that are orthogonal on c = x − 3, with y:
-    # c: Σ 10, product −2 − 2 + 3 + 10 = 9, takes 81/10; c² − 2: Σ 14, product 2 − 2 − 6 − 3 + 10 = 1,
-    # takes 1/14; (5c³ − 17c)/6: Σ 10, product −1 + 4 − 6 + 5 = 2, takes 4/10.
+    # c: Σ 10, product −2 − 2 + 3 + 10 = 9, takes 81/10;
+    # c² − 2: Σ 14, product 2 − 2 − 6 − 3 + 10 = 1, takes 1/14;
+    # (5c³ − 17c)/6: Σ 10, product −1 + 4 − 6 + 5 = 2, takes 4/10.
     # The slope 9/10 + c/7 + (15c² − 17)/30 is least at c = −1/7, where it is 1/3 − 1/98 > 0.
     assert found.mapping is not None
     assert (found.mapping.bound, found.d) == (False, 4)
