@@ -92,7 +92,7 @@ def _allowed(order: int, n: int, different: int) -> int:
 
 def _scaled(scores: Floats, low: float, high: float) -> Floats:
     half = (high - low) / 2
-    return np.clip((scores - (low + half)) / half, -1, 1) if half > 0 else np.zeros(len(scores))
+    return np.clip((scores - (low + half)) / half, -1, 1) if half > 0 else np.zeros_like(scores)
 
 
 def _slopes(u: Floats, y: Floats, order: int, direction: int) -> tuple[Floats, bool]:
