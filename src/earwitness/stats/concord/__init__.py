@@ -1,1 +1,1 @@
-"""How well metrics agree with people, in numbers alone."""
+"""How well metrics agree with people, in numbers alone, for many metrics and draws at once."""

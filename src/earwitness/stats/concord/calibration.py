@@ -1,0 +1,141 @@
+"""Tie calibration (Deutsch, Foster & Freitag 2023): the margin below which a metric ties.
+
+A metric with many decimals hardly ever ties, where people often do. So the margin is chosen that
+gives the highest acc_23, over all margins that make a difference, the smallest of equally good
+ones. A margin that is chosen and judged on the same items is too good: items are dealt into folds,
+and each fold is judged with the margin that the other folds choose.
+
+At the item level the share is averaged over items, and at the global level it is of all pairs of
+cells. The pairs of systems are too few, and each belongs to all others, so there is no calibration
+at the system level. Where a global set has more than ``MOST`` cells, the margin is chosen on that
+many of them, dealt by the seed; it is judged on all.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from earwitness.stats.concord.levels import Grid, value
+from earwitness.stats.exact import Bools, Floats
+from earwitness.stats.student import ratio
+from earwitness.stats.votes import Codes
+
+MOST = 2000  # cells whose pairs choose a global margin
+NEAR = 1e-12  # shares closer than this are equal
+FOLDS = 5
+
+
+class Calibrated(NamedTuple):
+    """By metric: acc_23 with margins of other folds, margins (folds × metrics), that of all items.
+
+    ``reason`` says why there is no value, if there is none for any metric.
+    """
+
+    value: Floats
+    margins: Floats
+    margin: Floats
+    folds: Codes
+    reason: str = ""
+
+    @property
+    def by_item(self) -> Floats:
+        """The margin with which each item is judged: metrics × items."""
+        return self.margins[self.folds].T
+
+
+def calibrated(grid: Grid, level: str, *, folds: int = FOLDS, seed: int = 0) -> Calibrated:
+    """acc_23 of all metrics with cross-validated margins, at the item or the global level."""
+    metrics, _, items = grid.scores.shape
+    if level == "system":
+        return _without(metrics, "the pairs of systems are too few to choose a margin on")
+    count = min(folds, items)
+    if count < 2:
+        return _without(metrics, "one item is too few: a margin is chosen on others")
+    rng = np.random.Generator(np.random.PCG64((seed, 0)))
+    fold = rng.permutation(items) % count
+    shuffled = rng.permutation(grid.people.size)
+    margins = np.empty((count + 1, metrics))
+    for metric, scores in enumerate(grid.scores):
+        known = ~np.isnan(scores) & ~np.isnan(grid.people)
+        pairs = _item_pairs(known) if level == "item" else _cell_pairs(known, shuffled)
+        margins[:, metric] = _margins(scores, grid.people, fold, count, pairs)
+    judge = _judged_items if level == "item" else _judged_cells
+    return Calibrated(judge(grid, margins[:-1], fold), margins[:-1], margins[-1], fold)
+
+
+def _without(metrics: int, reason: str) -> Calibrated:
+    nothing = np.full(metrics, np.nan)
+    return Calibrated(nothing, nothing[None], nothing, np.zeros(0, np.int64), reason)
+
+
+class _Pairs(NamedTuple):
+    """Cells of pairs (numbers in systems × items), and what each pair weighs."""
+
+    first: Codes
+    second: Codes
+    weight: Floats
+
+
+def _item_pairs(known: Bools) -> _Pairs:
+    """Pairs of systems within items; all items weigh the same."""
+    systems, items = known.shape
+    first, second = np.triu_indices(systems, 1)
+    both = known[first] & known[second]
+    weight = np.broadcast_to(ratio(np.ones(items), both.sum(axis=0).astype(np.float64)), both.shape)
+    places = [(side[:, None] * items + np.arange(items))[both] for side in (first, second)]
+    return _Pairs(places[0], places[1], weight[both])
+
+
+def _cell_pairs(known: Bools, shuffled: Codes) -> _Pairs:
+    """Pairs of cells, of the first that the seed deals."""
+    cells = np.sort(shuffled[known.ravel()[shuffled]][:MOST])
+    first, second = np.triu_indices(len(cells), 1)
+    return _Pairs(cells[first], cells[second], np.ones(len(first)))
+
+
+def _margins(scores: Floats, people: Floats, fold: Codes, count: int, pairs: _Pairs) -> Floats:
+    """The best margin without each fold, and the best of all; NaN where there is no pair."""
+    apart = scores.ravel()[pairs.second] - scores.ravel()[pairs.first]
+    of_people = people.ravel()[pairs.second] - people.ravel()[pairs.first]
+    # As the margin reaches a pair, it becomes right if people tie it, and wrong if it was in order.
+    tied, in_order = of_people == 0, apart * np.sign(of_people) > 0
+    gains = pairs.weight * (tied.astype(np.float64) - in_order)
+    size = np.abs(apart)
+    order = np.argsort(size, kind="stable")
+    size, gains = size[order], gains[order]
+    folds = [fold[side[order] % len(fold)] for side in (pairs.first, pairs.second)]
+    kept = [(folds[0] != one) & (folds[1] != one) for one in range(count)]
+    return np.array([_best(size, gains, which) for which in [*kept, np.ones(len(size), bool)]])
+
+
+def _best(size: Floats, gains: Floats, kept: Bools) -> float:
+    """The smallest margin with the largest sum of gains up to it, among 0 and all differences."""
+    if not kept.any():
+        return float("nan")
+    size, sums = size[kept], np.cumsum(gains[kept])
+    last = np.append(size[1:] > size[:-1], True)
+    margins, sums = size[last], sums[last]
+    if margins[0] > 0:
+        margins, sums = np.append(0.0, margins), np.append(0.0, sums)
+    return float(margins[np.argmax(sums >= sums.max() - NEAR * max(1.0, len(gains)))])
+
+
+def _judged_items(grid: Grid, margins: Floats, fold: Codes) -> Floats:
+    """The mean over items, each with the margin of its fold."""
+    limits = margins[fold].T
+    found = value(grid, "item", ["acc_23"], np.nan_to_num(limits)).value[0]
+    return np.where(np.isnan(margins).any(axis=0), np.nan, found)
+
+
+def _judged_cells(grid: Grid, margins: Floats, fold: Codes) -> Floats:
+    """Right pairs of cells within folds, over all pairs within folds."""
+    right, whole = np.zeros(len(grid.scores)), np.zeros(len(grid.scores))
+    for one, limits in enumerate(margins):
+        part = Grid(grid.scores[:, :, fold == one], grid.people[:, fold == one])
+        found = value(part, "global", ["acc_23"], np.nan_to_num(limits))
+        pairs = found.n[0] * (found.n[0] - 1) / 2
+        right += np.where(pairs > 0, found.value[0], 0) * pairs
+        whole += pairs
+    return np.where(np.isnan(margins).any(axis=0), np.nan, ratio(right, whole))

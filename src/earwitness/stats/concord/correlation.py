@@ -1,0 +1,141 @@
+"""Weighted correlations, and how many different values there are.
+
+Tables are as in ``pairs``: groups × rows × things, results groups × draws × metrics. A thing with a
+whole weight counts as that many equal things: ranks are those of the sample that was drawn.
+
+The rank of a thing, twice over and from its middle, is what lies below it less what lies above;
+ties share the mean of their ranks. A correlation is undefined where either side has fewer than two
+different values.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from earwitness.stats.exact import Bools, Floats
+from earwitness.stats.votes import Codes
+
+DENSE = 64  # things in a group up to which all pairs are laid out
+SINGLE = 2.0**23  # whole sums below this are exact in single precision
+
+
+def pearson(metrics: Floats, people: Floats, weights: Floats) -> Floats:
+    """From weighted sums; values are taken from their group's middle first, against rounding."""
+    x, y = _centred(metrics), _centred(people)
+    columns, squares = np.swapaxes(x, 1, 2), np.swapaxes(x * x, 1, 2)
+    whole = weights.sum(axis=2)[:, :, None]
+    weighed = weights * y
+    total_y = weighed.sum(axis=2)[:, :, None]
+    spread_y = whole * (weighed * y).sum(axis=2)[:, :, None] - total_y**2
+    total_x = weights @ columns
+    spread_x = whole * (weights @ squares) - total_x**2
+    return _ratio(whole * (weighed @ columns) - total_x * total_y, spread_x, spread_y)
+
+
+def _centred(values: Floats) -> Floats:
+    """Of each row: from the middle of its range, in units of half its range."""
+    high, low = values.max(axis=2, keepdims=True), values.min(axis=2, keepdims=True)
+    reach = (high - low) / 2
+    return np.asarray((values - (high + low) / 2) / np.where(reach > 0, reach, 1))
+
+
+def _ratio(shared: Floats, spread_x: Floats, spread_y: Floats) -> Floats:
+    """NaN where there is no spread; rounding does not lead beyond 1."""
+    below = np.sqrt(np.maximum(spread_x, 0) * np.maximum(spread_y, 0))
+    found = np.full(below.shape, np.nan)
+    np.divide(np.broadcast_to(shared, below.shape), below, out=found, where=below > 0)
+    return np.clip(found, -1, 1)
+
+
+def spearman(metrics: Floats, people: Floats, weights: Floats) -> Floats:
+    """The correlation of ranks."""
+    if metrics.shape[2] > DENSE:
+        return _by_sorting(metrics, people, weights)
+    groups, rows, _ = metrics.shape
+    found = np.empty((groups, weights.shape[1], rows))
+    kind: Any = np.float32 if weights.sum(axis=2).max(initial=0) ** 3 < SINGLE else np.float64
+    weigh = weights.astype(kind)
+    of_people = _signs(people) @ weights[..., None]
+    weighed = weigh * of_people[..., 0].astype(kind)
+    spread_y = np.einsum("gdn,gdn->gd", weighed, of_people[..., 0], dtype=np.float64)
+    for row in range(rows):
+        ranks = weigh @ _signs(metrics[:, row]).astype(kind).swapaxes(1, 2)
+        shared = np.einsum("gdn,gdn->gd", weighed, ranks)
+        spread_x = np.einsum("gdn,gdn,gdn->gd", weigh, ranks, ranks)
+        found[:, :, row] = _ratio(*(a.astype(np.float64) for a in (shared, spread_x, spread_y)))
+    return found
+
+
+def _signs(values: Floats) -> Floats:
+    """1 where the one thing is above the other, −1 where below."""
+    return np.sign(values[..., :, None] - values[..., None, :])
+
+
+def _by_sorting(metrics: Floats, people: Floats, weights: Floats) -> Floats:
+    """One group and draw after the other; ranks from running sums of weights."""
+    groups, rows, _ = metrics.shape
+    draws = weights.shape[1]
+    found = np.empty((groups, draws, rows))
+    for group in range(groups):
+        orders = [_runs(row) for row in metrics[group]]
+        for draw in range(draws):
+            weigh = weights[group, draw]
+            q = _ranks(*_runs(people[group, draw % people.shape[1]]), weigh)
+            ranks = np.stack([_ranks(*order, weigh) for order in orders])
+            shared = ranks @ (weigh * q)
+            spread_y = np.full(rows, (weigh * q) @ q)
+            found[group, draw] = _ratio(shared, (ranks * ranks) @ weigh, spread_y)
+    return found
+
+
+def _runs(values: Floats) -> tuple[Codes, int]:
+    """The number of each value among the different ones, and how many these are."""
+    different, codes = np.unique(values, return_inverse=True)
+    return codes.astype(np.int64), len(different)
+
+
+def _ranks(codes: Codes, count: int, weigh: Floats) -> Floats:
+    heavy = np.bincount(codes, weigh, minlength=count)
+    upto = np.cumsum(heavy)
+    ranks: Floats = (2 * upto - heavy - upto[-1])[codes]
+    return ranks
+
+
+def different(values: Floats, weights: Floats) -> Floats:
+    """How many different values have a weight: groups × draws × rows of values."""
+    there = weights > 0
+    rising = np.sort(values, axis=2)
+    plain = (rising[:, :, 1:] > rising[:, :, :-1]).all(axis=(0, 2))
+    found = np.empty((*weights.shape[:2], values.shape[1]))
+    found[:, :, plain] = there.sum(axis=2)[:, :, None]
+    for row in np.flatnonzero(~plain):
+        few = values.shape[2] <= DENSE
+        found[:, :, row] = (_first if few else _coded)(values[:, row], there)
+    return found
+
+
+def _first(values: Floats, there: Bools) -> Floats:
+    """Things that no earlier one equals, of those that are there."""
+    equal = np.triu(values[:, :, None] == values[:, None, :], 1).astype(np.float32)
+    earlier = there.astype(np.float32) @ equal
+    return np.asarray((there & (earlier == 0)).sum(axis=2, dtype=np.float64))
+
+
+def _coded(values: Floats, there: Bools) -> Floats:
+    """Numbers of values, and which of them are there."""
+    found = np.zeros(there.shape[:2])
+    for group, row in enumerate(values):
+        codes, count = _runs(row)
+        for draw, known in enumerate(there[group]):
+            found[group, draw] = (np.bincount(codes, known, minlength=count) > 0).sum()
+    return found
+
+
+def different_drawn(values: Floats, weights: Floats) -> Floats:
+    """How many different values have a weight, where values too have a row a draw."""
+    values, there = np.broadcast_arrays(values, weights > 0)
+    rising = np.sort(np.where(there, values, np.nan), axis=2)
+    steps = (rising[:, :, 1:] > rising[:, :, :-1]).sum(axis=2)
+    return np.asarray(there.any(axis=2) + steps, np.float64)

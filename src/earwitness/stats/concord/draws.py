@@ -1,0 +1,89 @@
+"""Concordance when systems, items or raters, or all of them, are drawn anew with replacement.
+
+What is drawn says to what a value generalises: to other systems, to other items, to other raters of
+the same kinds. All metrics share the draws, so differences between metrics can be taken draw by
+draw. Each of the three has a stream of its own: the items of draw 7 are the same whether raters are
+drawn too or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from earwitness.stats.bootstrap import percentile_interval
+from earwitness.stats.concord.levels import Drawn, at, people
+from earwitness.stats.exact import Floats
+from earwitness.stats.resampling import blocks
+from earwitness.stats.votes import Votes
+
+HELD = 2_000_000  # numbers laid out at a time
+OVER = {
+    "systems": (True, False, False),
+    "items": (False, True, False),
+    "raters": (False, False, True),
+    "all": (True, True, True),
+}
+
+
+class Interval(NamedTuple):
+    """Coefficients × metrics: both ends, and in how many draws there was no value."""
+
+    low: Floats
+    high: Floats
+    undefined: Floats
+
+
+def drawn_values(
+    scores: Floats,
+    votes: Votes | Floats,
+    level: str,
+    names: Sequence[str],
+    *,
+    over: str = "all",
+    draws: int = 1000,
+    seed: int = 0,
+    margins: Floats | float = 0.0,
+) -> Floats:
+    """Coefficients × draws × metrics.
+
+    Instead of votes, people may be means (systems × items); raters can then not be drawn, and
+    ``all`` draws systems and items. ``margins`` stay as they are in every draw.
+    """
+    if over == "raters" and not isinstance(votes, Votes):
+        raise ValueError("raters can be drawn only where votes are known, not their means")
+    found = [
+        at(level, scores, some, names, margins)[0]
+        for some in _drawn(scores, votes, OVER[over], draws, seed, level)
+    ]
+    return np.concatenate([np.empty((len(names), 0, len(scores))), *found], axis=1)
+
+
+def _drawn(
+    scores: Floats,
+    votes: Votes | Floats,
+    over: tuple[bool, bool, bool],
+    draws: int,
+    seed: int,
+    level: str,
+) -> Iterator[Drawn]:
+    """Blocks of draws that fit into memory; what is not drawn has weights of 1."""
+    _, systems, items = scores.shape
+    raters = votes.size[2] if isinstance(votes, Votes) else 0
+    fixed = people(votes) if isinstance(votes, Votes) else votes[None]
+    rows = max(1, HELD // max(1, systems * items * (systems if level == "item" else 1)))
+    for whole in blocks((systems, items, raters), draws, seed):
+        for start in range(0, len(whole[0]), rows):
+            part = [weights[start : start + rows] for weights in whole]
+            part = [w if yes else np.ones_like(w) for w, yes in zip(part, over, strict=True)]
+            moving = people(votes, part[2]) if over[2] and isinstance(votes, Votes) else fixed
+            yield Drawn(part[0], part[1], moving)
+
+
+def interval(values: Floats, level: float = 0.95) -> Interval:
+    """Percentiles over draws, of values (coefficients × draws × metrics) or of differences."""
+    ends = [percentile_interval(one, level) for one in values]
+    low, high = (np.stack([end[side] for end in ends]) for side in (0, 1))
+    return Interval(low, high, np.isnan(values).sum(axis=1).astype(np.float64))

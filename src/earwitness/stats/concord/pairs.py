@@ -1,0 +1,129 @@
+"""Pairs of things, counted by how a metric and people order them.
+
+A pair is two *different* things. A draw gives each thing a whole weight, how often it was picked,
+and a pair then weighs the product of both; a thing that was picked twice makes no pair with itself,
+and so is no tie with itself.
+
+Tables are groups × rows × things. A group is a set of things that are compared with each other and
+with nothing else. Rows are metrics in the one table, and draws in those of people and of weights
+(people may have one row, which all draws share). Counts are groups × draws × metrics, and exact
+where weights are whole.
+
+A difference of a metric of at most its ``margin`` is a tie; people are tied only where equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from earwitness.stats.concord import sweep
+from earwitness.stats.exact import Floats
+
+DENSE = 700  # things in a group up to which all its pairs are laid out
+HELD = 1_000_000  # numbers laid out at a time
+SINGLE = 2.0**23  # whole sums below this are exact in single precision
+
+
+class Pairs(NamedTuple):
+    """Weights of pairs: both order them alike, the other way round, or tie them."""
+
+    concordant: Floats
+    discordant: Floats
+    tied_metric: Floats
+    tied_people: Floats
+    tied_both: Floats
+
+    @property
+    def all(self) -> Floats:
+        """All pairs."""
+        return self.apart_people + self.tied_people + self.tied_both
+
+    @property
+    def apart_people(self) -> Floats:
+        """Pairs that people tell apart."""
+        return self.concordant + self.discordant + self.tied_metric
+
+    @property
+    def apart_metric(self) -> Floats:
+        """Pairs that the metric tells apart."""
+        return self.concordant + self.discordant + self.tied_people
+
+
+def counted(
+    metrics: Floats, people: Floats, weights: Floats, margins: Floats | float = 0.0
+) -> Pairs:
+    """Pairs of every group in every draw, for every metric; ``margins`` are groups × metrics.
+
+    >>> metric, people = np.array([[[1.0, 2.0, 2.0]]]), np.array([[[3.0, 5.0, 4.0]]])
+    >>> [int(count[0, 0, 0]) for count in counted(metric, people, np.ones((1, 1, 3)))]
+    [2, 0, 1, 0, 0]
+    """
+    groups, rows, things = metrics.shape
+    draws = weights.shape[1]
+    limits = np.broadcast_to(np.asarray(margins, np.float64), (groups, rows))
+    found = np.zeros((5, groups, draws, rows))
+    if things > DENSE:
+        for group in range(groups):
+            shared = people[group], weights[group]
+            found[:, group] = sweep.counted(metrics[group], *shared, limits[group])
+        return Pairs(*found)
+    for some, draw in _portions(groups, draws, rows, things):
+        shared = _rows(people[some], draw), weights[some, draw]
+        found[:, some, draw] = _laid_out(metrics[some], *shared, limits[some])
+    return Pairs(*found)
+
+
+def _rows(table: Floats, draws: slice) -> Floats:
+    """The draws' rows, or the one that all share."""
+    return table if table.shape[1] == 1 else table[:, draws]
+
+
+def _portions(groups: int, draws: int, rows: int, things: int) -> Iterator[tuple[slice, slice]]:
+    """Groups and draws whose pairs fit into memory."""
+    pairs = max(1, things * (things - 1) // 2)
+    some = max(1, HELD // (pairs * max(1, draws, rows)))
+    few = max(1, HELD // pairs)
+    for group in range(0, groups, some):
+        for draw in range(0, draws, few):
+            yield slice(group, group + some), slice(draw, draw + few)
+
+
+def _laid_out(metrics: Floats, people: Floats, weights: Floats, margins: Floats) -> Floats:
+    """All pairs as columns; sums over them are products of matrices."""
+    first, second = np.triu_indices(metrics.shape[2], 1)
+    kind: Any = np.float32 if _small(weights) else np.float64
+    apart = metrics[..., second] - metrics[..., first]
+    limits = margins[:, :, None]
+    ordered = (apart > limits).astype(kind) - (apart < -limits)
+    weigh = weights.astype(kind)
+    weigh = weigh[..., first] * weigh[..., second]
+    of_people = np.sign(people[..., second] - people[..., first]).astype(kind)
+    level = weigh * (of_people == 0)
+    sides = np.swapaxes(ordered, 1, 2)
+    net = (weigh * of_people) @ sides
+    tied, both = np.zeros_like(net), np.zeros_like(net)
+    if not ordered.all():
+        ties = (sides == 0).astype(kind)
+        tied, both = weigh @ ties, level @ ties
+    whole = (_total(weigh), _total(level))
+    return _kinds(*whole, *(part.astype(np.float64) for part in (net, tied, both)))
+
+
+def _small(weights: Floats) -> bool:
+    """Whether sums over pairs are exact in single precision."""
+    most = float(weights.sum(axis=-1).max(initial=0)) ** 2
+    return most < SINGLE and not (weights % 1).any()
+
+
+def _total(weigh: Floats) -> Floats:
+    return np.asarray(weigh.sum(axis=-1, dtype=np.float64)[:, :, None])
+
+
+def _kinds(whole: Floats, level: Floats, net: Floats, tied: Floats, both: Floats) -> Floats:
+    """The five kinds, from all pairs, those tied in people, the balance, and ties of the metric."""
+    apart = whole - level - tied + both
+    concordant = (apart + net) / 2
+    return np.stack([concordant, apart - concordant, tied - both, level - both, both])

@@ -1,0 +1,109 @@
+"""Pairs: hand counts with ties, and two fast ways against loops over pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from earwitness.stats.concord import sweep
+from earwitness.stats.concord.pairs import counted
+from earwitness.stats.exact import Floats
+from oracles.concordance import kinds
+from support import many
+
+#            a  b  c  d  e
+METRIC = [1, 1, 2, 3, 3]
+PEOPLE = [1, 2, 2, 4, 4]
+# ab: tied in the metric.  ac, ad, ae, bd, be, cd, ce: in the same order.
+# bc: tied in people.      de: tied in both.
+
+
+def table(*rows: list[float] | list[int]) -> Floats:
+    return np.array([rows], np.float64)
+
+
+def found(x: Floats, y: Floats, w: Floats, margin: Floats | float = 0.0) -> list[int]:
+    return [int(count[0, 0, 0]) for count in counted(x, y, w, margin)]
+
+
+def test_pairs_with_ties_in_either_and_in_both_are_those_counted_by_hand() -> None:
+    assert found(table(METRIC), table(PEOPLE), np.ones((1, 1, 5))) == [7, 0, 1, 1, 1]
+
+
+def test_a_metric_upside_down_swaps_the_orders_and_keeps_the_ties() -> None:
+    assert found(-table(METRIC), table(PEOPLE), np.ones((1, 1, 5))) == [0, 7, 1, 1, 1]
+
+
+def test_a_difference_of_the_margin_is_a_tie() -> None:
+    # |differences| up to 1: ab, ac, bc, cd, ce, de; beyond: ad, ae, bd, be (in the same order).
+    # Of the tied, bc and de are tied by people too.
+    assert found(table(METRIC), table(PEOPLE), np.ones((1, 1, 5)), 1.0) == [4, 0, 4, 0, 2]
+
+
+def test_a_thing_drawn_twice_makes_no_pair_with_itself() -> None:
+    # a twice, b once, d once: ab twice, ad twice, bd once.
+    assert found(table(METRIC), table(PEOPLE), table([2, 1, 0, 1, 0])) == [3, 0, 2, 0, 0]
+
+
+def test_margins_may_differ_from_group_to_group_and_metric_to_metric() -> None:
+    metrics = np.array([[METRIC, METRIC], [METRIC, METRIC]], np.float64)
+    people = np.array([[PEOPLE], [PEOPLE]], np.float64)
+    pairs = counted(metrics, people, np.ones((2, 1, 5)), np.array([[0.0, 1.0], [2.0, 0.0]]))
+    assert pairs.concordant[:, 0].tolist() == [[7, 4], [0, 7]]
+
+
+def numbers(rng: np.random.Generator, shape: tuple[int, ...], highest: int) -> Floats:
+    return rng.integers(0, highest, shape) / 7
+
+
+@given(st.integers(0, 10**6), st.integers(1, 24), st.sampled_from([2, 4, 1000]), st.integers(0, 3))
+def test_both_ways_count_what_loops_count(seed: int, n: int, highest: int, margin: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = numbers(rng, (2, 3, n), highest), numbers(rng, (2, 4, n), 5)
+    w = rng.multinomial(n, [1 / n] * n, (2, 4)).astype(np.float64)
+    laid_out = np.stack(counted(x, y, w, margin / 7))
+    for group in range(2):
+        swept = sweep.counted(x[group], y[group], w[group], np.full(3, margin / 7))
+        assert np.array_equal(laid_out[:, group], swept)
+        for draw in range(4):
+            picked = np.repeat(np.arange(n), w[group, draw].astype(int)).tolist()
+            for metric in range(3):
+                args = x[group, metric].tolist(), y[group, draw].tolist(), picked, margin / 7
+                assert laid_out[:, group, draw, metric].tolist() == kinds(*args)
+
+
+@pytest.mark.parametrize("highest", [3, 50, 10**9])
+def test_many_things_are_counted_as_if_laid_out(
+    highest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, n = np.random.default_rng(highest), many(750, 1500)
+    x, y = numbers(rng, (1, 2, n), highest), numbers(rng, (1, 1, n), highest)
+    w = rng.integers(0, 3, (1, 2, n)).astype(np.float64)
+    margins = np.array([[0.0, highest / 70]])
+    swept = counted(x, y, w, margins)
+    monkeypatch.setattr("earwitness.stats.concord.pairs.DENSE", n)
+    assert np.array_equal(np.stack(swept), np.stack(counted(x, y, w, margins)))
+
+
+def test_heavy_weights_are_exact_beyond_single_precision() -> None:
+    # ab: 5001 × 5003 tied in the metric, ac and bc in the same order.
+    heavy = table([5001, 5003, 7, 0, 0])
+    pairs = found(table(METRIC), table(PEOPLE), heavy)
+    assert pairs == [5001 * 7, 0, 5001 * 5003, 5003 * 7, 0]
+
+
+def test_portions_of_memory_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    x, y = numbers(rng, (5, 3, 9), 4), numbers(rng, (5, 7, 9), 4)
+    w = rng.integers(0, 3, (5, 7, 9)).astype(np.float64)
+    whole = np.stack(counted(x, y, w))
+    monkeypatch.setattr("earwitness.stats.concord.pairs.HELD", 80)
+    assert np.array_equal(whole, np.stack(counted(x, y, w)))
+
+
+def test_fewer_than_two_things_make_no_pair() -> None:
+    for n in (0, 1):
+        pairs = counted(np.zeros((1, 2, n)), np.zeros((1, 1, n)), np.ones((1, 1, n)))
+        assert pairs.all.tolist() == [[[0, 0]]]
