@@ -9,7 +9,7 @@ drawn too or not.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -28,6 +28,16 @@ OVER = {
 }
 
 
+class Moving(Protocol):
+    """People of whom more than mean votes is known: what they say when some count more often."""
+
+    @property
+    def raters(self) -> int: ...
+
+    def drawn(self, raters: Floats, items: Floats) -> Floats:
+        """Draws × systems × items, from how often each rater and each item counts."""
+
+
 class Interval(NamedTuple):
     """Coefficients × metrics: both ends, and in how many draws there was no value."""
 
@@ -38,7 +48,7 @@ class Interval(NamedTuple):
 
 def drawn_values(
     scores: Floats,
-    votes: Votes | Floats,
+    votes: Votes | Floats | Moving,
     level: str,
     names: Sequence[str],
     *,
@@ -52,7 +62,7 @@ def drawn_values(
     Instead of votes, people may be means (systems × items); raters can then not be drawn, and
     ``all`` draws systems and items. ``margins`` stay as they are in every draw.
     """
-    if over == "raters" and not isinstance(votes, Votes):
+    if over == "raters" and isinstance(votes, np.ndarray):
         raise ValueError("raters can be drawn only where votes are known, not their means")
     found = [
         at(level, scores, some, names, margins)[0]
@@ -63,7 +73,7 @@ def drawn_values(
 
 def _drawn(
     scores: Floats,
-    votes: Votes | Floats,
+    votes: Votes | Floats | Moving,
     over: tuple[bool, bool, bool],
     draws: int,
     seed: int,
@@ -71,15 +81,30 @@ def _drawn(
 ) -> Iterator[Drawn]:
     """Blocks of draws that fit into memory; what is not drawn has weights of 1."""
     _, systems, items = scores.shape
-    raters = votes.size[2] if isinstance(votes, Votes) else 0
-    fixed = people(votes) if isinstance(votes, Votes) else votes[None]
+    raters = 0 if isinstance(votes, np.ndarray) else voters(votes)
     rows = max(1, HELD // max(1, systems * items * (systems if level == "item" else 1)))
     for whole in blocks((systems, items, raters), draws, seed):
         for start in range(0, len(whole[0]), rows):
             part = [weights[start : start + rows] for weights in whole]
             part = [w if yes else np.ones_like(w) for w, yes in zip(part, over, strict=True)]
-            moving = people(votes, part[2]) if over[2] and isinstance(votes, Votes) else fixed
-            yield Drawn(part[0], part[1], moving)
+            yield Drawn(part[0], part[1], said(votes, part[2], part[1], over))
+
+
+def voters(votes: Votes | Moving) -> int:
+    """How many raters there are."""
+    return votes.size[2] if isinstance(votes, Votes) else votes.raters
+
+
+def said(
+    votes: Votes | Floats | Moving, raters: Floats, items: Floats, over: tuple[bool, bool, bool]
+) -> Floats:
+    """What people say in every draw; one row where that is the same in all."""
+    if isinstance(votes, np.ndarray):
+        return votes[None]
+    if isinstance(votes, Votes):
+        return people(votes, raters if over[2] else None)
+    moves = over[1] or over[2]
+    return votes.drawn(raters, items) if moves else votes.drawn(raters[:1], items[:1])
 
 
 def interval(values: Floats, level: float = 0.95) -> Interval:

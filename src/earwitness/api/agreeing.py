@@ -1,0 +1,179 @@
+"""Scores and ratings to concordance, from files or from a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from earwitness import __version__
+from earwitness.api.lengths import LENGTH, output_lengths
+from earwitness.api.rated import Place, Reading, material_of, stored_material
+from earwitness.api.settings import settings_of
+from earwitness.concordance.joined import Metric
+from earwitness.concordance.settings import Settings
+from earwitness.concordance.whole import Both, agree
+from earwitness.data import Concordance, Progress, Rating, Score, Study, Value, no_progress
+from earwitness.errors import UsageError, nearest
+from earwitness.formats.scores import ScoreTable, read_scores
+from earwitness.formats.study import read_study
+from earwitness.listening.analysis.doubled import resolve
+from earwitness.listening.analysis.scales import Scales
+from earwitness.listening.analysis.whole import Material
+from earwitness.listening.screened import screen
+from earwitness.metrics import METRICS
+
+TRIVIAL = ("length", "duration", "words")  # columns that are no metrics
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """What is said about scores: how tables are read, which metrics count, and which end is good.
+
+    ``outputs`` is a file of outputs, whose lengths are a baseline.
+    """
+
+    pattern: str = ""
+    column: str = ""
+    columns: tuple[tuple[str, str], ...] = ()
+    metrics: tuple[str, ...] = ()
+    low: tuple[str, ...] = ()
+    baselines: tuple[str, ...] = ()
+    outputs: str = ""
+
+
+def study_agree(
+    scores: Place | Sequence[Place],
+    ratings: Place | Sequence[Place] = (),
+    *,
+    study: Place | Study | None = None,
+    db: Place | None = None,
+    scales: Sequence[str] = (),
+    scoring: Scoring = Scoring(),  # noqa: B008
+    reading: Reading = Reading(),  # noqa: B008
+    screening: Sequence[str] | None = None,
+    reference: str = "",
+    anchor: str = "",
+    progress: Progress = no_progress,
+    **how: Any,
+) -> Concordance:
+    """How far metrics agree with people.
+
+    ``ratings`` are answers to a study, in files or in a store (``db``), or tables of ratings;
+    listeners are screened as the study plans, or as ``screening`` says. ``scales`` are those to
+    look at, else all. ``how`` has fields of ``Settings``.
+    """
+    settings = Settings(version=__version__, **how)
+    plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
+    asked = settings_of(plan, screening=screening, reference=reference, anchor=anchor)
+    files = [Path(one) for one in _listed(ratings)]
+    if db is not None:
+        material = stored_material(plan, db, files)
+    else:
+        material = material_of(files, plan, reading, asked)
+    counted, _ = resolve(material.ratings, asked.doubled, reference=asked.reference)
+    found = screen(counted, asked.screening, reference=asked.reference, anchor=asked.anchor)
+    left = {*found.left}
+    kept = [one for one in counted if one.listener not in left] or counted
+    _known_scales(scales, kept)
+    both = _both(_listed(scores), scoring, material, kept, len(left), len(counted) > len(kept))
+    return agree(both, settings, scales, progress=progress)
+
+
+def _listed(given: Place | Sequence[Place]) -> list[Place]:
+    return [given] if isinstance(given, str | PathLike) else list(given)
+
+
+def _known_scales(names: Sequence[str], ratings: Iterable[Rating]) -> None:
+    known = {one.scale for one in ratings}
+    for name in names:
+        if name not in known:
+            raise UsageError(f'no rating is on scale "{name}" — {nearest(name, known)}')
+
+
+def _both(
+    files: list[Place],
+    scoring: Scoring,
+    material: Material,
+    ratings: Sequence[Rating],
+    left: int,
+    screened: bool,
+) -> Both:
+    tables = [_read(one, scoring) for one in files]
+    every = [one for table in tables for one in table.scores]
+    if scoring.outputs:
+        every += output_lengths(scoring.outputs)
+    full, fewer = _by_references(every)
+    metrics, notes = _metrics(full, scoring)
+    told = [f"screening left {left:,} listener{'s' * (left != 1)} out"] if screened else []
+    return Both(
+        full,
+        metrics,
+        ratings,
+        material.title,
+        material.systems,
+        Scales({}),
+        (*(table.input for table in tables), *material.inputs),
+        tuple(dict.fromkeys(one for table in tables for one in table.signatures)),
+        (*(n for t in tables for n in t.notes), *notes, *material.notes, *told),
+        fewer,
+    )
+
+
+def _read(path: Place, scoring: Scoring) -> ScoreTable:
+    return read_scores(
+        path,
+        pattern=scoring.pattern,
+        column=scoring.column,
+        columns=dict(scoring.columns),
+        metrics=scoring.metrics,
+    )
+
+
+def _by_references(scores: Sequence[Score]) -> tuple[list[Score], list[Score]]:
+    """Scores with the most references of their metric, and those with fewer."""
+    most: dict[str, int] = {}
+    for one in scores:
+        most[one.metric] = max(most.get(one.metric, 0), one.references)
+    full = [one for one in scores if one.references == most[one.metric]]
+    return full, [one for one in scores if one.references < most[one.metric]]
+
+
+def _metrics(scores: Sequence[Score], scoring: Scoring) -> tuple[list[Metric], list[str]]:
+    """Columns of scores; one that says the same as an earlier one is left out."""
+    names = list(dict.fromkeys(one.metric for one in scores))
+    for name in (*scoring.low, *scoring.baselines):
+        if name not in names:
+            raise UsageError(f'there is no metric "{name}" — {nearest(name, names)}')
+    values = _own_values()
+    found, notes, seen = [], list[str](), dict[tuple[object, ...], str]()
+    by_name: dict[str, dict[object, float]] = {name: {} for name in names}
+    for one in scores:
+        if (one.key, one.draw) in by_name[one.metric]:
+            raise UsageError(f"{one.metric} stands in two files — keep one")
+        by_name[one.metric][one.key, one.draw] = one.value
+    for name in names:
+        known = values.get(name.partition("@")[0])
+        same = tuple(sorted((str(k), repr(v)) for k, v in by_name[name].items()))
+        if same in seen:
+            notes.append(f"{name} says the same as {seen[same]} of every output; left out")
+            continue
+        seen[same] = name
+        if len({x for x in by_name[name].values() if not np.isnan(x)}) < 2:
+            notes.append(f"{name} says the same of all outputs; left out")
+            continue
+        low = name in scoring.low or (known is not None and known.best == "low")
+        trivial = name in scoring.baselines or name in (*TRIVIAL, LENGTH)
+        unjudged = known is not None and known.best == "none"
+        found.append(Metric(name, low, trivial or unjudged))
+    return found, notes
+
+
+def _own_values() -> dict[str, Value]:
+    """Values of the program's own metrics, by name."""
+    found = [value for kind in METRICS.values() for value in kind.values]
+    return {one.name: one for one in found}

@@ -1,0 +1,1 @@
+"""How far metrics agree with people: scores joined with ratings, whatever the field."""

@@ -1,0 +1,63 @@
+"""People against people: what a metric can hardly beat."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from earwitness.concordance.figures import Asked
+from earwitness.data import Estimate, Figure, HumanCeiling
+from earwitness.stats.bootstrap import FEWEST, percentile_interval
+from earwitness.stats.concord.ceiling import Ceiling, each_against_others, split_halves
+from earwitness.stats.concord.levels import Grid, value
+from earwitness.stats.exact import Floats
+from earwitness.stats.votes import Votes
+
+LEAST = 3  # raters
+
+
+def ceilings(asked: Asked) -> list[HumanCeiling]:
+    """By every figure; none where votes of single raters are not known, or of too few."""
+    given, settings = asked.given, asked.settings
+    if not isinstance(given, Votes) or len(np.unique(given.listeners)) < LEAST:
+        return []
+    found = []
+    for level in asked.levels:
+        if level == "global":
+            continue
+        for name in settings.figures(level):
+            found.append(_ceiling(asked, given, Figure(level, name)))
+    return found
+
+
+def _ceiling(asked: Asked, votes: Votes, figure: Figure) -> HumanCeiling:
+    def concordance(first: Floats, second: Floats) -> Floats:
+        return np.array(
+            [
+                value(Grid(a[None], b), figure.level, [figure.coefficient]).value[0, 0]
+                for a, b in zip(first, second, strict=True)
+            ]
+        )
+
+    settings = asked.settings
+    step_up = figure.coefficient == "pearson"
+    rater = each_against_others(votes, concordance)
+    halves = split_halves(
+        votes, concordance, splits=settings.splits, seed=settings.seed, step_up=step_up
+    )
+    return HumanCeiling(
+        figure,
+        _estimate(rater, settings.level, "a rater against the others"),
+        _estimate(halves, settings.level, "halves of the raters"),
+        halves.stepped,
+    )
+
+
+def _estimate(found: Ceiling, level: float, method: str) -> Estimate:
+    """The mean; the range of most raters or splits."""
+    low = high = math.nan
+    if found.n >= FEWEST:
+        ends = percentile_interval(found.values[~np.isnan(found.values)][:, None], level)
+        low, high = float(ends[0][0]), float(ends[1][0])
+    return Estimate(found.mean, low, high, level, found.n, found.undefined, method)

@@ -1,0 +1,161 @@
+"""Coefficients of every metric at every level, with intervals; what chance alone would give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from earwitness.concordance.joined import Joined
+from earwitness.concordance.people import Abilities, means
+from earwitness.concordance.settings import CALIBRATED, Settings
+from earwitness.data import Estimate, Figure
+from earwitness.stats.bootstrap import FEWEST, percentile_interval
+from earwitness.stats.concord.calibration import calibrated
+from earwitness.stats.concord.draws import OVER, Interval, drawn_values, interval
+from earwitness.stats.concord.levels import Grid, Value, value
+from earwitness.stats.exact import Floats
+from earwitness.stats.votes import Votes
+
+NOTHING = 1000  # metrics that know nothing
+BY_CHANCE = "chance"
+
+
+@dataclass
+class Found:
+    """Figures, and margins of calibrated ties by level, of one metric."""
+
+    figures: dict[Figure, Estimate]
+    margins: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Scores beside people, and how they are to be held against each other."""
+
+    joined: Joined
+    given: Votes | Abilities
+    settings: Settings
+
+    @property
+    def grid(self) -> Grid:
+        """Scores and means of people."""
+        return Grid(self.joined.scores, means(self.given))
+
+    @property
+    def levels(self) -> list[str]:
+        """Levels that ratings allow: choices between systems place systems alone."""
+        return [one for one in self.settings.levels if one == "system" or not self.joined.paired]
+
+    @property
+    def drawable(self) -> bool:
+        """Whether there are enough of all that is drawn anew to speak of a spread."""
+        raters = self.given.size[2]
+        sizes = len(self.joined.systems), len(self.joined.items), raters
+        return all(
+            size >= FEWEST or not drawn
+            for size, drawn in zip(sizes, OVER[self.settings.over], strict=True)
+        )
+
+    def drawn(self, level: str, names: list[str], margins: Floats | float = 0.0) -> Floats:
+        """Coefficients × draws × metrics."""
+        own = self.settings
+        return drawn_values(
+            self.joined.scores,
+            self.given,
+            level,
+            names,
+            over=own.over,
+            draws=own.draws,
+            seed=own.seed,
+            margins=margins,
+        )
+
+    def interval(self, drawn: Floats) -> Interval:
+        """Ends over draws, unknown where too few were drawn from."""
+        found = interval(drawn, self.settings.level)
+        if self.drawable:
+            return found
+        nothing = np.full_like(found.low, np.nan)
+        return Interval(nothing, nothing, found.undefined)
+
+
+def figures(asked: Asked) -> list[Found]:
+    """All figures of every metric."""
+    found = [Found({}, {}) for _ in asked.joined.metrics]
+    grid = asked.grid
+    for level in asked.levels:
+        names = asked.settings.figures(level)
+        point = value(grid, level, names)
+        ends = asked.interval(asked.drawn(level, names))
+        for metric, own in enumerate(found):
+            for place, name in enumerate(names):
+                one = _estimate(point, ends, place, metric, asked.settings)
+                own.figures[Figure(level, name)] = one
+        if level != "system":
+            _calibrate(asked, grid, level, found)
+    return found
+
+
+def _estimate(
+    point: Value, ends: Interval, place: int, metric: int, settings: Settings
+) -> Estimate:
+    return Estimate(
+        float(point.value[place, metric]),
+        float(ends.low[place, metric]),
+        float(ends.high[place, metric]),
+        settings.level,
+        int(point.n[place, metric]),
+        int(point.undefined[place, metric]),
+        f"bootstrap over {settings.over}",
+    )
+
+
+def _calibrate(asked: Asked, grid: Grid, level: str, found: list[Found]) -> None:
+    """acc_23 where differences of scores up to a margin, chosen on other items, are ties."""
+    settings = asked.settings
+    tied = calibrated(grid, level, folds=settings.folds, seed=settings.seed)
+    if tied.reason:
+        return
+    margins = tied.by_item if level == "item" else tied.margin
+    ends = asked.interval(asked.drawn(level, ["acc_23"], margins))
+    point = value(grid, level, ["acc_23"])
+    for metric, own in enumerate(found):
+        one = _estimate(point, ends, 0, metric, settings)
+        own.figures[Figure(level, CALIBRATED)] = Estimate(
+            float(tied.value[metric]),
+            one.low,
+            one.high,
+            one.level,
+            one.n,
+            one.undefined,
+            one.method,
+        )
+        own.margins[level] = float(tied.margin[metric])
+
+
+def chance(asked: Asked) -> dict[Figure, Estimate]:
+    """What metrics get that know nothing: their mean, and the range of most of them."""
+    people, settings = asked.grid.people, asked.settings
+    rng = np.random.Generator(np.random.PCG64((settings.seed, 9)))
+    noise = rng.standard_normal((NOTHING, *people.shape))
+    found: dict[Figure, Estimate] = {}
+    for level in asked.levels:
+        names = settings.figures(level)
+        if level == "global":
+            continue
+        values = value(Grid(noise, people), level, names)
+        for place, name in enumerate(names):
+            own = values.value[place]
+            known = own[~np.isnan(own)]
+            low, high = percentile_interval(own[:, None], settings.level)
+            found[Figure(level, name)] = Estimate(
+                float(known.mean()) if len(known) else float("nan"),
+                float(low[0]),
+                float(high[0]),
+                settings.level,
+                int(values.n[place, 0]),
+                len(own) - len(known),
+                BY_CHANCE,
+            )
+    return found

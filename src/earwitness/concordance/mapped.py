@@ -1,0 +1,84 @@
+"""Scores mapped to the scale of people, and the errors that are left, as P.1401 counts them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from earwitness.concordance.figures import Asked
+from earwitness.data import Mapped
+from earwitness.stats import student
+from earwitness.stats.concord.mapping import Fit
+from earwitness.stats.concord.p1401 import ORDERS, Accuracy, accuracy
+from earwitness.stats.exact import Floats
+from earwitness.stats.means import means
+from earwitness.stats.votes import Votes
+
+DRAWN = 41  # points of a curve
+WAYS = {order: name for name, order in ORDERS.items()}
+
+
+def mapped(asked: Asked) -> list[tuple[Mapped, ...]]:
+    """By metric: over systems, and over outputs where single ones were rated."""
+    if not isinstance(asked.given, Votes):
+        return [() for _ in asked.joined.metrics]
+    found: list[list[Mapped]] = [[] for _ in asked.joined.metrics]
+    for level in asked.levels:
+        if level == "item":
+            continue
+        points = _systems(asked, asked.given) if level == "system" else _outputs(asked, asked.given)
+        for metric, own in enumerate(found):
+            own.append(_mapped(asked, level, *(side[metric] for side in points)))
+    return [tuple(own) for own in found]
+
+
+def _mapped(asked: Asked, level: str, scores: Floats, people: Floats, widths: Floats) -> Mapped:
+    """High scores are good here, so a mapping that falls is not allowed."""
+    settings = asked.settings
+    found = accuracy(
+        scores, people, widths, mapping=settings.mapping, direction=1, level=settings.level
+    )
+    used = "none" if found.mapping is None else WAYS.get(found.mapping.order, "none")
+    return Mapped(
+        level,
+        settings.mapping,
+        "mean" if found.mapping is not None and found.mapping.order == 0 else used,
+        found.pearson,
+        found.rmse,
+        found.rmse_star,
+        found.outliers,
+        _curve(found),
+    )
+
+
+def _curve(found: Accuracy) -> tuple[tuple[float, float], ...]:
+    fit: Fit | None = found.mapping
+    if fit is None or not np.isfinite(fit.low):
+        return ()
+    x = np.linspace(fit.low, fit.high, DRAWN)
+    return tuple(zip(x.tolist(), fit.at(x).tolist(), strict=True))
+
+
+Points = tuple[Floats, Floats, Floats]  # metrics × points: scores, people, half widths
+
+
+def _systems(asked: Asked, votes: Votes) -> Points:
+    """Means of systems over the cells that the metric knows, and intervals over listeners."""
+    people = asked.grid.people
+    known = ~np.isnan(asked.joined.scores) & ~np.isnan(people)
+    count = known.sum(axis=2).astype(np.float64)
+    scores = student.ratio(np.where(known, asked.joined.scores, 0).sum(axis=2), count)
+    said = student.ratio(np.where(known, people, 0).sum(axis=2), count)
+    ends = means(votes, "cluster_t", level=0.95)
+    widths = np.array([(one.high - one.low) / 2 for one in ends])
+    return scores, said, np.broadcast_to(widths, scores.shape)
+
+
+def _outputs(asked: Asked, votes: Votes) -> Points:
+    """Every output with the t interval of its votes."""
+    table = votes.table().T
+    found = student.column_moments(table)
+    low, high = student.interval(found, 0.95)
+    half = ((high - low) / 2).reshape(votes.size[1], votes.size[0]).T.ravel()
+    scores = asked.joined.scores.reshape(len(asked.joined.scores), -1)
+    people = asked.grid.people.ravel()
+    return scores, np.broadcast_to(people, scores.shape), np.broadcast_to(half, scores.shape)

@@ -1,0 +1,96 @@
+"""How concordance is computed, and all of it in one line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from earwitness.data import Figure
+from earwitness.errors import UsageError, nearest
+from earwitness.stats.concord.calibration import FOLDS
+from earwitness.stats.concord.coefficients import COEFFICIENTS, LEVELS, names_at
+from earwitness.stats.concord.draws import OVER
+from earwitness.stats.concord.p1401 import ORDERS
+from earwitness.stats.concord.swaps import WHAT
+from earwitness.stats.correction import CORRECTIONS
+
+CALIBRATED = "acc_23_calibrated"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """``coefficient`` ranks the metrics, at each of ``ranking``; all others stand beside it.
+
+    ``over`` is what intervals draw anew, ``swap`` what the deciding test between metrics swaps.
+    """
+
+    levels: tuple[str, ...] = LEVELS
+    coefficient: str = "kendall_b"
+    ranking: tuple[str, ...] = ("system", "item")
+    over: str = "all"
+    swap: str = "both"
+    mapping: str = "cubic"
+    correction: str = "holm"
+    level: float = 0.95
+    draws: int = 1000
+    permutations: int = 1000
+    splits: int = 200
+    folds: int = FOLDS
+    gain: float = 0.01
+    seed: int = 0
+    version: str = ""
+
+    def __post_init__(self) -> None:
+        _one_of("coefficient", self.coefficient, COEFFICIENTS)
+        _one_of("way to draw", self.over, OVER)
+        _one_of("way to swap", self.swap, WHAT)
+        _one_of("mapping", self.mapping, ORDERS)
+        _one_of("correction", self.correction, CORRECTIONS)
+        for level in (*self.levels, *self.ranking):
+            _one_of("level", level, LEVELS)
+        if not 0 < self.level < 1:
+            raise UsageError(f"level must lie between 0 and 1, got {self.level:g}")
+        for name in ("draws", "permutations", "splits"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} must be 1 or more, got {getattr(self, name)}")
+        if self.folds < 2:
+            raise UsageError(f"folds must be 2 or more, got {self.folds}")
+        if self.seed < 0:
+            raise UsageError(f"seed must be 0 or more, got {self.seed}")
+
+    @property
+    def alpha(self) -> float:
+        """The chance of a false alarm that is allowed."""
+        return 1 - self.level
+
+    def figures(self, level: str) -> list[str]:
+        """Coefficients at a level."""
+        return list(names_at(level))
+
+    @property
+    def ranked(self) -> list[Figure]:
+        """Figures by which metrics are ranked."""
+        levels = [one for one in self.ranking if one in self.levels]
+        return [
+            Figure(one, self.coefficient) for one in levels if self.coefficient in names_at(one)
+        ]
+
+    @property
+    def signature(self) -> str:
+        """All that numbers depend on, beside scores and ratings."""
+        parts = [
+            f"earwitness={self.version}",
+            f"concordance(levels={'+'.join(self.levels)},rank={self.coefficient},"
+            f"calibration={self.folds}folds,mapping={self.mapping})",
+            f"bootstrap(over={self.over},draws={self.draws},level={self.level:g})",
+            f"permutation(swap={self.swap},n={self.permutations},correction={self.correction})",
+            f"ceiling(splits={self.splits})",
+            f"enough(gain={self.gain:g})",
+            f"seed={self.seed}",
+        ]
+        return "|".join(parts)
+
+
+def _one_of(what: str, name: str, known: object) -> None:
+    names = list(known)  # type: ignore[call-overload]
+    if name not in names:
+        raise UsageError(f'there is no {what} "{name}" — {nearest(name, names)}')

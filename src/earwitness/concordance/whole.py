@@ -1,0 +1,157 @@
+"""Scores and ratings to concordance, scale by scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from earwitness.concordance.apart import apart, ranked
+from earwitness.concordance.ceilings import ceilings
+from earwitness.concordance.enough import curves
+from earwitness.concordance.figures import Asked, chance, figures
+from earwitness.concordance.joined import Joined, Metric, joined
+from earwitness.concordance.mapped import mapped
+from earwitness.concordance.people import means, voices
+from earwitness.concordance.settings import Settings
+from earwitness.concordance.warned import warnings
+from earwitness.data import (
+    Concordance,
+    Concordant,
+    Estimate,
+    Input,
+    Progress,
+    Rating,
+    ScaleConcordance,
+    Score,
+    no_progress,
+)
+from earwitness.errors import UsageError
+from earwitness.listening.analysis.scales import Scales, described
+from earwitness.stats import student
+from earwitness.stats.means import means as mean_estimates
+from earwitness.stats.votes import Votes
+
+
+@dataclass(frozen=True)
+class Both:
+    """Scores and ratings, what they are called, and where they come from.
+
+    ``fewer`` are scores that rest on fewer references than others of the same outputs.
+    """
+
+    scores: Sequence[Score]
+    metrics: Sequence[Metric]
+    ratings: Sequence[Rating]
+    title: str = ""
+    systems: tuple[str, ...] = ()
+    scales: Scales = Scales({})  # noqa: RUF009
+    inputs: tuple[Input, ...] = ()
+    signatures: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    fewer: Sequence[Score] = ()
+
+
+def agree(
+    both: Both, settings: Settings, names: Sequence[str] = (), *, progress: Progress = no_progress
+) -> Concordance:
+    """How far metrics agree with people, on the named scales or on all."""
+    if not both.metrics:
+        raise UsageError("there is no metric")
+    known = list(dict.fromkeys(one.scale for one in both.ratings))
+    found = []
+    for number, name in enumerate(names or known):
+        progress(number, len(names or known), number)
+        found.append(_scale(both, settings, name))
+    return Concordance(
+        title=both.title,
+        signature=settings.signature,
+        inputs=both.inputs,
+        scales=tuple(found),
+        over=settings.over,
+        level=settings.level,
+        test=settings.swap,
+        correction=settings.correction,
+        alpha=settings.alpha,
+        version=settings.version,
+        signatures=both.signatures,
+        notes=both.notes,
+    )
+
+
+def _scale(both: Both, settings: Settings, name: str) -> ScaleConcordance:
+    own = joined(both.scores, both.metrics, both.ratings, name, both.systems)
+    asked = Asked(own, voices(own), settings)
+    scale, told = both.scales.of(name, own.ratings)
+    ranks = [one for one in settings.ranked if one.level in asked.levels]
+    differences = {figure: apart(asked, figure) for figure in ranks}
+    return ScaleConcordance(
+        scale=described(scale),
+        people=_people(asked),
+        items=len(own.items),
+        raters=len({one.listener for one in own.ratings}),
+        votes=len(own.ratings),
+        metrics=tuple(_metrics(asked)),
+        chance=chance(asked),
+        ranked=tuple(ranked(asked, figure, found) for figure, found in differences.items()),
+        apart=tuple(one for found in differences.values() for one in found),
+        ceilings=tuple(ceilings(asked)),
+        curves=tuple(
+            one for figure in ranks for one in curves(asked, figure, [*both.fewer, *both.scores])
+        ),
+        warnings=(*own.notes, *([told] if told else []), *warnings(asked)),
+        paired=own.paired,
+    )
+
+
+def _people(asked: Asked) -> dict[str, Estimate]:
+    """The mean of every system over listeners, or its ability."""
+    names, given = asked.joined.systems, asked.given
+    if isinstance(given, Votes):
+        found = mean_estimates(given, "cluster_t", level=asked.settings.level)
+        return dict(zip(names, found, strict=True))
+    values = means(given)[:, 0]
+    nothing = float("nan")
+    return {
+        name: Estimate(float(x), nothing, nothing, asked.settings.level, given.raters, 0, "ability")
+        for name, x in zip(names, values.tolist(), strict=True)
+    }
+
+
+def _metrics(asked: Asked) -> Iterator[Concordant]:
+    own, errors = figures(asked), mapped(asked)
+    people = asked.grid.people
+    for number, metric in enumerate(asked.joined.metrics):
+        scores = asked.joined.scores[number]
+        known = ~np.isnan(scores) & ~np.isnan(people)
+        yield Concordant(
+            metric.name,
+            own[number].figures,
+            _means(asked.joined, number, asked.settings.level),
+            int(known.sum()),
+            metric.low_is_good,
+            metric.baseline,
+            own[number].margins,
+            errors[number],
+        )
+
+
+def _means(own: Joined, number: int, level: float) -> dict[str, Estimate]:
+    """The mean score of every system as the metric gives it, with an interval over items."""
+    sign = -1 if own.metrics[number].low_is_good else 1
+    found = student.column_moments(sign * own.scores[number].T)
+    low, high = student.interval(found, level)
+    items = len(own.items)
+    return {
+        name: Estimate(
+            float(found.mean[n]),
+            float(low[n]),
+            float(high[n]),
+            level,
+            int(found.n[n]),
+            items - int(found.n[n]),
+            "t over items",
+        )
+        for n, name in enumerate(own.systems)
+    }
