@@ -6,6 +6,8 @@ it can be looked for whether any of them reaches a browser.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import re
@@ -21,6 +23,7 @@ from typing import Any
 
 from browser.fake_server import WEB, tone
 
+from earwitness.formats.study import read_study
 from earwitness.store import Given, State, Store
 
 SYSTEMS, CLIPS, SCALES = ("Kestrel", "Osprey"), ("bittern", "curlew", "dunlin"), ("SIG", "BAK")
@@ -97,8 +100,8 @@ class RealServer:
         return done.stdout
 
     def _links(self) -> list[dict[str, str]]:
-        names, *rows = self.run("links", "--base", self.base, "--to", "csv").split()
-        return [dict(zip(names.split(","), row.split(","), strict=True)) for row in rows]
+        table = self.run("links", "--base", self.base, "--to", "csv")
+        return list(csv.DictReader(io.StringIO(table)))
 
     def exported(self) -> list[dict[str, Any]]:
         """Answers as ``study export`` writes them."""
@@ -126,11 +129,8 @@ class RealServer:
 
     @contextmanager
     def _store(self) -> Iterator[tuple[Store, str]]:
-        token = self.links[0].rpartition("/")[2]
         with Store.open(str(self.db)) as store:
-            found = store.listener_by_token(token)
-            assert found is not None
-            yield store, found.study
+            yield store, read_study(self.study).digest
 
 
 @contextmanager

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,16 @@ def link(client: TestClient, listener: int = 1) -> str:
     site = site_of(client)
     [one] = site.store.add_listeners(site.digest, [listener])
     return f"{site.settings.root}/l/{one.token}"
+
+
+def join(client: TestClient, query: str = "") -> str:
+    """Press Start on the page of the open link, and be led to the listener's own address."""
+    shown = client.get(f"{site_of(client).settings.root}/join{query}", follow_redirects=False)
+    assert shown.status_code == 200, shown.text
+    [action] = re.findall(r'<form[^>]* action="([^"]+)"', shown.text)
+    got = client.post(unescape(action), follow_redirects=False)
+    assert got.status_code == 303, got.text
+    return str(got.headers["location"])
 
 
 def plays(view: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -65,6 +65,17 @@ def test_open_numbers_go_to_whoever_comes_until_there_are_no_more(store: Store) 
     assert third.number == 9
 
 
+def test_to_ask_whose_number_is_claimed_takes_none(store: Store) -> None:
+    assert store.free(DIGEST) == 2
+    assert store.claimed(DIGEST, request="tab 1") is None
+    assert store.claimed(DIGEST, outside="tab 1") is None
+    assert store.free(DIGEST) == 2
+    first = store.claim(DIGEST, request="tab 1")
+    assert store.claimed(DIGEST, request="tab 1") == first
+    assert store.claimed(DIGEST, outside="tab 1") is None
+    assert store.free(DIGEST) == 1
+
+
 def test_the_same_person_may_be_in_two_studies(store: Store) -> None:
     store.add_study("e" * 64, "Another")
     store.add_listeners("e" * 64, [1], open=True)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from browsing import link, served, site_of, take
+from browsing import join, link, served, site_of, take
 from earwitness.api.analysing import study_analyse
 from earwitness.api.keeping import stored_answers, study_links
 from earwitness.api.taking import rating_records, study_ratings, study_take
@@ -101,7 +101,7 @@ def test_open_places_have_no_link_until_somebody_has_one(folder: Path, address: 
     path = study(folder, "acr", MORE)
     with served(path, address, open=1) as client:
         assert [one["listener"] for one in study_links(path, address)] == [1]
-        client.get("/join", follow_redirects=False)
+        join(client)
         assert [one["state"] for one in study_links(path, address)] == ["invited", "joined"]
 
 

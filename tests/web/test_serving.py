@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from browsing import answer, link, served, site_of, take
+from browsing import answer, join, link, served, site_of, take
 from earwitness.errors import StoreError, UsageError
 from earwitness.store import Store
 from earwitness.web import Settings
@@ -28,7 +28,7 @@ def test_every_response_has_the_headers_that_protect_it(folder: Path) -> None:
         replies = [client.get(path, follow_redirects=False) for path in paths]
         replies += [client.post(f"{own}/answers", content=b"{"), client.put(own)]
         assert [one.status_code for one in replies] == [
-            *(200, 303, 200, 200, 200, 200, 404, 404),
+            *(200, 200, 200, 200, 200, 200, 404, 404),
             *(400, 405),
         ]
         for reply in replies:
@@ -120,9 +120,8 @@ def test_below_a_root_path_all_addresses_have_it(folder: Path) -> None:
             assert client.get(address).status_code == 200
         stripped = own.removeprefix("/listen/here")  # as a proxy may send it
         assert client.get(f"{stripped}/state").json() == state
-        got = client.get("/listen/here/join", follow_redirects=False)
-        assert got.headers["location"].startswith("/listen/here/l/")
-        assert "Path=/listen/here/join" in got.headers["set-cookie"]
+        assert "Path=/listen/here/join" in client.get("/listen/here/join").headers["set-cookie"]
+        assert join(client).startswith("/listen/here/l/")
         assert client.get("/listen/here").status_code == 200
 
 
@@ -144,35 +143,86 @@ def test_open_places_go_to_whoever_comes_until_there_are_no_more(
     folder: Path, address: str
 ) -> None:
     with served(study(folder, "acr", NO_REST), address, open=2) as client:
-        first = client.get("/join", follow_redirects=False)
-        assert first.status_code == 303
-        cookie = first.headers["set-cookie"]
+        first = join(client)
+        cookie = client.post("/join", follow_redirects=False).headers["set-cookie"]
         assert "HttpOnly" in cookie
         assert "SameSite=lax" in cookie
-        assert (
-            client.get("/join", follow_redirects=False).headers["location"]
-            == (first.headers["location"])
-        )
+        for again in (client.get, client.post, client.head):
+            assert again("/join", follow_redirects=False).headers["location"] == first
         client.cookies.clear()
-        assert client.head("/join").status_code == 200  # looking takes no place
-        named = [client.get(f"/join?PROLIFIC_PID={one}", follow_redirects=False) for one in "aab"]
-        assert [one.status_code for one in named] == [303, 303, 403]
-        assert named[0].headers["location"] == named[1].headers["location"]
-        assert named[0].headers["location"] != first.headers["location"]
-        assert "set-cookie" not in named[0].headers
-        assert "All places are taken" in named[2].text
-        assert client.get("/join?PROLIFIC_PID=%00").status_code == 400
-        assert take(client, first.headers["location"])["done"]
+        second = join(client, "?PROLIFIC_PID=a")
+        assert second != first
+        for again in (client.get, client.post):
+            got = again("/join?PROLIFIC_PID=a", follow_redirects=False)
+            assert (got.headers["location"], "set-cookie" in got.headers) == (second, False)
+        for again in (client.get, client.post):
+            full = again("/join?PROLIFIC_PID=b")
+            assert (full.status_code, "All places are taken" in full.text) == (403, True)
+            assert again("/join?PROLIFIC_PID=%00").status_code == 400
+        assert take(client, first)["done"]
         site = site_of(client)
-        [one, other] = site.store.status(site.digest)
-        assert {one.listener.outside, other.listener.outside} == {None, "a"}
+        assert {one.listener.outside for one in site.store.status(site.digest)} == {None, "a"}
+
+
+def test_to_look_at_the_open_link_takes_no_place(folder: Path, address: str) -> None:
+    with served(study(folder, "acr", NO_REST), address, open=2) as client:
+        site = site_of(client)
+        before = site.store.status(site.digest)
+        for look in (client.get, client.head):
+            for query in ("", "?PROLIFIC_PID=a", "?PROLIFIC_PID=%22%3E%3Cb%3E%26"):
+                assert look(f"/join{query}", follow_redirects=False).status_code == 200
+                client.cookies.clear()
+        assert site.store.status(site.digest) == before
+        assert "<b>" not in client.get("/join?PROLIFIC_PID=%22%3E%3Cb%3E%26").text
+        join(client, "?PROLIFIC_PID=%22%3E%3Cb%3E%26")
+        assert site.store.status(site.digest)[0].listener.outside == '"><b>&'
+
+
+def test_pressing_start_twice_takes_one_place(folder: Path) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db"), open=2) as client:
+        shown = client.get("/join")
+        for _ in range(2):  # the browser sends what it had when the page was shown
+            client.cookies.clear()
+            client.cookies.update(shown.cookies)
+            client.post("/join", follow_redirects=False)
+        assert site_of(client).store.free(site_of(client).digest) == 1
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"sec-fetch-site": "same-origin", "origin": "null"}, 303),
+        ({"origin": "http://testserver"}, 303),
+        ({}, 303),  # no browser
+        ({"sec-fetch-site": "cross-site", "origin": "http://testserver"}, 403),
+        ({"sec-fetch-site": "same-site"}, 403),
+        ({"origin": "http://elsewhere.example"}, 403),
+        ({"origin": "null"}, 403),
+    ],
+)
+def test_pages_of_other_sites_can_take_no_place(
+    folder: Path, headers: dict[str, str], status: int
+) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db"), open=1) as client:
+        got = client.post("/join", headers=headers, follow_redirects=False)
+        assert got.status_code == status
+        assert site_of(client).store.free(site_of(client).digest) == (status == 403)
+
+
+def test_the_page_of_the_open_link_speaks_the_language_of_the_study(folder: Path) -> None:
+    path = study(folder, "acr", NO_REST + "language: fr\n")
+    with served(path, str(folder / "store.db"), open=1) as client:
+        shown = client.get("/join").text
+        assert '<html lang="fr">' in shown
+        assert ">Commencer</button>" in shown
+        assert "<script" not in shown
 
 
 def test_another_service_may_name_people_otherwise(folder: Path) -> None:
     path, store = study(folder, "acr", NO_REST), str(folder / "store.db")
     with served(path, store, open=2, outside="participant") as client:
-        both = [client.get("/join?participant=x", follow_redirects=False) for _ in range(2)]
-        assert both[0].headers["location"] == both[1].headers["location"]
+        own = join(client, "?participant=x")
+        assert client.get("/join?participant=x", follow_redirects=False).headers["location"] == own
 
 
 def test_scripts_are_kept_by_their_digest_and_sent_compressed(folder: Path) -> None:

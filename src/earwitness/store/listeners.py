@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, update
+from sqlalchemy import Column, ColumnElement, Connection, bindparam, func, insert, select, update
 
 from earwitness.errors import UsageError
 from earwitness.store.records import Listener, State, now
@@ -70,21 +70,45 @@ def claim(
     The same person, by what another service calls them (``outside``) or by an id that their browser
     made (``request``), gets the same number again.
     """
-    if (outside is None) == (request is None):
-        raise UsageError("a claim needs either the id of another service or that of a request")
-    column = listeners.c.request if outside is None else listeners.c.outside
-    by = named("id", request or "" if outside is None else outside)
+    column, by = _person(outside, request)
     serial = study_serial(connection, study)
     own = (listeners.c.study == serial) & (column == by)
     if (known := _find(connection, own)) is not None:
         return known
-    free = (listeners.c.study == serial) & (listeners.c.state == State.OPEN.value)
-    next_one = select(listeners.c.serial).where(free).order_by(listeners.c.number).limit(1)
+    next_one = select(listeners.c.serial).where(_free(serial)).order_by(listeners.c.number).limit(1)
     change = {column: by, listeners.c.state: State.JOINED.value, listeners.c.joined: now()}
     connection.execute(
         update(listeners).where(listeners.c.serial == next_one.scalar_subquery()).values(change)
     )
     return _find(connection, own)
+
+
+def claimed(
+    connection: Connection, study: str, *, outside: str | None = None, request: str | None = None
+) -> Listener | None:
+    """The number that a person has claimed, if any; nothing is taken."""
+    column, by = _person(outside, request)
+    serial = study_serial(connection, study)
+    return _find(connection, (listeners.c.study == serial) & (column == by))
+
+
+def free(connection: Connection, study: str) -> int:
+    """How many open numbers wait for somebody."""
+    counted = select(func.count()).where(_free(study_serial(connection, study)))
+    return connection.scalar(counted) or 0
+
+
+def _free(serial: int) -> ColumnElement[bool]:
+    return (listeners.c.study == serial) & (listeners.c.state == State.OPEN.value)
+
+
+def _person(outside: str | None, request: str | None) -> tuple[Column[str | None], str]:
+    """By which column a person is known, and as what."""
+    if (outside is None) == (request is None):
+        raise UsageError("a claim needs either the id of another service or that of a request")
+    if outside is None:
+        return listeners.c.request, named("id", request or "")
+    return listeners.c.outside, named("id", outside)
 
 
 def listener_by_token(connection: Connection, token: str) -> Listener | None:

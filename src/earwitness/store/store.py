@@ -100,6 +100,18 @@ class Store:
         """The next open number, the same again for the same person; None if there are no more."""
         return self.write(listeners.claim, study, outside=outside, request=request).result()
 
+    def claimed(
+        self, study: str, *, outside: str | None = None, request: str | None = None
+    ) -> Listener | None:
+        """The number that a person has claimed, if any; nothing is taken."""
+        with self._reading() as connection:
+            return listeners.claimed(connection, study, outside=outside, request=request)
+
+    def free(self, study: str) -> int:
+        """How many open numbers wait for somebody."""
+        with self._reading() as connection:
+            return listeners.free(connection, study)
+
     def listener_by_token(self, token: str) -> Listener | None:
         """Whose link this is."""
         with self._reading() as connection:

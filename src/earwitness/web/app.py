@@ -16,7 +16,7 @@ from earwitness.web.site import Site
 ROUTES = (
     Route("/", join.front),
     Route("/favicon.ico", join.no_picture),
-    Route("/join", join.join),
+    Route("/join", join.join, methods=["GET", "POST"]),
     Route("/l/{token}", listen.show),
     Route("/l/{token}/state", listen.state),
     Route("/l/{token}/sound/{page}/{number:int}", sound),

@@ -1,11 +1,17 @@
-"""The open link: whoever comes gets a place of their own, as long as there is one."""
+"""The open link: whoever comes and presses Start gets a place of their own, while there is one.
+
+To look takes nothing, as programs look, too: those that show a preview of a link, or search. A
+person who has a place is led to it at once.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import secrets
+from urllib.parse import urlencode, urlsplit
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -13,7 +19,7 @@ from earwitness.errors import UsageError
 from earwitness.store import Listener, claim
 from earwitness.web.errors import Refusal, nothing_here
 from earwitness.web.listen import site_of
-from earwitness.web.pages import notice
+from earwitness.web.pages import invitation, notice
 from earwitness.web.site import Site
 
 COOKIE = "earwitness_place"
@@ -33,30 +39,55 @@ async def no_picture(request: Request) -> Response:
 
 
 async def join(request: Request) -> Response:
-    """Take a place, the same one for the same person, and go there."""
+    """Show the way in, or lead to the place that somebody has; a press of the button takes one."""
     site = site_of(request)
     if not site.settings.open:
         raise nothing_here()
-    if request.method == "HEAD":  # somebody only looks
-        return Response()
+    taking = request.method == "POST"
+    if taking and not _from_here(request):
+        raise Refusal(403, "elsewhere", "this was sent by a page of another site")
     outside = request.query_params.get(site.settings.outside, "")
-    kept = request.cookies.get(COOKIE, "")
-    known = kept if MADE.fullmatch(kept) else secrets.token_urlsafe(24)
-    found = await _claimed(site, outside, known)
-    if found is None:
-        return HTMLResponse(notice(site, "full"), 403)
-    response = RedirectResponse(f"{site.settings.root}/l/{found.token}", 303)
+    place = _place(request)
+    by = {"outside": outside} if outside else {"request": place}
+    try:
+        found = await (_taken(site, by) if taking else _known(site, by))
+    except UsageError:
+        raise Refusal(400, "no_id", "this cannot be the id of a person") from None
+    response = await _reply(site, found, outside, taking=taking)
     if not outside:
-        _remember(response, site, known, secure=request.url.scheme == "https")
+        _remember(response, site, place, secure=request.url.scheme == "https")
     return response
 
 
-async def _claimed(site: Site, outside: str, request: str) -> Listener | None:
-    by = {"outside": outside} if outside else {"request": request}
-    try:
-        return await asyncio.wrap_future(site.store.write(claim, site.digest, **by))
-    except UsageError:
-        raise Refusal(400, "no_id", "this cannot be the id of a person") from None
+async def _reply(site: Site, found: Listener | None, outside: str, *, taking: bool) -> Response:
+    if found is not None:
+        return RedirectResponse(f"{site.settings.root}/l/{found.token}", 303)
+    if taking or not await run_in_threadpool(site.store.free, site.digest):
+        return HTMLResponse(notice(site, "full"), 403)
+    query = f"?{urlencode({site.settings.outside: outside})}" if outside else ""
+    return HTMLResponse(invitation(site, f"{site.settings.root}/join{query}"))
+
+
+async def _taken(site: Site, by: dict[str, str]) -> Listener | None:
+    return await asyncio.wrap_future(site.store.write(claim, site.digest, **by))
+
+
+async def _known(site: Site, by: dict[str, str]) -> Listener | None:
+    return await run_in_threadpool(lambda: site.store.claimed(site.digest, **by))
+
+
+def _from_here(request: Request) -> bool:
+    """Whether our own page sent a request, as far as the browser says who did."""
+    headers = request.headers
+    if "sec-fetch-site" in headers:
+        return headers["sec-fetch-site"] == "same-origin"
+    return "origin" not in headers or urlsplit(headers["origin"]).netloc == headers.get("host")
+
+
+def _place(request: Request) -> str:
+    """What this browser was given before, so that pressing twice takes one place."""
+    kept = request.cookies.get(COOKIE, "")
+    return kept if MADE.fullmatch(kept) else secrets.token_urlsafe(24)
 
 
 def _remember(response: Response, site: Site, place: str, *, secure: bool) -> None:

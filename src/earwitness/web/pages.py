@@ -29,6 +29,11 @@ def notice(site: Site, name: str) -> str:
     return _template("notice.html").render(_about(site) | {"text": site.words.page(name)})
 
 
+def invitation(site: Site, action: str) -> str:
+    """The page of the open link: a button that asks for a place, without any script."""
+    return _template("join.html").render(_about(site) | {"action": action})
+
+
 def _about(site: Site) -> dict[str, object]:
     study, root = site.design.study, site.settings.root
     return {
