@@ -76,6 +76,18 @@ def test_to_ask_whose_number_is_claimed_takes_none(store: Store) -> None:
     assert store.free(DIGEST) == 1
 
 
+def test_links_are_taken_back_only_from_those_of_whom_nothing_has_come(store: Store) -> None:
+    store.add_listeners(DIGEST, [5, 6, 7, 8])
+    store.add_events(DIGEST, 7, [Event("1", "consent", "blur")])
+    store.add_answer(answer("1.1", listener=8), "id of 8")
+    assert store.uninvite(DIGEST, 2) == [5, 6]
+    assert store.uninvite(DIGEST, 9) == [1, 2]
+    assert [one.listener.number for one in store.status(DIGEST)] == [3, 4, 7, 8]
+    assert store.uninvite(DIGEST, 9) == []
+    [again] = store.add_listeners(DIGEST, [5], open=True)
+    assert again.state == State.OPEN
+
+
 def test_the_same_person_may_be_in_two_studies(store: Store) -> None:
     store.add_study("e" * 64, "Another")
     store.add_listeners("e" * 64, [1], open=True)

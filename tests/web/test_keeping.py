@@ -105,6 +105,35 @@ def test_open_places_have_no_link_until_somebody_has_one(folder: Path, address: 
         assert [one["state"] for one in study_links(path, address)] == ["invited", "joined"]
 
 
+def test_some_are_invited_and_the_others_come_by_the_open_link(folder: Path, address: str) -> None:
+    path = study(folder, "acr", MORE)
+    command = ("study", "links", str(path), "--db", address)
+    assert [one["listener"] for one in rows(*command, "--first", "1")] == ["1"]
+    with served(path, address, open=1) as client:
+        assert site_of(client).store.free(site_of(client).digest) == 1
+        join(client)
+    done = CliRunner().invoke(group, [*command, "--first", "3"])
+    assert "the first 3 listeners, but there are 2" in str(done.exception)
+    done = CliRunner().invoke(group, [*command, "--first", "1", "--take-back", "1"])
+    assert "one at a time" in str(done.exception)
+
+
+def test_links_that_nobody_used_are_taken_back_for_the_open_link(
+    folder: Path, address: str
+) -> None:
+    path = study(folder, "acr", MORE)
+    command = ("study", "links", str(path), "--db", address)
+    before = [one["link"] for one in rows(*command)]
+    with served(path, address, open=2) as client:
+        take(client, before[1], stop="1.1")
+    assert "took back the links of: 1\n" in run(*command, "--take-back", "2").stderr
+    assert "took back the links of: nobody" in run(*command, "--take-back", "2").stderr
+    with served(path, address, open=2) as client:
+        assert client.get(before[0]).status_code == 404
+        assert join(client) not in before
+        assert take(client, before[1])["done"]
+
+
 def test_who_is_where_is_printed(folder: Path, address: str) -> None:
     path = study(folder, "acr", MORE)
     command = ("study", "status", str(path), "--db", address)

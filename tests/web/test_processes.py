@@ -18,6 +18,7 @@ import pytest
 
 from browsing import answer
 from earwitness.api.keeping import study_links
+from earwitness.formats.study import read_study
 from earwitness.store import Store
 from support import many
 from taking import Anyone, study
@@ -43,8 +44,10 @@ class Running:
     def end(self, sign: int) -> tuple[int, str]:
         """Send a signal and wait; how it ended, and what it said last."""
         self.process.send_signal(sign)
-        _, rest = self.process.communicate(timeout=60)
-        return self.process.returncode, rest
+        assert self.process.stderr is not None
+        with self.process.stderr as said:  # some of it may have been read ahead already
+            rest = said.read()
+        return self.process.wait(60), rest
 
 
 @contextmanager
@@ -124,9 +127,36 @@ def test_a_server_that_is_stopped_ends_in_good_order(folder: Path, sign: int) ->
         assert httpx2.post(f"{server.address}/join").headers["location"].startswith("/x/l/")
         code, told = server.end(sign)
     assert code == 0, told
-    assert told.splitlines()[0].startswith(f"open link: {server.address}/join (1 places free)")
+    assert told.splitlines()[0].startswith(f"open link: {server.address}/join (places free: 1)")
     assert told.splitlines()[-1] == "stopped; all that was acknowledged is stored"
     assert not (folder / "own.db-wal").exists()
+
+
+def told_of_the_open_link(path: Path, db: Path, places: int) -> list[str]:
+    """What a server says of its open link, when it starts and when somebody comes."""
+    with running(path, str(db), "--open", str(places)) as server:
+        for _ in range(2):
+            httpx2.get(f"{server.address}/join")
+        _, told = server.end(signal.SIGINT)
+    return [line for line in told.splitlines() if "open link: " in line]
+
+
+def test_a_server_says_when_nobody_can_come_by_its_open_link(folder: Path) -> None:
+    path, db = study(folder, "acr", NO_REST), folder / "own.db"
+    study_links(path, db)
+    first, second, third = told_of_the_open_link(path, db, 1)
+    assert first.endswith("/join (places free: 0)")
+    assert "1 of the 1 open places have links of their own" in second
+    command = f"earwitness study links {path} --db {db} --take-back 1"
+    assert f" — {command} takes back those unused; then serve again" in second
+    assert third.startswith("earwitness: open link: no place is free")
+    subprocess.run([sys.executable, "-m", *command.split()], check=True, timeout=60)
+    [only] = told_of_the_open_link(path, db, 1)
+    assert only.endswith("/join (places free: 1)")
+    with Store.open(db) as store:
+        store.claim(read_study(path).digest, outside="a")
+    _, second, _ = told_of_the_open_link(path, db, 1)
+    assert second.startswith("open link: all places are taken")
 
 
 def test_a_port_that_is_taken_is_told(folder: Path) -> None:

@@ -68,17 +68,28 @@ def opened(plan: Study, db: Place, *, new: bool = False) -> Iterator[Store]:
         yield store
 
 
-def study_links(study: Given, db: Place, *, base: str = "") -> list[Record]:
-    """A link for every listener who has no open place, the same on every call."""
+def study_links(
+    study: Given, db: Place, *, base: str = "", first: int | None = None
+) -> list[Record]:
+    """A link for every listener, or the first ones, who has no open place; the same every time."""
     made = study_design(study)
     numbers = [plan.listener for plan in made.plans]
+    if first is not None and first > len(numbers):
+        raise UsageError(f"the first {first} listeners, but there are {len(numbers)}")
     with opened(made.study, db, new=True) as store:
-        found = store.add_listeners(made.study.digest, numbers)
+        found = store.add_listeners(made.study.digest, numbers[:first])
     return [
         {"listener": one.number, "state": one.state.value, "link": f"{base}/l/{one.token}"}
         for one in found
         if one.state != State.OPEN
     ]
+
+
+def study_uninvite(study: Given, db: Place, most: int) -> list[int]:
+    """Take links back from the last listeners of whom nothing has come; their numbers."""
+    plan = _plan(study)
+    with opened(plan, db) as store:
+        return store.uninvite(plan.digest, most)
 
 
 def study_unblock(study: Given, db: Place, listener: int) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from earwitness.cli.target import check_results
+from earwitness.errors import UsageError
 from earwitness.formats.whole import WholeFile
 
 FILE = click.Path(path_type=Path)
@@ -27,21 +28,40 @@ TO = click.option("--to", type=click.Choice(["text", "csv"]), default="text", he
 @STUDY
 @DB
 @click.option("--base", default="", help="What links begin with: https://listen.example.org")
+@click.option(
+    "--first",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Only for listeners 1 to N; the others are left for `serve --open`.",
+)
+@click.option(
+    "--take-back",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Take back up to N links that nobody has used, the last ones first.",
+)
 @click.option("--unblock", type=int, metavar="N", help="Let listener N come in once more.")
 @TO
-def links(study: Path, db: str | None, base: str, unblock: int | None, to: str) -> None:
+def links(study: Path, db: str | None, base: str, to: str, **which: int | None) -> None:
     """Print a link for every listener of STUDY; they are made once and stay the same.
 
-    Who has a link can answer as that listener: send each to one person.
+    Who has a link can answer as that listener: send each to one person. Whoever has a link has no
+    open place, and the other way round.
     """
-    from earwitness.api.keeping import store_address, study_links, study_unblock
+    from earwitness.api.keeping import store_address, study_links, study_unblock, study_uninvite
 
     address = store_address(study, db)
-    if unblock is not None:
-        study_unblock(study, address, unblock)
-        click.echo(f"listener {unblock} may come in once more", err=True)
-        return
-    _print(study_links(study, address, base=base.rstrip("/")), to)
+    if len([one for one in which.values() if one is not None]) > 1:
+        raise UsageError("--first, --take-back and --unblock are said one at a time")
+    if (blocked := which["unblock"]) is not None:
+        study_unblock(study, address, blocked)
+        click.echo(f"listener {blocked} may come in once more", err=True)
+    elif (most := which["take_back"]) is not None:
+        numbers = study_uninvite(study, address, most)
+        told = ", ".join(map(str, numbers)) or "nobody"
+        click.echo(f"took back the links of: {told}", err=True)
+    else:
+        _print(study_links(study, address, base=base.rstrip("/"), first=which["first"]), to)
 
 
 @click.command("status")

@@ -82,9 +82,23 @@ def _tell(site: Site, study: Path, db: str | None, bound: socket.socket) -> None
     more = "" if db is None else " --db …" if "://" in db else f" --db {db}"
     click.echo(f"links: earwitness study links {study}{more} --base {address}", err=True)
     if site.settings.open:
-        found = site.store.status(site.digest)
-        free = sum(one.listener.state == State.OPEN for one in found)
-        click.echo(f"open link: {address}/join ({free} places free)", err=True)
+        _tell_open(site, f"{address}/join", f"earwitness study links {study}{more}")
+
+
+def _tell_open(site: Site, address: str, links: str) -> None:
+    """Where the open link is, how many may come by it, and what to do if nobody can."""
+    free, wanted = site.store.free(site.digest), site.settings.open
+    click.echo(f"open link: {address} (places free: {free})", err=True)
+    last = [plan.listener for plan in site.design.plans][-wanted:]
+    found = {one.listener.number: one.listener for one in site.store.status(site.digest)}
+    invited = sum(found[number].state == State.INVITED for number in last)
+    if invited:
+        told = f"{invited} of the {wanted} open places have links of their own"
+        remedy = f"{links} --take-back {invited} takes back those unused; then serve again"
+        click.echo(f"open link: {told} — {remedy}", err=True)
+    elif not free:
+        told = "all places are taken, and whoever comes is told so"
+        click.echo(f"open link: {told} — a larger --open may have more", err=True)
 
 
 def _serve(site: Site, bound: socket.socket, trusted: str) -> None:

@@ -6,11 +6,21 @@ import secrets
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, bindparam, func, insert, select, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from earwitness.errors import UsageError
 from earwitness.store.records import Listener, State, now
-from earwitness.store.tables import listeners, studies
+from earwitness.store.tables import answers, events, listeners, studies
 from earwitness.store.texts import named, plain
 
 COLUMNS = (
@@ -96,6 +106,24 @@ def free(connection: Connection, study: str) -> int:
     """How many open numbers wait for somebody."""
     counted = select(func.count()).where(_free(study_serial(connection, study)))
     return connection.scalar(counted) or 0
+
+
+def uninvite(connection: Connection, study: str, most: int) -> list[int]:
+    """Take links back from the last listeners who were invited and of whom nothing has come.
+
+    Their numbers are as if nobody had ever had them; those who have a link now find nothing.
+    """
+    serial = study_serial(connection, study)
+    came = (
+        select(table.c.listener).where(table.c.listener == listeners.c.serial).exists()
+        for table in (answers, events)
+    )
+    idle = (listeners.c.study == serial) & (listeners.c.state == State.INVITED.value)
+    chosen = select(listeners.c.number).where(idle, *(~one for one in came))
+    numbers = list(connection.scalars(chosen.order_by(listeners.c.number.desc()).limit(most)))
+    own = (listeners.c.study == serial) & listeners.c.number.in_(numbers)
+    connection.execute(delete(listeners).where(own))
+    return sorted(numbers)
 
 
 def _free(serial: int) -> ColumnElement[bool]:

@@ -94,6 +94,10 @@ class Store:
         """Give every number a link; numbers that have one keep it. Open ones may be claimed."""
         return self.write(listeners.add_listeners, study, list(numbers), open=open).result()
 
+    def uninvite(self, study: str, most: int) -> list[int]:
+        """Take links back from the last who were invited and of whom nothing has come; who."""
+        return self.write(listeners.uninvite, study, most).result()
+
     def claim(
         self, study: str, *, outside: str | None = None, request: str | None = None
     ) -> Listener | None:

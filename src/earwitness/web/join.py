@@ -63,6 +63,7 @@ async def _reply(site: Site, found: Listener | None, outside: str, *, taking: bo
     if found is not None:
         return RedirectResponse(f"{site.settings.root}/l/{found.token}", 303)
     if taking or not await run_in_threadpool(site.store.free, site.digest):
+        site.tell("open link: no place is free, and somebody was turned away")
         return HTMLResponse(notice(site, "full"), 403)
     query = f"?{urlencode({site.settings.outside: outside})}" if outside else ""
     return HTMLResponse(invitation(site, f"{site.settings.root}/join{query}"))

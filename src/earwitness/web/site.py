@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 from earwitness.api.studies import study_design
@@ -42,7 +43,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Site:
-    """A study that is served; ``course`` makes what a listener goes through, or remembers it."""
+    """A study that is served.
+
+    ``course`` makes what a listener goes through, or remembers it; ``tell`` says something to who
+    runs the server, once.
+    """
 
     design: Design
     folder: Path
@@ -50,6 +55,7 @@ class Site:
     settings: Settings
     words: Wording
     course: Callable[[int], Course]
+    tell: Callable[[str], None]
 
     @property
     def digest(self) -> str:
@@ -70,4 +76,8 @@ def make_site(study: str | Path, store: Store, settings: Settings = Settings()) 
     store.add_listeners(plan.digest, known[len(known) - settings.open :], open=True)
     words = wording(plan.language, plan.wordings)
     course = lru_cache(KEPT)(partial(make_course, design))
-    return Site(design, Path(study).parent, store, settings, words, course)
+    return Site(design, Path(study).parent, store, settings, words, course, cache(_tell))
+
+
+def _tell(text: str) -> None:
+    print(f"earwitness: {text}", file=sys.stderr, flush=True)
