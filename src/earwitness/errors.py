@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -42,11 +42,15 @@ class StoreError(EarwitnessError, RuntimeError):
 
 
 class BadAnswer(EarwitnessError, ValueError):
-    """Answers of a listener that cannot be: all that is wrong with them."""
+    """Answers of a listener that cannot be: all that is wrong with them.
 
-    def __init__(self, wrong: Sequence[str]) -> None:
-        self.wrong = tuple(wrong)
-        super().__init__("; ".join(wrong))
+    Where it is known what is wrong with which answer, ``about`` has the names of these answers.
+    """
+
+    def __init__(self, wrong: Sequence[str] | Mapping[str, str]) -> None:
+        self.about = tuple(wrong) if isinstance(wrong, Mapping) else ()
+        self.wrong = tuple(wrong.values() if isinstance(wrong, Mapping) else wrong)
+        super().__init__("; ".join(self.wrong))
 
 
 class NotYet(EarwitnessError, NotImplementedError):

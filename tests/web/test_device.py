@@ -83,7 +83,7 @@ def test_device_answers_that_cannot_be_are_refused(
         assert [len(page["trials"][name]) for name in ("huggins", "antiphase")] == [6, 6]
         right = {"level": -6, "sides": True, "huggins": [5, 6], "antiphase": [6, 6]}
         got = client.post(f"{own}/answers", json=answer(page, right | change))
-        [wrong] = got.json()["error"]["wrong"]
+        [wrong] = got.json()["error"]["details"]
         assert wrong.startswith(told)
         got = client.post(f"{own}/answers", json=answer(page, {}))
         assert len(got.json()["error"]["wrong"]) == 4

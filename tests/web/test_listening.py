@@ -131,7 +131,7 @@ def test_answers_that_cannot_be_are_refused_with_all_that_is_wrong(
         sent = answer(page, {"SIG": 1, "BAK": 2, "OVRL": 3})
         got = client.post(f"{own}/answers", json=sent | change)
         assert got.status_code == 422
-        assert got.json()["error"]["wrong"][0].startswith(told)
+        assert got.json()["error"]["details"][0].startswith(told)
         assert client.post(f"{own}/answers", json=sent).json()["status"] == "stored"
 
 
@@ -146,7 +146,7 @@ def test_sounds_must_be_heard_for_every_question_and_not_too_often(folder: Path)
         for wrong, count in ((plays[:1], 2), (cut, 3), ([*plays, *plays[:2]], 2)):
             meta = {"plays": wrong}
             got = client.post(f"{own}/answers", json={**sent, "meta": meta})
-            assert len(got.json()["error"]["wrong"]) == count
+            assert len(got.json()["error"]["details"]) == count
         meta = {"plays": [*cut, *plays]}  # what was cut off may be heard again
         got = client.post(f"{own}/answers", json={**sent, "meta": meta})
         assert got.json()["status"] == "stored"

@@ -40,20 +40,20 @@ def _shuffled(places: Sequence[int], stream: tuple[int, ...]) -> list[int]:
     return [int(one) for one in rng.permutation(places)]
 
 
-def misfits(steps: Sequence[str], values: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with what a device page answers."""
+def misfits(steps: Sequence[str], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Steps of a device page whose answers cannot be, and why."""
     for step in steps:
         if step not in values:
-            yield f"{step} is not answered"
+            yield step, f"{step} is not answered"
         elif step == "level" and not _is_level(values[step]):
-            yield f"level must be a number of decibels, got {values[step]!r}"
+            yield step, f"level must be a number of decibels, got {values[step]!r}"
         elif step == "sides" and not isinstance(values[step], bool):
-            yield f"sides must be true or false, got {values[step]!r}"
+            yield step, f"sides must be true or false, got {values[step]!r}"
         elif step in TESTS and not _are_hits(values[step]):
-            yield f"{step} must be hits and rounds, got {values[step]!r}"
+            yield step, f"{step} must be hits and rounds, got {values[step]!r}"
     for name in values:
         if name not in steps:
-            yield f"nobody asked for {name!r}"
+            yield name, f"nobody asked for {name!r}"
 
 
 def perfect(steps: Sequence[str]) -> dict[str, Any]:

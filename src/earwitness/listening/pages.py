@@ -97,12 +97,12 @@ def read_page(study: Study, page: Page, values: Mapping[str, Any], listener: int
         found = kind.read(page.trial, values, listener, page.session, page.number)
         return found if page.counts else []
     if not page.asks and values:
-        raise BadAnswer([f"nobody asked for {name!r}" for name in values])
-    if page.view["kind"] == DEVICE and (wrong := list(misfits(study.device, values))):
+        raise BadAnswer({name: f"nobody asked for {name!r}" for name in values})
+    if page.view["kind"] == DEVICE and (wrong := dict(misfits(study.device, values))):
         raise BadAnswer(wrong)
     if page.view["kind"] == CONSENT and dict(values) != {AGREE: True}:
-        raise BadAnswer(["nobody takes part without agreeing"])
-    if page.view["kind"] == FORM and (wrong := list(_misfits(page.questions, values))):
+        raise BadAnswer({AGREE: "nobody takes part without agreeing"})
+    if page.view["kind"] == FORM and (wrong := dict(_misfits(page.questions, values))):
         raise BadAnswer(wrong)
     return []
 
@@ -178,22 +178,22 @@ def _question(one: Question) -> View:
     return shown | {"needed": one.needed}
 
 
-def _misfits(questions: Sequence[Question], values: Mapping[str, Any]) -> Iterator[str]:
+def _misfits(questions: Sequence[Question], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     known = {one.name: one for one in questions}
     for name, one in known.items():
         value = values.get(name)
         if value in (None, ""):
             if one.needed:
-                yield f"{name} is not answered"
+                yield name, f"{name} is not answered"
         elif one.answer == "choice" and value not in one.options:
-            yield f"{name} must be one of {', '.join(one.options)}, got {value!r}"
+            yield name, f"{name} must be one of {', '.join(one.options)}, got {value!r}"
         elif one.answer == "number" and (isinstance(value, bool) or not _finite(value)):
-            yield f"{name} must be a number, got {value!r}"
+            yield name, f"{name} must be a number, got {value!r}"
         elif one.answer == "text" and not _whole(value):
-            yield f"{name} must be text, got {value!r}"
+            yield name, f"{name} must be text, got {value!r}"
     for name in values:
         if name not in known:
-            yield f"nobody asked for {name!r}"
+            yield name, f"nobody asked for {name!r}"
 
 
 def _finite(value: Any) -> bool:

@@ -18,20 +18,25 @@ from earwitness.web.pages import notice
 
 @dataclass(eq=False)
 class Refusal(Exception):
-    """Why something was not done; ``more`` stands beside the error, such as the state."""
+    """Why something was not done.
+
+    ``wrong`` is said to listeners, in their language; ``details`` are for who looks at what is
+    sent. ``more`` stands beside the error, such as the state.
+    """
 
     status: int
     code: str
     message: str
     remedy: str = ""
     wrong: Sequence[str] = ()
+    details: Sequence[str] = ()
     more: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def body(self) -> dict[str, Any]:
         """As JSON."""
         told: dict[str, Any] = {"code": self.code, "message": self.message}
-        told |= {"remedy": self.remedy, "wrong": list(self.wrong)}
+        told |= {"remedy": self.remedy, "wrong": list(self.wrong), "details": list(self.details)}
         return {"error": {name: one for name, one in told.items() if one}, **self.more}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -17,6 +17,7 @@ from earwitness.errors import BadAnswer, UsageError
 from earwitness.listening.pages import heard, read_page
 from earwitness.store import Event, Outcome, add_answer, add_events
 from earwitness.web.errors import Refusal, nothing_here
+from earwitness.web.misfits import misfits_told
 from earwitness.web.pages import shell
 from earwitness.web.played import unheard
 from earwitness.web.security import sent
@@ -106,14 +107,14 @@ def _checked(
     try:
         read_page(now.site.design.study, asked, values, now.listener.number)
     except BadAnswer as error:
-        raise _wrong(error.wrong) from None
+        raise _wrong(error.wrong, misfits_told(error, asked.view, now.site.words)) from None
     if is_open and (wrong := unheard(asked.view, meta)):
-        raise _wrong(wrong)
+        raise _wrong(wrong, [now.site.words.page("hear_again")])
     return now
 
 
-def _wrong(wrong: Any) -> Refusal:
-    return Refusal(422, "wrong", "this cannot be an answer", wrong=tuple(wrong))
+def _wrong(details: Sequence[str], told: Sequence[str] = ()) -> Refusal:
+    return Refusal(422, "wrong", "this cannot be an answer", wrong=told, details=details)
 
 
 def _not_open(now: Standing) -> Refusal:

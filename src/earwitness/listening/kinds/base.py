@@ -230,23 +230,24 @@ class Kind(ABC):
         self, trial: Trial, values: Values, listener: int, session: int, number: int = 0
     ) -> list[Rating]:
         """Ratings, or all that is wrong with answers to trial ``number`` of a session."""
-        wrong = list(self._misfits(trial, values)) or list(self.wrong(trial, values))
+        wrong = dict(self._misfits(trial, values)) or list(self.wrong(trial, values))
         if wrong:
             raise BadAnswer(wrong)
         return list(self.rated(trial, values, Rate(trial, listener, session, number)))
 
-    def _misfits(self, trial: Trial, values: Values) -> Iterator[str]:
+    def _misfits(self, trial: Trial, values: Values) -> Iterator[tuple[str, str]]:
+        """Answers that cannot be, by name, and why."""
         asks = {ask.name: ask for ask in self.asks(trial)}
         for name, ask in asks.items():
             scale = ask.scale
             if name not in values:
-                yield f"{name} is not answered"
+                yield name, f"{name} is not answered"
             elif not scale.allows(values[name]):
                 told = f"from {scale.low:g} to {scale.high:g} in steps of {scale.step:g}"
-                yield f"{name} must be {told}, got {values[name]!r}"
+                yield name, f"{name} must be {told}, got {values[name]!r}"
         for name in values:
             if name not in asks:
-                yield f"nobody asked for {name!r}"
+                yield name, f"nobody asked for {name!r}"
 
     @abstractmethod
     def load(self, systems: int) -> Load:

@@ -1,0 +1,63 @@
+"""What listeners are told of answers that cannot be: in their language, by what was asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browsing import answer, link, served, take
+from earwitness.errors import BadAnswer
+from earwitness.listening.wordings import wording
+from earwitness.web.misfits import misfits_told
+from taking import study
+
+MORE = "rest_minutes: 0\ndevice: [level, sides]\n"
+AGAIN = {"en": "Please look at this again: ", "fr": "Veuillez revoir cette réponse : "}
+REFUSED: dict[str, dict[str, Any]] = {  # a page, and answers that it refuses
+    "consent": {"agree": False},
+    "before": {"age": "old", "ears": "two", "x": 1},
+    "device": {"level": "loud", "sides": True},
+    "1.1": {"SIG": 9, "BAK": 1},
+}
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_what_is_wrong_is_told_in_the_language_of_the_study(folder: Path, language: str) -> None:
+    path = study(folder, "p835", MORE + f"language: {language}\n")
+    words = wording(language)
+    prompts = {
+        "consent": [words.pages["agree"]],
+        "before": ["Your age?"],
+        "device": [words.web["device_level"]],
+        "1.1": [words.prompt("SIG"), words.prompt("OVRL")],
+    }
+    with served(path, str(folder / "store.db")) as client:
+        own = link(client)
+        for name, values in REFUSED.items():
+            page = take(client, own, stop=name)["page"]
+            got = client.post(f"{own}/answers", json=answer(page, values))
+            error = got.json()["error"]
+            assert got.status_code == 422
+            assert sorted(error["wrong"]) == sorted(AGAIN[language] + one for one in prompts[name])
+            assert len(error["details"]) >= len(error["wrong"])
+        unheard = answer(page, {"SIG": 1, "BAK": 2, "OVRL": 3}) | {"meta": {}}
+        error = client.post(f"{own}/answers", json=unheard).json()["error"]
+        assert error["wrong"] == [words.pages["hear_again"]]
+
+
+def test_faults_of_programs_are_not_told_to_listeners(folder: Path) -> None:
+    with served(study(folder, "acr", MORE), str(folder / "store.db")) as client:
+        own = link(client)
+        page = take(client, own, stop="1.1")["page"]
+        for change in ({"values": {"QUALITY": 3, "x": 1}}, {"id": "1"}):
+            got = client.post(f"{own}/answers", json=answer(page, {"QUALITY": 3}) | change)
+            assert (got.status_code, "wrong" in got.json()["error"]) == (422, False)
+            assert got.json()["error"]["details"]
+
+
+def test_answers_that_do_not_go_together_have_words_of_their_kind() -> None:
+    words = wording("fr")
+    told = [misfits_told(BadAnswer(["x"]), {"kind": kind}, words) for kind in ("bs1116", "mushra")]
+    assert told == [[words.pages["misfit_bs1116"]], [words.pages["misfit"]]]
