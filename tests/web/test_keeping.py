@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,13 @@ from click.testing import CliRunner, Result
 
 from browsing import join, link, served, site_of, take
 from earwitness.api.analysing import study_analyse
-from earwitness.api.keeping import stored_answers, study_links
+from earwitness.api.keeping import stored_answers, study_links, study_status
+from earwitness.api.studies import study_design
 from earwitness.api.taking import rating_records, study_ratings, study_take
 from earwitness.cli.group import group
 from earwitness.errors import InputError, UsageError
+from earwitness.listening.kinds import KINDS
+from earwitness.listening.pages import pages
 from earwitness.report import written
 from earwitness.store import State, Store
 from taking import Anyone, study
@@ -150,6 +154,40 @@ def test_who_is_where_is_printed(folder: Path, address: str) -> None:
         second = rows(*command)[1]
         assert (second["state"], second["answered"]) == ("withdrawn", "0")
         assert "withdrawn" in run(*command).stdout
+
+
+VARIED = {  # more keys, and clips a listener
+    "plain": ("", 2),
+    "all pages": ("device: [level]\nfeedback: true\n", 2),
+    "panels": ("panels: 3\n", 1),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("more", "clips"), VARIED.values(), ids=VARIED)
+def test_pages_are_counted_as_if_all_were_made(
+    folder: Path, kind: str, more: str, clips: int
+) -> None:
+    path = study(folder, kind, more)
+    text = path.read_text().replace("listeners: 2\n", "listeners: 5\n")
+    path.write_text(re.sub("(clips|sessions): 2", rf"\1: {clips}", text))
+    made, db = study_design(path), folder / "study.db"
+    study_links(path, db)
+    known = {plan.listener: [*pages(made.study, plan, lambda *_: "")] for plan in made.plans}
+    told = {one["listener"]: one["all"] for one in study_status(path, db)}
+    assert told == {number: len(shown) - 1 for number, shown in known.items()}
+    assert len(told) == 5
+
+
+def test_pages_of_plans_that_were_made_elsewhere_are_counted_one_by_one(folder: Path) -> None:
+    made = study_design(study(folder, "acr", MORE))
+    first, second = made.plans
+    other = replace(second, sessions=(second.sessions[0][:1],), training=())
+    planned, db = replace(made.study, plans=(first, other)), folder / "study.db"
+    study_links(planned, db)
+    slow = [len([*pages(planned, plan, lambda *_: "")]) - 1 for plan in planned.plans]
+    assert [one["all"] for one in study_status(planned, db)] == slow
+    assert slow[0] != slow[1]
 
 
 def test_who_is_blocked_is_let_in_again(folder: Path, address: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from earwitness.data import Answer, Design, Plan, Rating, Study
 from earwitness.errors import UsageError
 from earwitness.formats.answers import answer_line
 from earwitness.formats.study import read_study
-from earwitness.listening.pages import Page, pages
+from earwitness.listening.pages import pages
 from earwitness.store import State, Store
 
 Place = str | PathLike[str]
@@ -102,23 +102,55 @@ def study_unblock(study: Given, db: Place, listener: int) -> None:
 
 def study_status(study: Given, db: Place) -> list[Record]:
     """How far every listener is whom the store knows."""
-    made = study_design(study)
-    plans = {plan.listener: plan for plan in made.plans}
-    with opened(made.study, db) as store:
-        found = store.status(made.study.digest)
+    plan = _plan(study)
+    with opened(plan, db) as store:
+        found = store.status(plan.digest)
+    counts = _page_counts(plan)
     return [
         {
             "listener": one.listener.number,
             "state": one.listener.state.value,
             "answered": one.answers,
-            "all": len(_pages(made.study, plans[one.listener.number])) - 1,
+            "all": counts[one.listener.number] - 1,
             "last": one.last or "",
             "finished": one.listener.finished or "",
             "withdrawn": one.listener.withdrawn or "",
         }
         for one in found
-        if one.listener.number in plans
+        if one.listener.number in counts
     ]
+
+
+def _page_counts(study: Study) -> dict[int, int]:
+    """How many pages every listener has; all of one panel have as many.
+
+    So only the first listener of every panel is planned, whom no later one moves.
+    """
+    shown = _Shown(study)
+    if study.plans:
+        return {plan.listener: len(shown.of(plan)) for plan in study.plans}
+    first = replace(study, listeners=min(study.listeners, study.panels))
+    each = [len(shown.of(plan)) for plan in study_design(first).plans]
+    return {number + 1: each[number % len(each)] for number in range(study.listeners)}
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """Pages by name, and whether they ask something; made once for plans that are as long.
+
+    What is heard on them is another matter, and differs between listeners.
+    """
+
+    study: Study
+    made: dict[tuple[int, ...], dict[str, bool]] = field(default_factory=dict)
+
+    def of(self, plan: Plan) -> dict[str, bool]:
+        """Those of a listener."""
+        length = (len(plan.training), len(plan.anchors), *map(len, plan.sessions))
+        if length not in self.made:
+            shown = pages(self.study, plan, lambda *_: "")
+            self.made[length] = {page.name: page.asks for page in shown}
+        return self.made[length]
 
 
 def stored_answers(study: Given, db: Place) -> Stored:
@@ -126,11 +158,11 @@ def stored_answers(study: Given, db: Place) -> Stored:
     made = study_design(study)
     with opened(made.study, db) as store:
         found = store.answers(made.study.digest)
-    asked = {
-        plan.listener: {page.name for page in _pages(made.study, plan) if page.asks}
-        for plan in made.plans
-    }
-    kept = [one for one in found if one.page in asked.get(one.listener, {one.page})]
+    shown = _Shown(made.study)
+    asks = {plan.listener: shown.of(plan) for plan in made.plans}
+    kept = [
+        one for one in found if one.listener not in asks or asks[one.listener].get(one.page, False)
+    ]
     ordered = sorted(kept, key=lambda one: one.listener)
     return Stored(made, _named(fspath(db)), tuple(ordered))
 
@@ -150,7 +182,3 @@ def _named(address: str) -> str:
 
 def _plan(study: Given) -> Study:
     return study if isinstance(study, Study) else read_study(Path(study))
-
-
-def _pages(study: Study, plan: Plan) -> list[Page]:
-    return list(pages(study, plan, lambda *_: ""))
