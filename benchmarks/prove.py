@@ -29,6 +29,7 @@ COMMANDS = {
     "Intervals of mean ratings, by simulation": ["benchmarks/coverage.py"],
     "Alpha against krippendorff": ["benchmarks/agreement.py"],
     "The store, however much it holds": ["benchmarks/store.py"],
+    "Listeners at once, over HTTP": ["benchmarks/served.py"],
     "From a click to the first sound": ["benchmarks/listen.py"],
 }
 
