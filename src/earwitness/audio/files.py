@@ -21,7 +21,7 @@ class Sound(NamedTuple):
 
 def read_sound(path: Path) -> Sound:
     """All of a file."""
-    soundfile = _library()
+    soundfile = sound_library()
     try:
         samples, rate = soundfile.read(path, always_2d=True)
         return Sound(samples, rate, soundfile.info(path).subtype)
@@ -31,7 +31,7 @@ def read_sound(path: Path) -> Sound:
 
 def sound_rate(path: Path) -> int:
     """Samples a second of a file."""
-    soundfile = _library()
+    soundfile = sound_library()
     try:
         return int(soundfile.info(path).samplerate)
     except soundfile.SoundFileError as error:
@@ -52,10 +52,11 @@ def write_sound(path: Path, sound: Sound) -> None:
 
 def write_wav(file: BinaryIO, sound: Sound) -> None:
     """Into an open file, as WAV."""
-    _library().write(file, sound.samples, sound.rate, subtype=sound.subtype, format="WAV")
+    sound_library().write(file, sound.samples, sound.rate, subtype=sound.subtype, format="WAV")
 
 
-def _library() -> Any:
+def sound_library() -> Any:
+    """What decodes files, if it is installed."""
     if find_spec("soundfile") is None:
         raise MissingExtra("soundfile", "audio", "reading sound")
     import soundfile

@@ -9,7 +9,8 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 
 from earwitness.api.studies import study_design
-from earwitness.data import Design
+from earwitness.audio.files import sound_library
+from earwitness.data import Design, Study
 from earwitness.errors import UsageError
 from earwitness.formats.study import read_study
 from earwitness.listening.wordings import Wording, wording
@@ -17,6 +18,7 @@ from earwitness.store import Store
 from earwitness.web.course import Course, make_course
 
 RESUME, SESSION, BLOCK = POLICIES = ("resume", "session", "block")
+WAV = ".wav"
 KEPT = 300  # listeners whose pages are kept in memory
 
 
@@ -72,11 +74,18 @@ def make_site(study: str | Path, store: Store, settings: Settings = Settings()) 
     known, plan = [one.listener for one in design.plans], design.study
     if settings.open > len(known):
         raise UsageError(f"{settings.open} open places, but {len(known)} listeners")
+    if any(name and not name.lower().endswith(WAV) for name in _files(plan)):
+        sound_library()  # or nobody could hear them
     store.add_study(plan.digest, plan.title)
     store.add_listeners(plan.digest, known[len(known) - settings.open :], open=True)
     words = wording(plan.language, plan.wordings)
     course = lru_cache(KEPT)(partial(make_course, design))
     return Site(design, Path(study).parent, store, settings, words, course, cache(_tell))
+
+
+def _files(study: Study) -> list[str]:
+    """What names sounds: a pattern for all, or the table of clips."""
+    return [study.files, *(name for clip in study.material for name in clip.files.values())]
 
 
 def _tell(text: str) -> None:
