@@ -7,7 +7,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from earwitness.data import Comparison, PowerPlan, Results, Scores, is_address
+from earwitness.data import Comparison, Concordance, PowerPlan, Results, Scores, is_address
 from earwitness.errors import UsageError, nearest
 from earwitness.report import FORMS, Result, report_of, text, written
 
@@ -30,7 +30,7 @@ def render(
 
 def _seen_from(result: Result, folder: str | PathLike[str] | None) -> Result:
     """The same result, with paths of sound as they are seen from a folder, or from anywhere."""
-    if isinstance(result, Results | PowerPlan):
+    if isinstance(result, Results | PowerPlan | Concordance):
         return result  # without sound
     if isinstance(result, Comparison):
         scores = _seen_from(result.scores, folder)

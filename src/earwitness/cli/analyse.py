@@ -73,17 +73,17 @@ def analyse(
     earwitness study analyse study.yaml --db study.db
     earwitness study analyse ratings.csv -o report.html
     """
-    study, ratings = _parted(files)
+    study, ratings = parted(files)
     target = Target(to, output, [str(one) for one in files])
     check_results([str(one) for one in files], [folder])
     reading = Reading(
         pattern=options.pop("pattern"),
         column=options.pop("sample"),
-        columns=dict(_pairs(options.pop("columns"), "=")),
-        given=dict(_pairs(options.pop("given"), "=")),
+        columns=dict(pairs(options.pop("columns"), "=")),
+        given=dict(pairs(options.pop("given"), "=")),
     )
-    contrasts = _pairs(options.pop("contrasts"), ":")
-    screening = _screening(options.pop("screening"))
+    contrasts = pairs(options.pop("contrasts"), ":")
+    screening = screening_of(options.pop("screening"))
     given = {name: value for name, value in options.items() if value is not None}
     with notes(), bar(unit="scales") as progress:
         results = study_analyse(
@@ -102,7 +102,7 @@ def analyse(
         target.write(results)
 
 
-def _parted(files: Sequence[Path]) -> tuple[Path | None, list[Path]]:
+def parted(files: Sequence[Path]) -> tuple[Path | None, list[Path]]:
     """The study file, if one is named, and the others."""
     studies = [path for path in files if path.suffix.lower() in STUDIES]
     if len(studies) > 1:
@@ -110,7 +110,7 @@ def _parted(files: Sequence[Path]) -> tuple[Path | None, list[Path]]:
     return (studies[0] if studies else None), [path for path in files if path not in studies]
 
 
-def _pairs(given: Sequence[str], mark: str) -> list[tuple[str, str]]:
+def pairs(given: Sequence[str], mark: str) -> list[tuple[str, str]]:
     found = []
     for one in given:
         a, _, b = one.partition(mark)
@@ -120,6 +120,6 @@ def _pairs(given: Sequence[str], mark: str) -> list[tuple[str, str]]:
     return found
 
 
-def _screening(given: tuple[str, ...]) -> list[str] | None:
+def screening_of(given: tuple[str, ...]) -> list[str] | None:
     """Rules by name; ``none`` is no rule, nothing is what was planned."""
     return [name for name in given if name != "none"] if given else None

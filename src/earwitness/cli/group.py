@@ -18,6 +18,7 @@ from earwitness import __version__
 from earwitness.errors import EarwitnessError, InputError, nearest
 
 COMMANDS = {
+    "agree": ("earwitness.cli.agree", "Say which metric agrees with people."),
     "chunkseg": ("earwitness.cli.chunkseg", "Score as the chunkseg package does, with its flags."),
     "compare": ("earwitness.cli.compare", "Say which systems can be told apart."),
     "gather": ("earwitness.cli.gather", "Make JSON lines of subtitles and lists of chapters."),

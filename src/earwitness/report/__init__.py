@@ -8,8 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from earwitness.data import Comparison, PowerPlan, Results, Scores
+from earwitness.data import Comparison, Concordance, PowerPlan, Results, Scores
 from earwitness.report.comparison import comparison_report
+from earwitness.report.concordance import (
+    concordance_csv,
+    concordance_json,
+    concordance_report,
+)
 from earwitness.report.html import html
 from earwitness.report.latex import latex
 from earwitness.report.markdown import markdown
@@ -20,7 +25,7 @@ from earwitness.report.results import results_csv, results_json, results_report,
 from earwitness.report.scores import scores_report
 from earwitness.report.text import text
 
-Result = Scores | Comparison | Results | PowerPlan
+Result = Scores | Comparison | Results | PowerPlan | Concordance
 MEDIA: dict[str, Callable[[Report], str]] = {
     "text": text,
     "md": markdown,
@@ -41,6 +46,8 @@ def report_of(result: Result) -> Report:
             return comparison_report(result)
         case Scores():
             return scores_report(result)
+        case Concordance():
+            return concordance_report(result)
 
 
 def written(result: Result, form: str) -> str:
@@ -60,6 +67,8 @@ def _json(result: Result) -> str:
             return comparison_json(result)
         case Scores():
             return to_json(result)
+        case Concordance():
+            return concordance_json(result)
 
 
 def _csv(result: Result) -> str:
@@ -72,6 +81,8 @@ def _csv(result: Result) -> str:
             return comparison_csv(result)
         case Scores():
             return to_csv(result)
+        case Concordance():
+            return concordance_csv(result)
 
 
 __all__ = ["FORMS", "MEDIA", "Result", "report_of", "tables_csv", "text", "written"]

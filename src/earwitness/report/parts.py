@@ -123,6 +123,35 @@ class Panels:
 
 
 @dataclass(frozen=True, slots=True)
+class Point:
+    """A system beside people: the score, and the mean rating with its interval."""
+
+    name: str
+    x: float
+    y: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """One metric beside people; ``told`` is said beside its name, ``curve`` is a mapping."""
+
+    name: str
+    told: str
+    points: tuple[Point, ...]
+    curve: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scatters:
+    """A small picture a metric, all with the same axis of people; ``table`` has the numbers."""
+
+    title: str
+    value: Value
+    plots: tuple[Scatter, ...]
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
 class Matrix:
     """Who is better than whom by one value; ``correction`` is that of p for many pairs.
 
@@ -191,7 +220,9 @@ class Quote:
     text: str
 
 
-Drawn = Intervals | Curve | Spread | Counts | Panels  # pictures of one value, with a table
+Drawn = (
+    Intervals | Curve | Spread | Counts | Panels | Scatters
+)  # pictures of one value, with a table
 Part = Table | Lines | Quote | Drawn | Matrix | Timeline | NetworkPart | Shares | Block
 
 

@@ -16,6 +16,7 @@ from earwitness.report.parts import (
     Matrix,
     Panels,
     Part,
+    Scatters,
     Spread,
     Table,
     Timeline,
@@ -31,7 +32,7 @@ def tables(part: Part) -> list[Table]:
     match part:
         case Table():
             return [part]
-        case Counts() | Panels():
+        case Counts() | Panels() | Scatters():
             return [part.table]
         case Intervals():
             return [part.table or _intervals(part)]

@@ -11,6 +11,7 @@ from earwitness.report.html.matrix import differences, matrix
 from earwitness.report.html.network import network_picture
 from earwitness.report.html.panels import panels_plot
 from earwitness.report.html.plots import curve_plot, intervals_plot, legend, spread_plot
+from earwitness.report.html.scatters import scatters_plot
 from earwitness.report.html.shares import shares_plot
 from earwitness.report.html.timelines import timeline
 from earwitness.report.html.words import words_block
@@ -27,6 +28,7 @@ from earwitness.report.parts import (
     Part,
     Quote,
     Report,
+    Scatters,
     Section,
     Shares,
     Spread,
@@ -126,6 +128,8 @@ class _Page:
                 return self._figure(part, counts_plot(part))
             case Panels():
                 return self._figure(part, panels_plot(part, self._colours))
+            case Scatters():
+                return self._figure(part, scatters_plot(part, self._colours))
             case Quote():
                 return element("blockquote", element("p", part.text))
             case Matrix():

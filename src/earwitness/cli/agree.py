@@ -1,0 +1,142 @@
+"""``earwitness agree``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from earwitness.api.agreeing import Scoring, study_agree
+from earwitness.api.rated import Reading
+from earwitness.cli.analyse import FILE, pairs, parted, screening_of
+from earwitness.cli.notes import notes
+from earwitness.cli.progress import bar
+from earwitness.cli.target import Target
+from earwitness.concordance.settings import Settings
+from earwitness.listening.screening import SCREENS
+from earwitness.report import FORMS
+from earwitness.stats.concord.coefficients import COEFFICIENTS, LEVELS
+from earwitness.stats.concord.draws import OVER
+from earwitness.stats.concord.p1401 import ORDERS
+from earwitness.stats.concord.swaps import WHAT
+from earwitness.stats.correction import CORRECTIONS
+
+USUAL = Settings()
+
+
+@click.command("agree")
+@click.argument("scores", type=FILE)
+@click.argument("ratings", nargs=-1, type=FILE)
+@click.option("--with", "more", multiple=True, type=FILE, help="More scores, of other metrics.")
+@click.option("--db", help="A store that has the answers, instead of files of them.")
+@click.option("--scale", "scales", multiple=True, help="A scale to look at.  [default: all]")
+@click.option(
+    "--metric", "metrics", multiple=True, help="A column that is a metric.  [default: all]"
+)
+@click.option("--low", multiple=True, help="A metric of which low scores are good.")
+@click.option("--baseline", "baselines", multiple=True, help="A column that is only to be beaten.")
+@click.option("--outputs", type=FILE, help="Outputs, whose length is a baseline.")
+@click.option("--score-pattern", default="", help="How names of scored samples are made.")
+@click.option("--score-sample", default="", help="The column of scores that has names of samples.")
+@click.option("--score-column", "score_columns", multiple=True, metavar="NAME=COLUMN")
+@click.option("--pattern", default="", help="How names of rated samples are made.")
+@click.option("--sample", default="", help="The column of ratings that has names of samples.")
+@click.option("--column", "columns", multiple=True, metavar="NAME=COLUMN", help="Of ratings.")
+@click.option("--given", multiple=True, metavar="NAME=VALUE", help="What ratings do not say.")
+@click.option(
+    "--screen",
+    "screening",
+    multiple=True,
+    type=click.Choice([*SCREENS, "none"]),
+    help="A rule with its usual limits.  [default: as planned]",
+)
+@click.option("--reference", default="", help="The system that is the hidden reference.")
+@click.option("--anchor", default="", help="The system that is the middle anchor.")
+@click.option(
+    "--rank",
+    "coefficient",
+    type=click.Choice(list(COEFFICIENTS)),
+    default=USUAL.coefficient,
+    show_default=True,
+    help="The coefficient that ranks metrics.",
+)
+@click.option("--at", "levels", multiple=True, type=click.Choice(LEVELS), help="[default: all]")
+@click.option(
+    "--over",
+    type=click.Choice(list(OVER)),
+    default=USUAL.over,
+    show_default=True,
+    help="What intervals draw anew.",
+)
+@click.option(
+    "--swap",
+    type=click.Choice(WHAT),
+    default=USUAL.swap,
+    show_default=True,
+    help="What the deciding test between metrics swaps.",
+)
+@click.option(
+    "--mapping", type=click.Choice(list(ORDERS)), default=USUAL.mapping, show_default=True
+)
+@click.option(
+    "--correction",
+    type=click.Choice(list(CORRECTIONS)),
+    default=USUAL.correction,
+    show_default=True,
+)
+@click.option("--level", default=USUAL.level, show_default=True, help="Level of intervals.")
+@click.option("--draws", default=USUAL.draws, show_default=True, help="Bootstrap draws.")
+@click.option("--permutations", default=USUAL.permutations, show_default=True)
+@click.option("--seed", default=0, show_default=True, help="Seed of all that is drawn.")
+@click.option("--to", type=click.Choice(FORMS), help="Form.  [default: what --output ends in]")
+@click.option("-o", "--output", type=FILE, help="Write here, not to stdout.")
+def command(
+    scores: Path,
+    ratings: tuple[Path, ...],
+    to: str | None,
+    output: Path | None,
+    **options: Any,
+) -> None:
+    """How far metrics agree with people, and which one to trust.
+
+    SCORES has what metrics say of outputs, a column each; RATINGS are a study file and answers to
+    it, or tables of ratings.
+
+    \b
+    earwitness agree scores.csv ratings.csv
+    earwitness agree samples.jsonl study.yaml answers.jsonl -o report.html
+    earwitness agree scores.csv study.yaml --db study.db
+    """
+    study, files = parted(ratings)
+    every = [scores, *options.pop("more")]
+    outputs = options.pop("outputs")
+    target = Target(to, output, [str(one) for one in (*every, *ratings)], None)
+    scoring = Scoring(
+        options.pop("score_pattern"),
+        options.pop("score_sample"),
+        tuple(pairs(options.pop("score_columns"), "=")),
+        options.pop("metrics"),
+        options.pop("low"),
+        options.pop("baselines"),
+        "" if outputs is None else str(outputs),
+    )
+    reading = Reading(
+        pattern=options.pop("pattern"),
+        column=options.pop("sample"),
+        columns=dict(pairs(options.pop("columns"), "=")),
+        given=dict(pairs(options.pop("given"), "=")),
+    )
+    options["screening"] = screening_of(options.pop("screening"))
+    options["levels"] = options["levels"] or LEVELS
+    with notes(), bar(unit="scales") as progress:
+        found = study_agree(
+            every,
+            files,
+            study=study,
+            scoring=scoring,
+            reading=reading,
+            progress=progress,
+            **options,
+        )
+    target.write(found)

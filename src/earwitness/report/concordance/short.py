@@ -1,0 +1,132 @@
+"""The answer in sentences, and sentences that one may write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from earwitness.data import Concordance, Concordant, Enough, Estimate, Ranked, ScaleConcordance
+from earwitness.report.concordance.words import LEVELS, NAMES, OVER, SWAPPED, named, value_of
+from earwitness.report.numbers import cell, interval, number
+from earwitness.report.sentences import listed
+
+
+def in_short(found: Concordance) -> Iterator[str]:
+    """Which metric to trust, for what, and how sure that is."""
+    for scale in found.scales:
+        for rank in scale.ranked:
+            yield from _answers(scale, rank)
+        yield from (f"{scale.scale.name}: {one}" for one in _enough(scale.curves))
+        yield from (f"{scale.scale.name}: {one}" for one in scale.warnings)
+
+
+def _answers(scale: ScaleConcordance, rank: Ranked) -> Iterator[str]:
+    metrics = {one.metric: one for one in scale.metrics}
+    value, figure = value_of(rank.figure), rank.figure
+    if not rank.groups:
+        yield f"{scale.scale.name}, {LEVELS[figure.level]}: no metric has a value"
+        return
+    first, *others = rank.groups
+    own = metrics[first[0]].figures[figure]
+    told = f"{first[0]} agrees best ({NAMES[figure.coefficient]} {cell(own, value)})"
+    if len(first) > 1:
+        told += f"; {listed(first[1:])} cannot be told from it"
+    if others:
+        rest = [name for group in others for name in group]
+        told += f"; {listed(rest)} {'is' if len(rest) == 1 else 'are'} worse"
+    yield f"{scale.scale.name}, {LEVELS[figure.level]}: {told}"
+    yield from _trivial(scale, rank, metrics)
+    yield from _beside_people(scale, rank, own)
+
+
+def _trivial(
+    scale: ScaleConcordance, rank: Ranked, metrics: dict[str, Concordant]
+) -> Iterator[str]:
+    """Metrics that are no better than what knows nothing, or than a baseline."""
+    chance = scale.chance.get(rank.figure)
+    where = f"{scale.scale.name}, {LEVELS[rank.figure.level]}"
+    real = [name for group in rank.groups for name in group if not metrics[name].baseline]
+    if chance is not None:
+        lost = [name for name in real if metrics[name].figures[rank.figure].value <= chance.high]
+        if lost:
+            yield (
+                f"{where}: {listed(lost)} could be chance (metrics that know nothing reach "
+                f"{number(chance.high, value_of(rank.figure))})"
+            )
+    order = [name for group in rank.groups for name in group]
+    for base in (name for name in order if metrics[name].baseline):
+        below = [name for name in order[order.index(base) + 1 :] if name in real]
+        same = [name for group in rank.groups if base in group for name in group if name in real]
+        beside = list(dict.fromkeys([*below, *same]))
+        if beside:
+            yield f"{where}: {listed(beside)} cannot be shown to beat {base}, a baseline"
+
+
+def _beside_people(scale: ScaleConcordance, rank: Ranked, best: Estimate) -> Iterator[str]:
+    for one in scale.ceilings:
+        if one.figure == rank.figure and one.rater.value == one.rater.value:
+            value = value_of(rank.figure)
+            than = "better than" if best.value > one.rater.value else "no better than"
+            yield (
+                f"{scale.scale.name}, {LEVELS[rank.figure.level]}: the best metric agrees {than} "
+                f"one rater does with the others ({number(one.rater.value, value)})"
+            )
+
+
+def _enough(curves: tuple[Enough, ...]) -> Iterator[str]:
+    """How many are enough for all metrics."""
+    for one in curves:
+        needed = list(one.enough.values())
+        if not needed:
+            continue
+        what, level = one.what, LEVELS[one.figure.level]
+        if all(needed):
+            most = max(needed)
+            verb = "is" if most == 1 else "are"
+            yield f"{most} {what} {verb} enough {level} ({one.have} are there)"
+        else:
+            short = [name for name, count in one.enough.items() if not count]
+            yield f"{level}, {one.have} {what} are too few for {listed(short)}"
+
+
+def writable(found: Concordance) -> Iterator[str]:
+    """Sentences for a paper, with all that they rest on."""
+    for scale in found.scales:
+        for rank in scale.ranked:
+            if rank.groups:
+                yield _sentence(found, scale, rank)
+
+
+def _sentence(found: Concordance, scale: ScaleConcordance, rank: Ranked) -> str:
+    metrics = {one.metric: one for one in scale.metrics}
+    value, figure = value_of(rank.figure), rank.figure
+    first, *others = rank.groups
+    own = metrics[first[0]].figures[figure]
+    sizes = (
+        f"{len(scale.people)} systems, {scale.items} items and {scale.raters} raters "
+        f"({scale.votes:,} ratings on {scale.scale.name})"
+    )
+    told = (
+        f"On {sizes}, {first[0]} agreed best with people by {named(figure)}: "
+        f"{number(own.value, value)}, {100 * found.level:g} % interval {interval(own, value)}, "
+        f"bootstrap over {found.over} (generalising to {OVER[found.over]})."
+    )
+    if len(first) > 1:
+        told += f" It could not be told from {listed(first[1:])}"
+        told += f", but was better than {listed([n for g in others for n in g])}" if others else ""
+        told += _test(found)
+    elif others:
+        told += f" It was better than {listed([n for g in others for n in g])}{_test(found)}"
+    chance = scale.chance.get(figure)
+    if chance is not None:
+        told += (
+            f" Metrics that know nothing reach up to {number(chance.high, value)} here "
+            f"({100 * (1 + found.level) / 2:g} %)."
+        )
+    return told
+
+
+def _test(found: Concordance) -> str:
+    return (
+        f" (permutation test that swaps {found.test}, generalising to {SWAPPED[found.test]}, "
+        f"corrected by {found.correction}, α = {found.alpha:.2g})."
+    )
