@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from earwitness.stats.concord.calibration import calibrated
@@ -40,6 +40,7 @@ def test_the_margin_is_the_smallest_of_the_best_and_found_by_hand() -> None:
     assert found.value[0] == pytest.approx((3 / 3 + 2 / 3) / 2)
 
 
+@settings(max_examples=many(60, 500))
 @given(st.integers(0, 10**6), st.sampled_from(["item", "global"]), st.integers(2, 8))
 def test_margins_and_values_are_what_loops_find(seed: int, level: str, folds: int) -> None:
     scores, means = scores_of(seed), people(votes_of(seed))[0]

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from earwitness.stats.concord.coefficients import LEVELS, names_at
@@ -50,6 +50,7 @@ def twins(level: str, scores: Floats, means: Table, systems: list[int], items: l
     return np.array(found)
 
 
+@settings(max_examples=many(60, 500))
 @given(st.integers(0, 10**6), st.sampled_from(LEVELS), st.sampled_from([0.1, 0.6, 1.0]))
 def test_values_are_what_loops_find(seed: int, level: str, share: float) -> None:
     scores, votes = scores_of(seed), votes_of(seed, share)
@@ -63,6 +64,7 @@ def test_values_are_what_loops_find(seed: int, level: str, share: float) -> None
     assert (found.n + found.undefined == whole).all()
 
 
+@settings(max_examples=many(60, 500))
 @given(st.integers(0, 10**6), st.sampled_from(LEVELS), st.sampled_from(list(OVER)))
 def test_draws_are_what_loops_over_drawn_indices_find(seed: int, level: str, over: str) -> None:
     scores, votes = scores_of(seed), votes_of(seed)
@@ -152,6 +154,21 @@ def test_means_that_rounding_tells_apart_are_ties() -> None:
     assert rows[0].sum() != rows[1].sum()
     found = value(Grid(rows[None], rows), "system", ["acc_23", "kendall_b"])
     assert found.value.tolist() == [[1], [1]]
+
+
+def test_votes_with_decimals_that_rounding_tells_apart_are_ties() -> None:
+    # 0.1 + 0.2 + 0.3 in three orders of listeners, and 0.7 three times.
+    codes = np.repeat(np.arange(4), 3), np.zeros(12, np.int64), np.tile(np.arange(3), 4)
+    values = np.array([0.1, 0.2, 0.3, 0.3, 0.2, 0.1, 0.2, 0.3, 0.1, 0.7, 0.7, 0.7])
+    means = people(Votes(values, *codes, (4, 1, 3)))[0, :, 0]
+    assert means[0] == means[1] == means[2] < means[3]
+    assert means == pytest.approx([0.2, 0.2, 0.2, 0.7])
+
+
+def test_a_metric_of_tiny_numbers_keeps_its_order_beside_one_of_huge_ones() -> None:
+    tiny = np.array([[3e-12, 1e-12], [5e-12, 4e-12], [9e-12, 8e-12]])
+    grid = Grid(np.stack([tiny, 1e12 * (1 + tiny)]), tiny)
+    assert value(grid, "system", ["kendall_b"]).value[0, 0] == 1
 
 
 def test_infinite_scores_and_other_shapes_are_refused() -> None:

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import kendalltau
 
 from earwitness.stats.concord import sweep
+from earwitness.stats.concord.ahead import ahead
 from earwitness.stats.concord.pairs import counted
 from earwitness.stats.exact import Floats
 from oracles.concordance import kinds
@@ -107,3 +109,31 @@ def test_fewer_than_two_things_make_no_pair() -> None:
     for n in (0, 1):
         pairs = counted(np.zeros((1, 2, n)), np.zeros((1, 1, n)), np.ones((1, 1, n)))
         assert pairs.all.tolist() == [[[0, 0]]]
+
+
+@given(st.integers(0, 10**6), st.integers(0, 60), st.booleans())
+def test_what_stands_ahead_and_below_is_what_a_loop_adds_up(seed: int, n: int, whole: bool) -> None:
+    rng = np.random.default_rng(seed)
+    ranks = np.array([rng.permutation(n) for _ in range(3)], np.int64).reshape(3, n)
+    brings, asks = rng.integers(0, 5, (2, 3, n)) / (1 if whole else 3)
+    found = ahead(ranks, brings, asks)
+    for row in range(3):
+        total = sum(
+            brings[row, i] * asks[row, j]
+            for j in range(n)
+            for i in range(j)
+            if ranks[row, i] < ranks[row, j]
+        )
+        assert found[row] == (total if whole else pytest.approx(total, abs=1e-9))
+
+
+@pytest.mark.peer
+def test_forty_thousand_things_have_the_tau_of_scipy() -> None:
+    rng, n = np.random.default_rng(5), many(8_000, 40_000)
+    x = rng.integers(0, 3000, (1, 2, n)).astype(np.float64)
+    y = np.rint(x[:, :1] / 500 + rng.normal(size=n))
+    pairs = counted(x, y, np.ones((1, 1, n)))
+    assert pairs.all.tolist() == [[[n * (n - 1) / 2] * 2]]
+    below = np.sqrt(pairs.apart_metric * pairs.apart_people)
+    ours = ((pairs.concordant - pairs.discordant) / below)[0, 0]
+    assert ours == pytest.approx([kendalltau(row, y[0, 0]).statistic for row in x[0]], abs=1e-13)

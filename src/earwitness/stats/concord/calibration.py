@@ -22,7 +22,7 @@ from earwitness.stats.exact import Bools, Floats
 from earwitness.stats.student import ratio
 from earwitness.stats.votes import Codes
 
-MOST = 2000  # cells whose pairs choose a global margin
+MOST = 1000  # cells whose pairs choose a global margin
 NEAR = 1e-12  # shares closer than this are equal
 FOLDS = 5
 

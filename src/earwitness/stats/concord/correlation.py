@@ -57,15 +57,25 @@ def spearman(metrics: Floats, people: Floats, weights: Floats) -> Floats:
     found = np.empty((groups, weights.shape[1], rows))
     kind: Any = np.float32 if weights.sum(axis=2).max(initial=0) ** 3 < SINGLE else np.float64
     weigh = weights.astype(kind)
-    of_people = _signs(people) @ weights[..., None]
-    weighed = weigh * of_people[..., 0].astype(kind)
-    spread_y = np.einsum("gdn,gdn->gd", weighed, of_people[..., 0], dtype=np.float64)
+    of_people = _drawn_ranks(people, weights).astype(kind)
+    weighed = weigh * of_people
+    spread_y = np.einsum("gdn,gdn->gd", weighed, of_people)
     for row in range(rows):
         ranks = weigh @ _signs(metrics[:, row]).astype(kind).swapaxes(1, 2)
         shared = np.einsum("gdn,gdn->gd", weighed, ranks)
         spread_x = np.einsum("gdn,gdn,gdn->gd", weigh, ranks, ranks)
         found[:, :, row] = _ratio(*(a.astype(np.float64) for a in (shared, spread_x, spread_y)))
     return found
+
+
+def _drawn_ranks(values: Floats, weights: Floats) -> Floats:
+    """Ranks of values that differ from draw to draw."""
+    ranks = np.zeros(weights.shape)
+    for thing in range(values.shape[2]):
+        one = values[:, :, thing, None]
+        above = (values > one).view(np.int8) - (values < one).view(np.int8)
+        ranks += weights[:, :, thing, None] * above
+    return ranks
 
 
 def _signs(values: Floats) -> Floats:

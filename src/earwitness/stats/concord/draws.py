@@ -19,7 +19,7 @@ from earwitness.stats.exact import Floats
 from earwitness.stats.resampling import blocks
 from earwitness.stats.votes import Votes
 
-HELD = 2_000_000  # numbers laid out at a time
+HELD = 1_000_000  # numbers laid out at a time
 OVER = {
     "systems": (True, False, False),
     "items": (False, True, False),
@@ -66,7 +66,7 @@ def drawn_values(
         raise ValueError("raters can be drawn only where votes are known, not their means")
     found = [
         at(level, scores, some, names, margins)[0]
-        for some in _drawn(scores, votes, OVER[over], draws, seed, level)
+        for some in _drawn(scores, votes, OVER[over], draws, seed)
     ]
     return np.concatenate([np.empty((len(names), 0, len(scores))), *found], axis=1)
 
@@ -77,12 +77,11 @@ def _drawn(
     over: tuple[bool, bool, bool],
     draws: int,
     seed: int,
-    level: str,
 ) -> Iterator[Drawn]:
     """Blocks of draws that fit into memory; what is not drawn has weights of 1."""
     _, systems, items = scores.shape
     raters = 0 if isinstance(votes, np.ndarray) else voters(votes)
-    rows = max(1, HELD // max(1, systems * items * (systems if level == "item" else 1)))
+    rows = max(1, HELD // max(1, items * max(systems, len(scores))))
     for whole in blocks((systems, items, raters), draws, seed):
         for start in range(0, len(whole[0]), rows):
             part = [weights[start : start + rows] for weights in whole]

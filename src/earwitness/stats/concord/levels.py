@@ -6,7 +6,7 @@
   without a defined value are counted, not averaged.
 - ``global``: all cells (an item of a system) are compared with all others.
 
-Means are kept to about twelve digits, so that the order of sums cannot break a tie.
+Means that rounding alone keeps apart are made equal, so that the order of sums breaks no tie.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from earwitness.stats.exact import Bools, Floats
 from earwitness.stats.student import ratio
 from earwitness.stats.votes import Codes, Votes
 
-KEPT = 40  # binary digits of a mean, beside the largest
+NEAR = 1e-12  # means closer than this, beside the largest of what they are of, are equal
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,11 @@ def _limits(margins: Floats | float) -> Floats:
 def gaps(scores: Floats) -> Iterator[tuple[Codes, Bools]]:
     """Metrics whose scores are known for the same cells, and these cells."""
     known = ~np.isnan(scores)
-    _, kinds = np.unique(known.reshape(len(scores), -1), axis=0, return_inverse=True)
-    for kind in range(int(kinds.max(initial=-1)) + 1):
-        which = np.flatnonzero(kinds.ravel() == kind)
-        yield which, known[which[0]]
+    alike: dict[bytes, list[int]] = {}
+    for metric, row in enumerate(known):
+        alike.setdefault(row.tobytes(), []).append(metric)
+    for which in alike.values():
+        yield np.array(which), known[which[0]]
 
 
 def by_system(
@@ -106,9 +107,12 @@ def by_system(
     there = ~np.isnan(drawn.people) & known
     weigh = there * drawn.items[:, None, :]
     counts = weigh.sum(axis=2)
-    people = steady(ratio((np.where(there, drawn.people, 0) * weigh).sum(axis=2), counts))
+    rated = np.where(there, drawn.people, 0)
+    reach = np.abs(rated).max(axis=(1, 2), initial=0)
+    people = steady(ratio((rated * weigh).sum(axis=2), counts), reach)
     sums = np.swapaxes(weigh, 0, 1) @ np.moveaxis(scores, 0, 2)  # systems × draws × metrics
-    means = steady(ratio(sums, np.broadcast_to(counts.T[:, :, None], sums.shape)))
+    reach = np.abs(scores).max(axis=(1, 2), initial=0)
+    means = steady(ratio(sums, np.broadcast_to(counts.T[:, :, None], sums.shape)), reach, axis=0)
     weights = (drawn.systems * (counts > 0))[:, None]
     sample = Sample(
         np.nan_to_num(np.moveaxis(means, 0, 2)),
@@ -160,11 +164,19 @@ def pooled(
 LEVEL = {"system": by_system, "item": by_item, "global": pooled}
 
 
-def steady(means: Floats) -> Floats:
-    """Means kept to a step far below the largest, so that equal ones are equal."""
-    largest = float(np.nanmax(np.abs(means), initial=0))
-    step = 2.0 ** (np.ceil(np.log2(largest)) - KEPT) if largest else 1.0
-    return np.asarray(np.rint(means / step) * step)
+def steady(means: Floats, largest: Floats | float, axis: int = -1) -> Floats:
+    """Means that lie closer to the next than rounding can tell become the lowest of their run.
+
+    ``largest`` is the largest of what they are means of.
+    """
+    order = np.argsort(means, axis=axis)
+    rising = np.moveaxis(np.take_along_axis(means, order, axis), axis, 0)
+    apart = np.ones(rising.shape, bool)
+    apart[1:] = ~(np.diff(rising, axis=0) <= NEAR * np.asarray(largest))
+    lowest = np.maximum.accumulate(np.where(apart, rising, -np.inf), axis=0)
+    found = np.empty_like(means)
+    np.put_along_axis(found, order, np.moveaxis(lowest, 0, axis), axis)
+    return found
 
 
 def people(votes: Votes, weights: Floats | None = None) -> Floats:
@@ -177,4 +189,6 @@ def people(votes: Votes, weights: Floats | None = None) -> Floats:
     weights = np.ones((1, votes.size[2])) if weights is None else weights
     means = ratio(weights @ np.where(known, table, 0).T, weights @ known.T.astype(np.float64))
     shape = len(weights), votes.size[1], votes.size[0]
-    return steady(means).reshape(shape).swapaxes(1, 2)
+    if not np.array_equal(votes.values, np.rint(votes.values)):
+        means = steady(means, np.abs(votes.values).max(initial=0))
+    return means.reshape(shape).swapaxes(1, 2)

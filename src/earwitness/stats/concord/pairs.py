@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from earwitness.stats.concord import sweep
 from earwitness.stats.exact import Floats
@@ -93,14 +94,10 @@ def _portions(groups: int, draws: int, rows: int, things: int) -> Iterator[tuple
 
 def _laid_out(metrics: Floats, people: Floats, weights: Floats, margins: Floats) -> Floats:
     """All pairs as columns; sums over them are products of matrices."""
-    first, second = np.triu_indices(metrics.shape[2], 1)
     kind: Any = np.float32 if _small(weights) else np.float64
-    apart = metrics[..., second] - metrics[..., first]
-    limits = margins[:, :, None]
-    ordered = (apart > limits).astype(kind) - (apart < -limits)
-    weigh = weights.astype(kind)
-    weigh = weigh[..., first] * weigh[..., second]
-    of_people = np.sign(people[..., second] - people[..., first]).astype(kind)
+    ordered = _signs(metrics, margins[:, :, None]).astype(kind)
+    of_people = _signs(people, np.zeros((1, 1, 1)))
+    weigh = _products(weights.astype(kind))
     level = weigh * (of_people == 0)
     sides = np.swapaxes(ordered, 1, 2)
     net = (weigh * of_people) @ sides
@@ -112,10 +109,39 @@ def _laid_out(metrics: Floats, people: Floats, weights: Floats, margins: Floats)
     return _kinds(*whole, *(part.astype(np.float64) for part in (net, tied, both)))
 
 
+def _columns(things: int) -> Iterator[tuple[int, slice]]:
+    """Each thing, and the columns of its pairs with all later ones."""
+    start = 0
+    for thing in range(things - 1):
+        stop = start + things - 1 - thing
+        yield thing, slice(start, stop)
+        start = stop
+
+
+def _signs(values: Floats, margins: Floats) -> NDArray[np.int8]:
+    """Of each pair: 1 if the later is above by more than the margin, −1 if below, 0 if tied."""
+    *rows, things = values.shape
+    found = np.empty((*rows, things * (things - 1) // 2), np.int8)
+    for thing, columns in _columns(things):
+        apart = values[..., thing + 1 :] - values[..., thing, None]
+        above, below = (apart > margins).view(np.int8), (apart < -margins).view(np.int8)
+        np.subtract(above, below, out=found[..., columns])
+    return found
+
+
+def _products(weights: Floats) -> Floats:
+    """The weight of each pair."""
+    *rows, things = weights.shape
+    found = np.empty((*rows, things * (things - 1) // 2), weights.dtype)
+    for thing, columns in _columns(things):
+        np.multiply(weights[..., thing + 1 :], weights[..., thing, None], out=found[..., columns])
+    return found
+
+
 def _small(weights: Floats) -> bool:
     """Whether sums over pairs are exact in single precision."""
     most = float(weights.sum(axis=-1).max(initial=0)) ** 2
-    return most < SINGLE and not (weights % 1).any()
+    return most < SINGLE and np.array_equal(weights, np.rint(weights))
 
 
 def _total(weigh: Floats) -> Floats:

@@ -1,54 +1,85 @@
-"""Pairs of very many things, counted without laying them out: n log n steps a draw and metric.
+"""Pairs of very many things, counted without laying them out; see ``ahead``.
 
-Things are gone through in the order of the metric. Each is *entered* at its place and *asks*, at
-the place before which all others are lower by more than the margin, how much has been entered that
-people put below it. Both kinds of events have a rank by people, a question before what it ties
-with. Events are split by the upper and the lower half of ranks, again and again: what is entered
-in the lower half ahead of a question in the upper half counts. All halves of a split are of one
-length, so a split is one step for all of them, and for all metrics.
+Without a margin, things are put into the order of the metric, and ranked by people; ties are put
+the other way round, so that none of them counts as concordant. With a margin, ties are no longer
+transitive: each thing then stands twice in the sequence, where it is *entered* and where it *asks*,
+the place before which all others are lower by more than the margin.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from earwitness.stats.exact import Bools, Floats
+from earwitness.stats.concord.ahead import ahead
+from earwitness.stats.exact import Floats
 from earwitness.stats.votes import Codes
-
-SHORT = 8  # events in a part that is no longer split
 
 
 def counted(metrics: Floats, people: Floats, weights: Floats, margins: Floats) -> Floats:
     """The five kinds of pairs of one group × draws × metrics; see ``pairs``."""
-    orders, bounds = _orders(metrics, margins)
-    events = _events(orders, bounds)
     found = np.zeros((5, len(weights), len(metrics)))
+    plain = margins == 0
+    codes = _coded(metrics[plain])
+    orders, bounds = _orders(metrics[~plain], margins[~plain])
     for draw, weigh in enumerate(weights):
-        levels = np.unique(people[draw % len(people)], return_inverse=True)[1]
-        apart = _apart(weigh, orders, bounds)
-        found[:, draw] = _kinds(weigh, levels, events, apart)
+        kept = np.flatnonzero(weigh)
+        levels = np.unique(people[draw % len(people)][kept], return_inverse=True)[1]
+        found[:, draw, plain] = _without(weigh[kept], levels, codes[:, kept])
+        found[:, draw, ~plain] = _with(weigh, kept, levels, orders, bounds)
     return found
 
 
-def _kinds(weigh: Floats, levels: Codes, events: Codes, apart: Floats) -> Floats:
-    """Counts of one draw, from the weight of pairs that each metric tells apart."""
-    whole = _among(weigh)
-    level = (np.bincount(levels, weigh) ** 2).sum() / 2 - (weigh**2).sum() / 2
-    concordant = _below(weigh, levels, events, ties=False)
-    tied_people = np.full(len(events), level)
-    ties = apart < whole
-    if level and ties.any():
-        tied_people[ties] = _below(weigh, levels, events[ties], ties=True) - concordant[ties]
-    both = level - tied_people
-    discordant = apart - concordant - tied_people
-    return np.stack([concordant, discordant, whole - apart - both, tied_people, both])
+def _among(weigh: Floats) -> Floats:
+    """The weight of all pairs of each row."""
+    return np.asarray((weigh.sum(axis=-1) ** 2 - (weigh**2).sum(axis=-1)) / 2)
 
 
-def _among(weigh: Floats) -> float:
-    """The weight of all pairs."""
-    return float((weigh.sum() ** 2 - (weigh**2).sum()) / 2)
+def _level(levels: Codes, weigh: Floats) -> Floats:
+    """The weight of pairs that people tie: all pairs less those between different levels."""
+    heavy = np.bincount(levels, weigh).astype(np.float64)
+    return np.asarray(_among(weigh) - _among(heavy))
+
+
+def _coded(metrics: Floats) -> Codes:
+    """Numbers in the order of values, equal where they are."""
+    found = [np.unique(row, return_inverse=True)[1].ravel() for row in metrics]
+    return np.array(found, np.int64).reshape(metrics.shape)
+
+
+def _without(weigh: Floats, levels: Codes, codes: Codes) -> Floats:
+    """Counts of one draw where only equal values are tied."""
+    rows, things = codes.shape
+    count = int(levels.max(initial=0)) + 1
+    keys = codes * count + (count - 1 - levels)
+    orders = np.argsort(keys, axis=1)
+    sorted_weights, backwards = weigh[orders], np.arange(things)[::-1]
+    turns = np.argsort(levels[orders] * things + backwards, axis=1)
+    ranks = np.empty_like(turns)
+    np.put_along_axis(ranks, turns, np.arange(things)[None], axis=1)
+    concordant = ahead(ranks, sorted_weights, sorted_weights)
+    level = np.full(rows, _level(levels, weigh))
+    tied = _tied(np.take_along_axis(codes, orders, axis=1), sorted_weights)
+    both = _tied(np.take_along_axis(keys, orders, axis=1), sorted_weights)
+    return _kinds(_among(weigh), level, tied, both, concordant)
+
+
+def _tied(rising: Codes, weigh: Floats) -> Floats:
+    """The weight of pairs with equal keys; keys are sorted within rows."""
+    rows, things = rising.shape
+    first = np.ones(rising.shape, bool)
+    first[:, 1:] = rising[:, 1:] > rising[:, :-1]
+    if first.all():
+        return np.zeros(rows)
+    starts = np.flatnonzero(first)
+    runs = np.add.reduceat(weigh.ravel(), starts) ** 2
+    squares = np.bincount(starts // things, runs, minlength=rows)
+    return np.asarray((squares - (weigh**2).sum(axis=1)) / 2)
+
+
+def _kinds(whole: Floats, level: Floats, tied: Floats, both: Floats, concordant: Floats) -> Floats:
+    """The five kinds, from all pairs, those tied by people, by the metric and by both."""
+    discordant = whole - level - tied + both - concordant
+    return np.stack([concordant, discordant, tied - both, level - both, both])
 
 
 def _orders(metrics: Floats, margins: Floats) -> tuple[Codes, Codes]:
@@ -69,76 +100,26 @@ def _bounds(rising: Floats, margin: float) -> Codes:
     return bounds
 
 
-def _events(orders: Codes, bounds: Codes) -> Codes:
-    """Things as they are entered (their number, plus that of all) and as they ask, in turn."""
-    things = orders.shape[1]
+def _with(weigh: Floats, kept: Codes, levels: Codes, orders: Codes, bounds: Codes) -> Floats:
+    """Counts of one draw where differences within a margin are ties."""
+    rows, things = orders.shape
+    of_people = np.zeros(things, np.int64)
+    of_people[kept] = levels
     places = np.concatenate([2 * bounds, np.arange(1, 2 * things, 2) + 0 * orders], axis=1)
-    names = np.concatenate([orders, orders + things], axis=1)
-    return np.take_along_axis(names, np.argsort(places, axis=1, kind="stable"), axis=1)
+    turns = np.argsort(places, axis=1, kind="stable")
+    who, entered = np.take_along_axis(np.tile(orders, 2), turns, axis=1), turns >= things
+    brings, asks = weigh[who] * entered, weigh[who] * ~entered
+    before = np.cumsum(brings, axis=1)
+    apart = (before * asks).sum(axis=1)
+    whole, level = _among(weigh), _level(levels, weigh[kept])
+    concordant = ahead(_ranked(2 * of_people[who] + entered), brings, asks)
+    upto = ahead(_ranked(2 * of_people[who] + ~entered), brings, asks)
+    both = level - (upto - concordant)
+    return _kinds(whole, np.full(rows, level), whole - apart, both, concordant)
 
 
-def _apart(weigh: Floats, orders: Codes, bounds: Codes) -> Floats:
-    """The weight of pairs that each metric tells apart."""
-    sorted_weights = weigh[orders]
-    before = np.zeros((len(orders), orders.shape[1] + 1))
-    np.cumsum(sorted_weights, axis=1, out=before[:, 1:])
-    lower = np.take_along_axis(before, bounds, axis=1)
-    return np.asarray((sorted_weights * lower).sum(axis=1))
-
-
-def _below(weigh: Floats, levels: Codes, events: Codes, *, ties: bool) -> Floats:
-    """The weight of pairs in which the lower in the metric is lower by people too, or tied."""
-    things = len(weigh)
-    kept = np.flatnonzero(np.tile(weigh > 0, 2))
-    entered = kept >= things
-    keys = 2 * np.tile(levels, 2)[kept] + (entered ^ ties)
-    length = _length(len(kept))
-    ranks = np.zeros(2 * things, np.int64)
-    ranks[kept[np.argsort(keys, kind="stable")]] = np.arange(len(kept))
-    signed = np.concatenate([-weigh, weigh])
-    turns = events[(signed != 0)[events]].reshape(len(events), len(kept))
-    rank = np.empty((len(events), length), np.uint16 if length < 2**16 else np.int64)
-    rank[:, : len(kept)], rank[:, len(kept) :] = ranks[turns], np.arange(len(kept), length)
-    value = np.zeros((len(events), length))
-    value[:, : len(kept)] = signed[turns]
-    return _split(rank[:, None], value[:, None])
-
-
-def _length(events: int) -> int:
-    """The next number that can be halved until parts are short."""
-    step = 1
-    while events > SHORT * step:
-        step *= 2
-    return -(-events // step) * step
-
-
-def _split(rank: Codes, value: Floats) -> Floats:
-    """Halve the parts (metrics × parts × events), counting between halves, until they are short."""
-    rows, found = len(rank), np.zeros(len(rank))
-    while (size := rank.shape[2]) > SHORT:
-        upper = rank >= size // 2
-        lower = ~upper
-        ahead = np.cumsum(np.maximum(value * lower, 0), axis=2)
-        asking = value[upper]
-        found -= (np.minimum(asking, 0) * ahead[upper]).reshape(rows, -1).sum(axis=1)
-        rank = _halves(rank[lower], rank[upper] - rank.dtype.type(size // 2), size, rows)
-        value = _halves(value[lower], asking, size, rows)
-    return found + _short(rank, value)
-
-
-def _halves(lower: Any, upper: Any, size: int, rows: int) -> Any:
-    """The halves of every part, one after the other."""
-    parts = [half.reshape(rows, -1, 1, size // 2) for half in (lower, upper)]
-    return np.concatenate(parts, axis=2).reshape(rows, -1, size // 2)
-
-
-def _short(rank: Codes, value: Floats) -> Floats:
-    """Between all events of each short part."""
-    found = np.zeros(len(rank))
-    for second in range(1, rank.shape[2]):
-        asking = np.minimum(value[:, :, second], 0)
-        for first in range(second):
-            entered = np.maximum(value[:, :, first], 0)
-            below: Bools = rank[:, :, first] < rank[:, :, second]
-            found -= (entered * asking * below).sum(axis=1)
-    return found
+def _ranked(keys: Codes) -> Codes:
+    ranks = np.empty_like(keys)
+    order = np.argsort(keys, axis=1, kind="stable")
+    np.put_along_axis(ranks, order, np.arange(keys.shape[1])[None], axis=1)
+    return ranks
