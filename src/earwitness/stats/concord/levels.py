@@ -127,12 +127,17 @@ def by_system(
 def by_item(
     scores: Floats, known: Bools, drawn: Drawn, names: Sequence[str], margins: Floats
 ) -> tuple[Floats, Floats]:
-    """Every item is a group; its value counts as often as the item was drawn."""
+    """Every item is a group; its value counts as often as the item was drawn.
+
+    Where only items are drawn, the values of items are found once for all draws.
+    """
     there = ~np.isnan(drawn.people) & known
+    alike = len(drawn.people) == 1 and bool((drawn.systems == drawn.systems[:1]).all())
+    systems = drawn.systems[:1] if alike else drawn.systems
     sample = Sample(
         scores.transpose(2, 0, 1),
         np.where(there, drawn.people, 0).transpose(2, 0, 1),
-        (there * drawn.systems[:, :, None]).transpose(2, 0, 1),
+        (there * systems[:, :, None]).transpose(2, 0, 1),
         margins.T,
     )
     found = values(sample, names).swapaxes(1, 2)  # coefficients × draws × items × metrics
