@@ -41,6 +41,10 @@ def test_where_sessions_start_again_no_answer_is_lost_and_the_new_ones_count(
 def test_where_coming_again_blocks_an_outage_does_not_and_an_excuse_lets_in_once(
     browser: Browser, tmp_path: Path
 ) -> None:
+    def lost(route: Route) -> None:
+        assert route.fetch().json()["blocked"] is False
+        route.abort()
+
     with really_served(tmp_path, "en", "--resume", "block") as server:
         context = browser.new_context(**DESKTOP)
         page, said = visit(context, server.links[0])
@@ -60,6 +64,7 @@ def test_where_coming_again_blocks_an_outage_does_not_and_an_excuse_lets_in_once
         page.reload()
         at(page, "This test is closed for you")
         server.run("links", "--unblock", "1")
+        page.route("**/state?visit=*", lost, times=1)
         page.reload()
         listener.walk("2.2")
         expect(page.locator(".code")).to_be_visible()

@@ -218,6 +218,26 @@ def test_who_comes_again_is_blocked_where_that_is_said(folder: Path, address: st
         assert client.get(f"{own}/state?visit=new").json()["blocked"]
 
 
+@pytest.mark.parametrize("resume", ["block", "session"])
+def test_an_excuse_holds_for_a_visit_whose_first_reply_was_lost(
+    folder: Path, address: str, resume: str
+) -> None:
+    with served(study(folder, "acr", NO_REST), address, resume=resume) as client:
+        own, site = link(client), site_of(client)
+        take(client, own, stop="1.2")
+        store, who = site.store, (site.digest, 1)
+        assert store.change_state(*who, State.JOINED, State.EXCUSED)
+        first = [client.get(f"{own}/state?visit=first-visit").json() for _ in range(3)]
+        assert [one["page"]["name"] for one in first] == ["1.2"] * 3
+        assert [one.what for one in store.events(*who)] == ["excused"]
+        second = client.get(f"{own}/state?visit=second-visit").json()
+        assert second["blocked"] is (resume == "block")
+        if resume == "block":
+            assert client.get(f"{own}/state?visit=first-visit").json()["blocked"]
+        else:
+            assert second["page"]["name"] == "1.0"
+
+
 def test_withdrawing_deletes_everything_and_the_link_says_so(folder: Path, address: str) -> None:
     with served(study(folder, "acr", NO_REST), address) as client:
         own, site = link(client), site_of(client)

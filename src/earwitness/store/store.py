@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from earwitness.data import Answer
 from earwitness.errors import StoreError
-from earwitness.store import answers, events, finishing, listeners, telling
+from earwitness.store import answers, events, excusing, finishing, listeners, telling
 from earwitness.store.answers import Meta
 from earwitness.store.connecting import Database, connect
 from earwitness.store.migrations import migrate
@@ -132,6 +132,10 @@ class Store:
     def change_state(self, study: str, listener: int, before: State, after: State) -> bool:
         """Let a listener who is in one state be in another; whether they were."""
         return self.write(listeners.change_state, study, listener, before, after).result()
+
+    def let_in(self, study: str, listener: int, visit: str) -> bool:
+        """Whether an excuse lets this visit in, which uses it up; the same visit may ask again."""
+        return self.write(excusing.let_in, study, listener, visit).result()
 
     def add_answer(self, answer: Answer, id: str, meta: Meta = None) -> Outcome:
         """Keep an answer under an id that its sender made; the first to a page counts."""

@@ -15,7 +15,7 @@ from earwitness import __version__
 from earwitness.data import Answer
 from earwitness.errors import BadAnswer, UsageError
 from earwitness.listening.pages import heard, read_page
-from earwitness.store import Event, Outcome, add_answer, add_events
+from earwitness.store import Event, Outcome, Visit, add_answer, add_events
 from earwitness.web.errors import Refusal, nothing_here
 from earwitness.web.misfits import misfits_told
 from earwitness.web.pages import shell
@@ -35,13 +35,17 @@ def site_of(request: Request) -> Site:
     return found
 
 
-def here(request: Request, *, new: bool = False) -> Standing:
+def here(request: Request) -> Standing:
     """Where the listener of a link is; waits for the store."""
+    return standing(site_of(request), _visit(request))
+
+
+def _visit(request: Request) -> Visit:
     site, token = site_of(request), str(request.path_params["token"])
     visit = site.store.visit(token) if MADE.fullmatch(token.replace("_", "-")) else None
     if visit is None or visit.listener.study != site.digest:
         raise nothing_here()
-    return arrive(site, visit) if new else standing(site, visit)
+    return visit
 
 
 async def show(request: Request) -> Response:
@@ -51,9 +55,14 @@ async def show(request: Request) -> Response:
 
 
 async def state(request: Request) -> Response:
-    """Where the listener is."""
-    new = request.query_params.get("visit") == "new"
-    return JSONResponse(await run_in_threadpool(lambda: told(here(request, new=new))))
+    """Where the listener is; a page that was just opened says so, by the id of this visit."""
+    id = request.query_params.get("visit", "")
+    if not id:
+        return JSONResponse(await run_in_threadpool(lambda: told(here(request))))
+    known = id if MADE.fullmatch(id) else ""
+    return JSONResponse(
+        await run_in_threadpool(lambda: told(arrive(site_of(request), _visit(request), known)))
+    )
 
 
 async def answers(request: Request) -> Response:

@@ -10,7 +10,7 @@ from typing import Any
 from earwitness.listening.pages import REST, Page, View, with_answer
 from earwitness.store import Listener, State, Visit
 from earwitness.web.course import Course
-from earwitness.web.site import BLOCK, SESSION, Site
+from earwitness.web.site import BLOCK, RESUME, Site
 
 
 def clock() -> datetime:
@@ -71,21 +71,23 @@ def standing(site: Site, visit: Visit) -> Standing:
     return Standing(site, visit, course, course.open(visit.pages))
 
 
-def arrive(site: Site, visit: Visit) -> Standing:
-    """Where a listener is who has just opened the page, by what was said of coming again."""
+def arrive(site: Site, visit: Visit, id: str) -> Standing:
+    """Where a listener is who has just opened the page, by what was said of coming again.
+
+    The browser asks under the ``id`` of this visit until it has a reply.
+    """
     now, who, store = standing(site, visit), visit.listener, site.store
-    if who.state == State.EXCUSED:
-        store.change_state(site.digest, who.number, State.EXCUSED, State.JOINED)
-        return standing(site, replace(visit, listener=replace(who, state=State.JOINED)))
     own = now.course.session(now.place)
-    if not any(page in visit.pages for page in own[1:]):  # the first only says that it begins
+    midst = any(page in visit.pages for page in own[1:])  # the first only says that it begins
+    back = midst and site.settings.resume != RESUME
+    if (back or who.state == State.EXCUSED) and store.let_in(site.digest, who.number, id):
+        return standing(site, replace(visit, listener=replace(who, state=State.JOINED)))
+    if not back:
         return now
     if site.settings.resume == BLOCK:
         store.change_state(site.digest, who.number, State.JOINED, State.BLOCKED)
-    elif site.settings.resume == SESSION:
-        store.set_aside(site.digest, who.number, own)
     else:
-        return now
+        store.set_aside(site.digest, who.number, own)
     again = store.visit(who.token)
     return now if again is None else standing(site, again)
 

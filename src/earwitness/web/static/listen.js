@@ -31,7 +31,7 @@ class Flow {
   #timer = 0;
   #holding = 0;
   #held = ""; // "quiet", "shown" or "late" while an answer is on its way
-  #visit = "?visit=new"; // said once, when the page is opened
+  #visit = `?visit=${newId()}`; // said until it is heard, once the page is opened
 
   async start() {
     this.kept = await openKept();
