@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from earwitness.data import Key, Rating, Rule, Who
-from earwitness.listening.screened import APPLY, Screening, screen
+from earwitness.listening.played import Played
+from earwitness.listening.screened import APPLY, UNHEARD, Screening, screen
 from earwitness.listening.screening import SCREENS
 from earwitness.stats.exact import Floats
 from support import many
@@ -33,7 +34,7 @@ def left(found: Screening) -> set[Who]:
 
 
 def test_every_declared_rule_can_be_applied() -> None:
-    assert set(APPLY) == set(SCREENS)
+    assert {*APPLY, UNHEARD} == {*SCREENS}
 
 
 @pytest.mark.parametrize("rule", sorted(SCREENS))
@@ -213,6 +214,24 @@ def test_what_needs_plays_is_not_passed_over_in_silence() -> None:
     found = screen(rated(honest(np.random.default_rng(1), 9, 4)), [usual("unheard")])
     assert found.found == ()
     assert found.notes == ("unheard: cannot be applied: plays were not recorded",)
+
+
+def test_who_did_not_hear_to_the_end_is_left_out_by_the_share() -> None:
+    ratings = rated(honest(np.random.default_rng(1), 9, 4))
+    plays: dict[Who, Played] = {1: Played(0, 20), 2: Played(3, 20)}
+    plays |= {3: Played(4, 20, 2), 4: Played(0, 0, 9)}
+    strict = screen(ratings, [usual("unheard")], plays=plays)
+    assert strict.left == (2, 3)
+    lax = screen(ratings, [usual("unheard", share=0.15)], plays=plays)
+    assert lax.left == (3,)  # 3 of 20 is not more than 15 %
+    assert [one.figures for one in lax.found if one.listener == 2] == [
+        "3 of 20 sounds not heard to their end (at most 0.15)"
+    ]
+    assert {one.listener for one in lax.found} == {1, 2, 3}
+    assert lax.notes == (
+        "unheard: 1 kept whose plays were not recorded",
+        "unheard: plays of 11 answers were not recorded",
+    )
 
 
 def test_rules_stand_beside_each_other() -> None:

@@ -13,15 +13,17 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from browsing import join, link, served, site_of, take
+from browsing import join, link, plays, served, site_of, take
 from earwitness.api.analysing import study_analyse
 from earwitness.api.keeping import stored_answers, study_links, study_status
 from earwitness.api.studies import study_design
 from earwitness.api.taking import rating_records, study_ratings, study_take
 from earwitness.cli.group import group
 from earwitness.errors import InputError, UsageError
+from earwitness.formats.study import read_study
 from earwitness.listening.kinds import KINDS
 from earwitness.listening.pages import pages
+from earwitness.listening.played import Played
 from earwitness.report import written
 from earwitness.store import State, Store
 from taking import Anyone, study
@@ -188,6 +190,46 @@ def test_pages_of_plans_that_were_made_elsewhere_are_counted_one_by_one(folder: 
     slow = [len([*pages(planned, plan, lambda *_: "")]) - 1 for plan in planned.plans]
     assert [one["all"] for one in study_status(planned, db)] == slow
     assert slow[0] != slow[1]
+
+
+def test_who_did_not_hear_to_the_end_is_screened_out_of_the_store(
+    folder: Path, address: str
+) -> None:
+    path = study(folder, "p835", MORE + "screening: [{rule: unheard}]\n")
+    path.write_text(path.read_text().replace("listeners: 2\n", "listeners: 3\n"))
+    with served(path, address) as client:
+        for listener in (1, 2, 3):
+            take(client, link(client, listener))
+    before = study_analyse((), study=path, db=address)
+    figures = {one.figures for one in before.screened}
+    assert figures == {"0 of 12 sounds not heard to their end (at most 0)"}
+    assert (before.left, [one for one in before.notes if "unheard" in one]) == ((), [])
+    with Store.open(address) as store:  # the server itself takes no such answer
+        digest = read_study(path).digest
+        for number, sent in ((1, [{"sound": 0, "question": "SIG", "ended": True}]), (2, None)):
+            [first] = [one for one in store.history(digest, number) if one.answer.page == "1.1"]
+            meta = None if sent is None else {"plays": sent}
+            store.correct_answer(first.answer, "another", first.id, meta)
+    after = study_analyse((), study=path, db=address)
+    assert after.left == (1,)
+    told = {one.listener: one.figures for one in after.screened}
+    assert told[1] == "2 of 12 sounds not heard to their end (at most 0)"
+    assert told[2] == "0 of 9 sounds not heard to their end (at most 0)"
+    assert "unheard: plays of 1 answers were not recorded" in after.notes
+    out = folder / "out.jsonl"
+    run("study", "export", str(path), "--db", address, "-o", str(out))
+    from_file = study_analyse(out, study=path)  # which has no plays
+    assert "unheard: cannot be applied: plays were not recorded" in from_file.notes
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_plays_are_counted_by_what_the_server_asks_for(folder: Path, kind: str) -> None:
+    path, db = study(folder, kind, MORE), str(folder / "study.db")
+    with served(path, db) as client:
+        views = site_of(client).course(1).pages
+        take(client, link(client))
+    wanted = [len(plays(page.view)) for page in views if page.counts]
+    assert stored_answers(path, db).plays() == {1: Played(0, sum(wanted))}
 
 
 def test_who_is_blocked_is_let_in_again(folder: Path, address: str) -> None:

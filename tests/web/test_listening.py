@@ -157,7 +157,8 @@ def test_a_rest_lasts_as_long_as_the_clock_of_the_server_says(
 ) -> None:
     with served(study(folder, "acr", "rest_minutes: 5\n"), address) as client:
         own = link(client)
-        state = take(client, own, stop="rest.2")
+        take(client, own, stop="rest.2")
+        state = client.get(f"{own}/state").json()
         assert 290 < state["rest"]["seconds"] <= 300
         until = datetime.fromisoformat(state["rest"]["until"])
         passed = answer(state["page"], {})

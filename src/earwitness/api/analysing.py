@@ -79,8 +79,9 @@ def kept_ratings(files: Sequence[Place], study: Study, scale: str) -> Coded:
     settings = settings_of(study)
     material = material_of([Path(one) for one in files], study, Reading(), settings)
     counted, _ = resolve(material.ratings, settings.doubled, reference=settings.reference)
-    roles = {"reference": settings.reference, "anchor": settings.anchor}
-    out = {*screen(counted, settings.screening, **roles).left}
+    rules, reference, anchor = settings.screening, settings.reference, settings.anchor
+    found = screen(counted, rules, reference=reference, anchor=anchor, plays=material.plays)
+    out = {*found.left}
     return coded([one for one in counted if one.listener not in out], scale, study.systems)
 
 

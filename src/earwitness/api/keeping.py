@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
@@ -13,15 +14,16 @@ from typing import Any
 from earwitness import __version__
 from earwitness.api.studies import study_design
 from earwitness.api.taking import check_heard, ratings_of
-from earwitness.data import Answer, Design, Plan, Rating, Study
+from earwitness.data import Answer, Design, Plan, Rating, Study, Trial, Who
 from earwitness.errors import UsageError
 from earwitness.formats.answers import answer_line
 from earwitness.formats.study import read_study
-from earwitness.listening.pages import pages
-from earwitness.store import State, Store
+from earwitness.listening.pages import pages, planned
+from earwitness.listening.played import Played, played
+from earwitness.store import Given, State, Store
 
 Place = str | PathLike[str]
-Given = Place | Study
+StudyGiven = Place | Study
 FILE = "study.db"  # beside the study file, unless told
 Record = dict[str, Any]
 
@@ -32,7 +34,12 @@ class Stored:
 
     design: Design
     name: str
-    answers: tuple[Answer, ...]
+    given: tuple[Given, ...]
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """What was answered."""
+        return tuple(one.answer for one in self.given)
 
     @property
     def lines(self) -> bytes:
@@ -49,6 +56,16 @@ class Stored:
         given = dict(enumerate(self.answers, 1))
         check_heard(self.design, given, self.name)
         return ratings_of(self.design, given, self.name)
+
+    def plays(self) -> dict[Who, Played]:
+        """What every listener heard in the trials that count."""
+        trials = {plan.listener: _rated(plan) for plan in self.design.plans}
+        found = defaultdict[Who, list[Played]](list)
+        for answer, meta in ((one.answer, one.meta) for one in self.given):
+            trial = trials.get(answer.listener, {}).get(answer.page)
+            if trial is not None:
+                found[answer.listener].append(played(self.design.study, trial, meta))
+        return {who: Played(*map(sum, zip(*own, strict=True))) for who, own in found.items()}
 
 
 def store_address(study: Place, db: Place | None) -> str:
@@ -69,7 +86,7 @@ def opened(plan: Study, db: Place, *, new: bool = False) -> Iterator[Store]:
 
 
 def study_links(
-    study: Given, db: Place, *, base: str = "", first: int | None = None
+    study: StudyGiven, db: Place, *, base: str = "", first: int | None = None
 ) -> list[Record]:
     """A link for every listener, or the first ones, who has no open place; the same every time."""
     made = study_design(study)
@@ -85,14 +102,14 @@ def study_links(
     ]
 
 
-def study_uninvite(study: Given, db: Place, most: int) -> list[int]:
+def study_uninvite(study: StudyGiven, db: Place, most: int) -> list[int]:
     """Take links back from the last listeners of whom nothing has come; their numbers."""
     plan = _plan(study)
     with opened(plan, db) as store:
         return store.uninvite(plan.digest, most)
 
 
-def study_unblock(study: Given, db: Place, listener: int) -> None:
+def study_unblock(study: StudyGiven, db: Place, listener: int) -> None:
     """Let a listener who was blocked come in once more."""
     plan = _plan(study)
     with opened(plan, db) as store:
@@ -100,7 +117,7 @@ def study_unblock(study: Given, db: Place, listener: int) -> None:
             raise UsageError(f"listener {listener} is not blocked")
 
 
-def study_status(study: Given, db: Place) -> list[Record]:
+def study_status(study: StudyGiven, db: Place) -> list[Record]:
     """How far every listener is whom the store knows."""
     plan = _plan(study)
     with opened(plan, db) as store:
@@ -153,25 +170,33 @@ class _Shown:
         return self.made[length]
 
 
-def stored_answers(study: Given, db: Place) -> Stored:
+def stored_answers(study: StudyGiven, db: Place) -> Stored:
     """Answers that count, listener by listener; pages that only tell are left out."""
     made = study_design(study)
     with opened(made.study, db) as store:
-        found = store.answers(made.study.digest)
+        found = store.counting(made.study.digest)
     shown = _Shown(made.study)
     asks = {plan.listener: shown.of(plan) for plan in made.plans}
-    kept = [
-        one for one in found if one.listener not in asks or asks[one.listener].get(one.page, False)
-    ]
-    ordered = sorted(kept, key=lambda one: one.listener)
+    kept = [one for one in found if _asks(asks, one.answer)]
+    ordered = sorted(kept, key=lambda one: one.answer.listener)
     return Stored(made, _named(fspath(db)), tuple(ordered))
 
 
-def study_records(study: Given, db: Place) -> Iterator[Record]:
+def study_records(study: StudyGiven, db: Place) -> Iterator[Record]:
     """All that a store has of a study: every answer ever given, events, what went with them."""
     plan = _plan(study)
     with opened(plan, db) as store:
         yield from store.export(plan.digest)
+
+
+def _asks(asks: Mapping[int, Mapping[str, bool]], answer: Answer) -> bool:
+    """Whether an answer is to a page that asks; those of listeners nobody knows are told later."""
+    return answer.listener not in asks or asks[answer.listener].get(answer.page, False)
+
+
+def _rated(plan: Plan) -> dict[str, Trial]:
+    """Trials of a listener that count, by page."""
+    return {name: trial for name, trial in planned(plan).items() if name[0].isdigit()}
 
 
 def _named(address: str) -> str:
@@ -180,5 +205,5 @@ def _named(address: str) -> str:
     return f"{start}://{rest.rpartition('@')[2].partition('?')[0]}" if mark else address
 
 
-def _plan(study: Given) -> Study:
+def _plan(study: StudyGiven) -> Study:
     return study if isinstance(study, Study) else read_study(Path(study))

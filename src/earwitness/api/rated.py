@@ -129,4 +129,5 @@ def stored_material(plan: Study | None, db: Place, files: Sequence[Place]) -> Ma
     if plan is None or files:
         raise UsageError("with a store, name the study file and nothing else")
     found = stored_answers(plan, db)
-    return named(plan, found.ratings(), (Input(found.name, found.sha256, len(found.lines)),))
+    known = (Input(found.name, found.sha256, len(found.lines)),)
+    return replace(named(plan, found.ratings(), known), plays=found.plays())

@@ -145,10 +145,10 @@ def set_aside(connection: Connection, study: str, listener: int, pages: Iterable
     return len(rows)
 
 
-def counting(connection: Connection, study: str, listener: int | None) -> list[Answer]:
+def counting(connection: Connection, study: str, listener: int | None) -> list[Given]:
     """Answers that count now, of all listeners or of one: those that nothing supersedes."""
     chosen = _chosen(connection, study, listener).where(COUNTS)
-    return [_given(row).answer for row in connection.execute(chosen)]
+    return [_given(row) for row in connection.execute(chosen)]
 
 
 def answered(connection: Connection, study: str, listener: int) -> dict[str, str]:

@@ -158,6 +158,10 @@ class Store:
 
     def answers(self, study: str, listener: int | None = None) -> list[Answer]:
         """Answers that count now, in the order they came."""
+        return [one.answer for one in self.counting(study, listener)]
+
+    def counting(self, study: str, listener: int | None = None) -> list[Given]:
+        """The same, with what went with them."""
         with self._reading() as connection:
             return answers.counting(connection, study, listener)
 

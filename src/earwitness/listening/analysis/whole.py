@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from earwitness.data import (
     Doubled,
@@ -28,6 +28,7 @@ from earwitness.listening.analysis.scales import Scales, described
 from earwitness.listening.analysis.settings import MIXED, Settings
 from earwitness.listening.analysis.use import alike
 from earwitness.listening.kinds.mushra import BASIC, CUTOFFS
+from earwitness.listening.played import Played
 from earwitness.listening.screened import screen
 from earwitness.stats.correction import CORRECTIONS
 from earwitness.stats.mixed import fit
@@ -35,7 +36,10 @@ from earwitness.stats.mixed import fit
 
 @dataclass(frozen=True)
 class Material:
-    """Ratings, what they are called, in which order systems and items come, and their files."""
+    """Ratings, what they are called, in which order systems and items come, and their files.
+
+    ``plays`` is what listeners heard, where that was recorded.
+    """
 
     ratings: Sequence[Rating]
     title: str = "Ratings"
@@ -46,6 +50,7 @@ class Material:
     study: str = ""
     simulated: bool = False
     changed: tuple[str, ...] = ()
+    plays: Mapping[Who, Played] = field(default_factory=dict)
 
 
 def analyse(material: Material, settings: Settings, *, progress: Progress = no_progress) -> Results:
@@ -53,8 +58,13 @@ def analyse(material: Material, settings: Settings, *, progress: Progress = no_p
     _check(material, settings)
     settings = _with_anchors(material.ratings, settings)
     counted, doubled = resolve(material.ratings, settings.doubled, reference=settings.reference)
-    roles = {"reference": settings.reference, "anchor": settings.anchor}
-    found = screen(counted, settings.screening, **roles)
+    found = screen(
+        counted,
+        settings.screening,
+        reference=settings.reference,
+        anchor=settings.anchor,
+        plays=material.plays,
+    )
     left = found.left if len(found.left) < len({one.listener for one in counted}) else ()
     kept = [one for one in counted if one.listener not in set(left)]
     scales, same = [], alike(counted)

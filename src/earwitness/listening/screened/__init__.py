@@ -6,14 +6,18 @@ a rule cannot judge is said in a note, never passed over: silence would look lik
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
 
 from earwitness.data import Rating, Rule, Screened, Who
 from earwitness.listening.kinds import KINDS
+from earwitness.listening.played import Played
 from earwitness.listening.screened.against import bs1116, bs1534
-from earwitness.listening.screened.found import Apply, Found, Roles
+from earwitness.listening.screened.found import Apply, Roles
 from earwitness.listening.screened.panel import bt500, p808
+from earwitness.listening.screened.unheard import unheard
 from earwitness.listening.screening import SCREENS
 
 
@@ -31,18 +35,26 @@ class Screening:
 
 
 def screen(
-    ratings: Sequence[Rating], rules: Sequence[Rule], *, reference: str = "", anchor: str = ""
+    ratings: Sequence[Rating],
+    rules: Sequence[Rule],
+    *,
+    reference: str = "",
+    anchor: str = "",
+    plays: Mapping[Who, Played] = MappingProxyType({}),
 ) -> Screening:
     """Apply rules with their limits.
 
     ``reference`` and ``anchor`` are the systems that are the hidden reference and the middle anchor
-    of MUSHRA. Each rule sees all listeners, also those that another one leaves out.
+    of MUSHRA, ``plays`` what listeners heard, where that was recorded. Each rule sees all
+    listeners, also those that another one leaves out.
     """
+    known = APPLY | {UNHEARD: partial(unheard, plays)}
     found: list[Screened] = []
     notes: list[str] = []
     for rule in rules:
         limits = {**SCREENS[rule.name].limits, **rule.limits}
-        one = APPLY[rule.name](_concerned(ratings, rule.name), limits, Roles(reference, anchor))
+        own = _concerned(ratings, rule.name)
+        one = known[rule.name](own, limits, Roles(reference, anchor))
         found += one.entries
         notes += [f"{rule.name}: {note}" for note in one.notes]
     return Screening(tuple(found), tuple(notes))
@@ -56,15 +68,10 @@ def _concerned(ratings: Sequence[Rating], rule: str) -> list[Rating]:
     return [rating for rating in ratings if rating.scale in own or rating.scale not in known]
 
 
-def _unheard(ratings: Sequence[Rating], limits: object, roles: Roles) -> Found:
-    del ratings, limits, roles
-    return Found((), ("cannot be applied: plays were not recorded",))
-
-
+UNHEARD = "unheard"  # which also needs what was played
 APPLY: dict[str, Apply] = {
     "p808": p808,
     "bs1534": bs1534,
     "bs1116": bs1116,
     "bt500": bt500,
-    "unheard": _unheard,
 }
