@@ -24,7 +24,7 @@ def apart(asked: Asked, figure: Figure) -> list[Apart]:
     grid, settings, joined = asked.grid, asked.settings, asked.joined
     values = value(grid, figure.level, [figure.coefficient]).value[0]
     pairs = _pairs(values)
-    drawn = asked.drawn(figure.level, [figure.coefficient])[0]
+    drawn = asked.drawn_by(figure)
     ends = asked.interval(np.stack([drawn[:, a] - drawn[:, b] for a, b in pairs], axis=1)[None])
     p = {
         what: swapped(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -36,8 +37,9 @@ class Asked:
     joined: Joined
     given: Votes | Abilities
     settings: Settings
+    _drawn: dict[str, Floats] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def grid(self) -> Grid:
         """Scores and means of people."""
         return Grid(self.joined.scores, means(self.given))
@@ -57,8 +59,19 @@ class Asked:
             for size, drawn in zip(sizes, OVER[self.settings.over], strict=True)
         )
 
-    def drawn(self, level: str, names: list[str], margins: Floats | float = 0.0) -> Floats:
-        """Coefficients × draws × metrics."""
+    def drawn(self, level: str) -> Floats:
+        """Coefficients × draws × metrics, of all coefficients at a level; drawn once."""
+        if level not in self._drawn:
+            self._drawn[level] = self.drawn_with(level, self.settings.figures(level))
+        return self._drawn[level]
+
+    def drawn_by(self, figure: Figure) -> Floats:
+        """Draws × metrics."""
+        place = self.settings.figures(figure.level).index(figure.coefficient)
+        return np.asarray(self.drawn(figure.level)[place])
+
+    def drawn_with(self, level: str, names: list[str], margins: Floats | float = 0.0) -> Floats:
+        """Coefficients × draws × metrics, where differences up to a margin are ties."""
         own = self.settings
         return drawn_values(
             self.joined.scores,
@@ -87,7 +100,7 @@ def figures(asked: Asked) -> list[Found]:
     for level in asked.levels:
         names = asked.settings.figures(level)
         point = value(grid, level, names)
-        ends = asked.interval(asked.drawn(level, names))
+        ends = asked.interval(asked.drawn(level))
         for metric, own in enumerate(found):
             for place, name in enumerate(names):
                 one = _estimate(point, ends, place, metric, asked.settings)
@@ -118,7 +131,7 @@ def _calibrate(asked: Asked, grid: Grid, level: str, found: list[Found]) -> None
     if tied.reason:
         return
     margins = tied.by_item if level == "item" else tied.margin
-    ends = asked.interval(asked.drawn(level, ["acc_23"], margins))
+    ends = asked.interval(asked.drawn_with(level, ["acc_23"], margins))
     point = value(grid, level, ["acc_23"])
     for metric, own in enumerate(found):
         one = _estimate(point, ends, 0, metric, settings)

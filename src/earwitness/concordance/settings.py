@@ -79,7 +79,8 @@ class Settings:
         """All that numbers depend on, beside scores and ratings."""
         parts = [
             f"earwitness={self.version}",
-            f"concordance(levels={'+'.join(self.levels)},rank={self.coefficient},"
+            f"concordance(levels={'+'.join(self.levels)},rank={self.coefficient}@"
+            f"{'+'.join(self.ranking)},"
             f"calibration={self.folds}folds,mapping={self.mapping})",
             f"bootstrap(over={self.over},draws={self.draws},level={self.level:g})",
             f"permutation(swap={self.swap},n={self.permutations},correction={self.correction})",
