@@ -1,4 +1,4 @@
-"""Writes a small P.835 study with sounds of its own: FOLDER/study.yaml and four systems.
+"""Writes a small P.835 study with sounds of its own: FOLDER/study.yaml, four systems and anchors.
 
 Something like speech, vowels in syllables, with noise; each system treats both in its own way.
 """
@@ -20,12 +20,18 @@ SYSTEMS = {  # how loud noise is, how much is cut off above, how hard the signal
     "C2": (0.03, 0.45, 0.4),
     "C3": (0.05, 0.9, 0.9),
 }
+ANCHORS = {  # the range, heard and rated before anything counts
+    "clean": (0.0, 1.0, 1.0),
+    "noisy": (0.6, 1.0, 1.0),
+    "distorted": (0.0, 0.3, 0.25),
+}
 STUDY = """\
 title: Four ways to clean up speech
 seed: 1
 systems: [C0, C1, C2, C3]
 files: "{system}/{item}.wav"
 listeners: 4
+anchors: anchors
 training: 2
 feedback: true
 device: [level, sides]
@@ -68,20 +74,27 @@ def treated(clean: Sound, noise: Sound, loud: float, kept: float, limit: float) 
     return np.asarray(0.5 * np.clip(mixed, -limit, limit) / limit)
 
 
+def write(path: Path, sound: Sound) -> None:
+    """A WAV file of 16 bits."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(RATE)
+        file.writeframes(np.round(30_000 * sound).astype("<i2").tobytes())
+
+
 def main(folder: Path) -> None:
     """Write all files."""
     for number in range(1, CLIPS + 1):
         rng = np.random.Generator(np.random.PCG64(number))
         clean, noise = voice(rng), rng.standard_normal(int(RATE * SECONDS))
         for system, how in SYSTEMS.items():
-            path = folder / system / f"clip{number}.wav"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with wave.open(str(path), "wb") as file:
-                file.setnchannels(1)
-                file.setsampwidth(2)
-                file.setframerate(RATE)
-                samples = np.round(30_000 * treated(clean, noise, *how))
-                file.writeframes(samples.astype("<i2").tobytes())
+            write(folder / system / f"clip{number}.wav", treated(clean, noise, *how))
+    for name, how in ANCHORS.items():
+        rng = np.random.Generator(np.random.PCG64(0))
+        clean, noise = voice(rng), rng.standard_normal(int(RATE * SECONDS))
+        write(folder / "anchors" / f"{name}.wav", treated(clean, noise, *how))
     (folder / "study.yaml").write_text(STUDY, encoding="utf-8")
 
 
