@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -80,8 +80,8 @@ def study_agree(
     left = {*found.left}
     kept = [one for one in counted if one.listener not in left] or counted
     _known_scales(scales, kept)
-    both = _both(_listed(scores), scoring, material, kept, len(left), len(counted) > len(kept))
-    return agree(both, settings, scales, progress=progress)
+    both = _both(_listed(scores), scoring, material, kept, len(left) * (len(counted) > len(kept)))
+    return agree(replace(both, kept=asked.chosen), settings, scales, progress=progress)
 
 
 def _listed(given: Place | Sequence[Place]) -> list[Place]:
@@ -101,7 +101,6 @@ def _both(
     material: Material,
     ratings: Sequence[Rating],
     left: int,
-    screened: bool,
 ) -> Both:
     tables = [_read(one, scoring) for one in files]
     every = [one for table in tables for one in table.scores]
@@ -109,7 +108,7 @@ def _both(
         every += output_lengths(scoring.outputs)
     full, fewer = _by_references(every)
     metrics, notes = _metrics(full, scoring)
-    told = [f"screening left {left:,} listener{'s' * (left != 1)} out"] if screened else []
+    told = [f"screening left {left:,} listener{'s' * (left != 1)} out"] if left else []
     return Both(
         full,
         metrics,

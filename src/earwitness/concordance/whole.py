@@ -38,7 +38,8 @@ from earwitness.stats.votes import Votes
 class Both:
     """Scores and ratings, what they are called, and where they come from.
 
-    ``fewer`` are scores that rest on fewer references than others of the same outputs.
+    ``fewer`` are scores that rest on fewer references than others of the same outputs; ``kept``
+    says how ratings were chosen, for the signature.
     """
 
     scores: Sequence[Score]
@@ -51,6 +52,17 @@ class Both:
     signatures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     fewer: Sequence[Score] = ()
+    kept: str = ""
+
+    @property
+    def signature(self) -> str:
+        """Which metrics were held against people, and how ratings were chosen."""
+        turned = [one.name for one in self.metrics if one.low_is_good]
+        trivial = [one.name for one in self.metrics if one.baseline]
+        parts = [f"metrics={'+'.join(one.name for one in self.metrics)}"]
+        parts += [f"low={'+'.join(turned)}"] if turned else []
+        parts += [f"baselines={'+'.join(trivial)}"] if trivial else []
+        return "|".join([*parts, *([self.kept] if self.kept else [])])
 
 
 def agree(
@@ -66,7 +78,7 @@ def agree(
         found.append(_scale(both, settings, name))
     return Concordance(
         title=both.title,
-        signature=settings.signature,
+        signature=f"{settings.signature}|{both.signature}",
         inputs=both.inputs,
         scales=tuple(found),
         over=settings.over,

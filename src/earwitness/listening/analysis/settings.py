@@ -65,21 +65,25 @@ class Settings:
         return tuple(dict.fromkeys(name for name in every if name))
 
     @property
+    def chosen(self) -> str:
+        """How ratings are chosen: by which rules listeners are left out, and which vote counts."""
+        rules = [f"{rule.name}({_limits(rule)})" for rule in self.screening]
+        return f"screening={'+'.join(rules) or 'none'}|doubled={self.doubled}"
+
+    @property
     def signature(self) -> str:
         """All that numbers depend on, beside the votes."""
         plan = self.plan
         pairs = "+".join(f"{a}:{b}" for a, b in plan.contrasts) or "all"
         said = [f"{one.name}={one.low:g}:{one.high:g}:{one.step:g}" for one in self.scales.values()]
         controls = [f"controls={'+'.join(self.controls)}"] if self.controls else []
-        rules = [f"{rule.name}({_limits(rule)})" for rule in self.screening]
         parts = [
             f"earwitness={self.version}",
             f"ratings(interval={plan.interval},level={plan.level:g},correction={plan.correction},"
             f"contrasts={pairs})",
             *([f"scales={'+'.join(said)}"] if said else []),
             *controls,
-            f"screening={'+'.join(rules) or 'none'}",
-            f"doubled={self.doubled}",
+            self.chosen,
             f"bootstrap(draws={self.draws},seed={self.seed})",
         ]
         return "|".join(parts)
