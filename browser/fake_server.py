@@ -156,7 +156,7 @@ class FakeServer:
         assert (await request.json()) == {"confirm": True}
         self.withdrawn = True
         self.answers = []
-        return JSONResponse({"status": "withdrawn"})
+        return JSONResponse(self.state())
 
     def app(self) -> Starlette:
         return Starlette(

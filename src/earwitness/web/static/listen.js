@@ -1,13 +1,13 @@
 // The flow: ask the server where the listener is, show that page, send what was answered.
 
 import { showDevice } from "./device.js";
-import { announce, button, heading, make, paragraphs, show } from "./dom.js";
+import { announce, heading, make, paragraphs, show } from "./dom.js";
 import { Drafts } from "./drafts.js";
 import { deviceFacts, Events } from "./events.js";
 import { showForm } from "./forms.js";
 import { openKept } from "./kept.js";
 import { listenToKeys } from "./keys.js";
-import { ask, newId, Outbox } from "./outbox.js";
+import { ask, faultOf, newId, Outbox } from "./outbox.js";
 import * as pages from "./pages.js";
 import { Sounds } from "./sound.js";
 import { showProgress, showSaving } from "./status.js";
@@ -21,6 +21,7 @@ const TRIALS = { p835: showP835, acr: showAcr };
 const SHOWN = { consent: pages.consent, text: pages.text, rest: pages.rest, feedback: pages.feedback,
   end: pages.end, form: showForm, device: showDevice, ...TRIALS };
 const AGAIN = 4000; // milliseconds between questions after a server that is not there
+const SLOW = 20000; // and after one that does not have this test
 const CALM = 400; // milliseconds before a page gives way to "one moment"
 
 const link = location.pathname.replace(/\/+$/, "");
@@ -30,18 +31,20 @@ class Flow {
   #elsewhere = false;
   #timer = 0;
   #holding = 0;
-  #held = ""; // "quiet", "shown" or "late" while an answer is on its way
+  #held = ""; // "quiet", "shown" or a fault while an answer is on its way
+  #waits = false; // whether that answer lies in the outbox
   #visit = `?visit=${newId()}`; // said until it is heard, once the page is opened
 
   async start() {
     this.kept = await openKept();
-    const heard = { replied: (...told) => this.replied(...told), changed: (...told) => this.saving(...told) };
+    const heard = { replied: (...told) => this.replied(...told), changed: (...told) => this.saving(...told),
+      emptied: () => this.#held && this.#waits && this.go() };
     this.outbox = new Outbox(this.kept.waiting, link, heard);
     this.drafts = new Drafts(this.kept.drafts, link);
     this.sounds = new Sounds();
     this.events = new Events(this.outbox);
     this.tabs = oneTab(link, (elsewhere) => this.elsewhere(elsewhere));
-    if (!this.kept.lasting) addEventListener("beforeunload", (event) => this.waits && event.preventDefault());
+    if (!this.kept.lasting) addEventListener("beforeunload", (event) => this.waiting && event.preventDefault());
     document.getElementById("withdraw").addEventListener("click", () => this.withdraw());
     this.events.tell("device", deviceFacts());
     if (await this.tabs.alone()) await this.go();
@@ -50,46 +53,42 @@ class Flow {
   /** First whatever waits, then the state. */
   async go() {
     clearTimeout(this.#timer);
+    if (this.#elsewhere) return;
     if ((await this.outbox.waiting()).some((one) => one.to === "answers")) {
       this.hold();
+      this.#waits = true;
       this.outbox.send();
       return;
     }
-    try {
-      const { status, told } = await ask(`${link}/state${this.#visit}`);
-      if (status >= 300) throw new Error(told.error?.message ?? String(status));
-      this.#visit = "";
-      await this.show(told);
-    } catch {
-      this.unreachable();
-    }
+    const found = await ask(`${link}/state${this.#visit}`);
+    if (found.status >= 300 || !found.told.progress) return this.away(faultOf(found));
+    this.#visit = "";
+    await this.show(found.told);
   }
 
-  unreachable() {
+  /** Say why no page can be shown, and ask again by and by. */
+  away(fault) {
     this.release();
-    document.body.dataset.page = "unreachable";
     if (this.#elsewhere) return;
-    show(heading(say("unreachable")), make("p", { class: "told" }, say("unreachable_told")),
-      button(say("try_now"), () => this.go(), { main: true }));
-    this.#timer = setTimeout(() => this.go(), AGAIN);
+    document.body.dataset.page = fault;
+    pages.away(fault, () => this.go());
+    this.#timer = setTimeout(() => this.go(), fault === "not_here" ? SLOW : AGAIN);
   }
 
   /** While an answer is on its way: the page stays, but cannot be used, then gives way. */
   hold() {
+    this.release();
     document.querySelector("main").inert = true;
     this.#held = "quiet";
+    this.#waits = false;
     this.#holding = setTimeout(() => this.showHeld("shown"), CALM);
   }
 
   showHeld(how) {
-    const late = how === "late";
     this.release();
     this.#held = how;
     document.body.dataset.page = "sending";
-    show(heading(say(late ? "unreachable" : "one_moment")),
-      make("p", { class: "told" }, say(late ? "waiting_told" : "sending")),
-      late && button(say("try_now"), () => this.outbox.send(), { main: true }));
-    if (late) announce(say("waiting_told"));
+    pages.held(how === "shown" ? "" : how, () => this.outbox.send());
   }
 
   release() {
@@ -97,10 +96,10 @@ class Flow {
     this.#held = "";
   }
 
-  saving(count, late) {
-    this.waits = count > 0;
-    showSaving(count, late);
-    if (count && late && this.#held && this.#held !== "late") this.showHeld("late");
+  saving(count, fault) {
+    this.waiting = count > 0;
+    showSaving(count, fault);
+    if (count && fault && this.#held && this.#held !== fault) this.showHeld(fault);
   }
 
   async replied(entry, status, told) {
@@ -141,9 +140,10 @@ class Flow {
       sent = true;
       const body = { id: newId(), page: view.name, values, meta, at: new Date().toISOString() };
       this.hold();
-      this.saving(1, false);
+      this.saving(1, "");
       await this.events.flush();
       await this.outbox.add("answers", body);
+      this.#waits = true;
     };
     const { sounds, events } = this;
     const setLevel = (decibels) => (sounds.setLevel(decibels), localStorage.setItem(level, decibels));
@@ -184,14 +184,13 @@ class Flow {
     if (!now) return void this.go();
     this.sounds.hush();
     document.body.dataset.page = "elsewhere";
-    show(heading(say("elsewhere")), paragraphs(say("elsewhere_told")),
-      button(say("take_over"), () => this.tabs.take(), { main: true }));
+    pages.elsewhere(() => this.tabs.take());
   }
 
   withdraw() {
     askToWithdraw(async () => {
-      const { status } = await ask(`${link}/withdraw`, { confirm: true });
-      if (status >= 300) throw new Error(String(status));
+      const { status, told } = await ask(`${link}/withdraw`, { confirm: true });
+      if (told.withdrawn !== true) throw new Error(String(status));
       await this.outbox.clear();
       await this.drafts.only(null);
       await this.show({ withdrawn: true });

@@ -1,10 +1,11 @@
 // Everything that goes to the server lies in the outbox first, and leaves it when the server has
-// answered. Answers go before events, in the order in which they were given. An answer keeps the
+// said that it has it, or why it never will. Answers go before events, in the order in which they were given. An answer keeps the
 // id that it got when it was made, so the server knows it when it comes twice.
 
 const FIRST = 1000;
 const LONGEST = 30000;
 const PATIENCE = 15000;
+const HAS = ["stored", "known", "taken"]; // what the server says of what it has
 const FINAL = [400, 409, 413, 422]; // refusals that will not change by asking again
 
 /** A random id; plain http has no randomUUID. */
@@ -17,7 +18,7 @@ export function newId() {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-/** Ask the server for JSON; anything that is no JSON counts as no answer. */
+/** Ask the server for JSON; with no answer, and with one that is no JSON, there is no status. */
 export async function ask(address, body) {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), PATIENCE);
@@ -28,10 +29,23 @@ export async function ask(address, body) {
   };
   try {
     const reply = await fetch(address, { ...given, cache: "no-store", signal: stop.signal });
-    return { status: reply.status, told: await reply.json() };
+    return { status: reply.status, told: (await reply.json()) ?? {} };
+  } catch {
+    return { status: 0, told: {} };
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Whether it is our server that speaks, not something on the way to it; what it tells is final. */
+function settled({ status, told }) {
+  return status < 300 ? HAS.includes(told.status) : FINAL.includes(status) && Boolean(told.error?.code);
+}
+
+/** Why something was not done: no server is there, not this test, or the server has a fault. */
+export function faultOf({ status, told }) {
+  if (!told.error?.code) return "unreachable";
+  return status === 404 ? "not_here" : "failed";
 }
 
 export class Outbox {
@@ -39,12 +53,14 @@ export class Outbox {
   #again = false;
   #timer = 0;
   #tries = 0;
+  #fault = "";
   #last = 0;
   #loose = []; // what the browser would not keep
 
-  /** `replied(entry, status, told)` hears of every answer of the server, `changed(n)` of waiting. */
-  constructor(kept, link, { replied, changed }) {
-    Object.assign(this, { kept, link, replied, changed });
+  /** `replied(entry, status, told)` hears of every answer of the server, `changed(n, fault)` of how
+   * many answers wait and why, `emptied()` that nothing does: another tab may have sent it. */
+  constructor(kept, link, { replied, changed, emptied }) {
+    Object.assign(this, { kept, link, replied, changed, emptied });
     addEventListener("online", () => this.send());
     document.addEventListener("visibilitychange", () => document.hidden || this.send());
   }
@@ -93,28 +109,25 @@ export class Outbox {
     for (;;) {
       await this.#count();
       const [first] = await this.waiting();
-      if (!first) break;
-      if (!(await this.#sent(first))) return this.#later();
+      if (!first) return this.emptied();
+      this.#fault = await this.#sent(first);
+      if (this.#fault) return this.#later();
       this.#tries = 0;
     }
   }
 
   async #count() {
     const all = await this.waiting();
-    this.changed(all.filter((one) => one.to === "answers").length, this.#tries > 0);
+    this.changed(all.filter((one) => one.to === "answers").length, this.#fault);
   }
 
+  /** Send something; why it was not taken, if it was not. */
   async #sent(entry) {
-    let found;
-    try {
-      found = await ask(`${this.link}/${entry.to}`, entry.body);
-    } catch {
-      return false;
-    }
-    if (found.status >= 300 && !FINAL.includes(found.status)) return false;
+    const found = await ask(`${this.link}/${entry.to}`, entry.body);
+    if (!settled(found)) return faultOf(found);
     await this.#drop(entry);
     await this.replied(entry, found.status, found.told);
-    return true;
+    return "";
   }
 
   async #later() {

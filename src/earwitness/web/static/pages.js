@@ -13,6 +13,24 @@ export function instead(state, at) {
   return null;
 }
 
+/** While an answer is on its way; `fault` says why it waits. */
+export function held(fault, again) {
+  if (!fault) return void show(heading(say("one_moment")), paragraphs(say("sending")));
+  const told = say(fault === "unreachable" ? "waiting_told" : `${fault}_told`);
+  show(heading(say(fault)), paragraphs(told), button(say("try_now"), again, { main: true }));
+  announce(told);
+}
+
+/** Where the server does not say which page is open; `fault` says why. */
+export function away(fault, again) {
+  show(heading(say(fault)), paragraphs(say(`${fault}_told`)), button(say("try_now"), again, { main: true }));
+}
+
+/** Where another tab has the test. */
+export function elsewhere(take) {
+  show(heading(say("elsewhere")), paragraphs(say("elsewhere_told")), button(say("take_over"), take, { main: true }));
+}
+
 export function consent(view, { answer }) {
   const [question] = view.questions;
   const [option] = question.options;

@@ -2,9 +2,9 @@
 
 import { say } from "./words.js";
 
-/** Show whether answers wait; `late` if sending has failed. */
-export function showSaving(count, late) {
-  const told = !count ? "saved" : late ? "waiting" : "sending";
+/** Show whether answers wait; `fault` if sending has failed. */
+export function showSaving(count, fault) {
+  const told = !count ? "saved" : fault ? "waiting" : "sending";
   const place = document.getElementById("saving");
   place.dataset.state = told;
   const text = say(told, { count });
