@@ -48,26 +48,22 @@ function level(view, at, top) {
   const slider = make("input", { type: "range", min: String(LOWEST), max: "0", step: "1", id: "level",
     input: () => at.setLevel(Number(slider.value)) });
   slider.value = "-10";
-  let source = null;
+  let silence = null;
   let finish = null;
   const going = button(say("go_on"), () => (stop(), finish(Number(slider.value))), { main: true, disabled: true });
   const stop = () => {
-    source?.stop();
-    source = null;
+    silence?.();
+    silence = null;
     playing.textContent = say("noise_play");
   };
   const start = () => trying(at, said, async () => {
     at.setLevel(Number(slider.value));
-    source = sounds.context.createBufferSource();
-    source.buffer = levelNoise(sounds.context, view.level ?? NOISE);
-    source.loop = true;
-    source.connect(sounds.output);
-    source.start();
+    silence ??= sounds.loop(levelNoise(sounds.context, view.level ?? NOISE), at.left);
     playing.textContent = say("noise_stop");
     going.disabled = false;
     playing.removeAttribute("data-main");
   });
-  const playing = button(say("noise_play"), () => (source ? stop() : start()), { "data-main": true, class: "play plain" });
+  const playing = button(say("noise_play"), () => (silence ? stop() : start()), { "data-main": true, class: "play plain" });
   show(top, make("section", { class: "card" }, make("p", { class: "told" }, say("level_told")), playing, said,
     make("label", { for: "level", class: "name" }, say("level_name")), slider), going);
   return new Promise((done) => (finish = done));
@@ -99,8 +95,9 @@ function light(chosen, now) {
 /** Three sounds one after the other, each lighting its button. */
 async function three(at, buffers, lit) {
   for (const [n, buffer] of buffers.entries()) {
+    if (at.left.aborted) return;
     lit(n);
-    await at.sounds.play(buffer);
+    await at.sounds.play(buffer, at.left);
     lit(-1);
     await later(PAUSE);
   }
@@ -111,7 +108,7 @@ async function sides(view, at, top) {
   const labels = [say("left"), say("right"), say("neither")];
   let right = true;
   for (const side of order) {
-    const played = () => at.sounds.play(sideNoise(at.sounds.context, side));
+    const played = () => at.sounds.play(sideNoise(at.sounds.context, side), at.left);
     right = (await asked(at, top, say("sides_told"), labels, played)) === side && right;
   }
   return right;

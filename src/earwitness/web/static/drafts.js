@@ -9,12 +9,13 @@ export class Drafts {
     return `${this.link} ${page}`;
   }
 
-  /** The draft of a page. */
-  of(page) {
+  /** The draft of a page; once the page is left, it writes nothing more. */
+  of(page, left) {
     const key = this.#key(page);
+    const put = (data) => this.kept.put({ key, link: this.link, data: structuredClone(data) });
     return {
       read: async () => (await this.kept.get(key))?.data,
-      write: (data) => this.kept.put({ key, link: this.link, data: structuredClone(data) }),
+      write: async (data) => void (left.aborted || (await put(data))),
     };
   }
 

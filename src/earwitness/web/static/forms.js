@@ -6,8 +6,9 @@ import { say } from "./words.js";
 const MOST = 10000; // characters of a text
 
 /** Show a form; sends only what is answered. */
-export async function showForm(view, { answer, draft }) {
+export async function showForm(view, { answer, draft, left }) {
   const values = (await draft.read()) ?? {};
+  if (left.aborted) return;
   const keep = () => draft.write(values);
   const fields = view.questions.map((question, n) => field(question, n, values, keep));
   const send = () => {

@@ -33,6 +33,7 @@ class Flow {
   #holding = 0;
   #held = ""; // "quiet", "shown" or a fault while an answer is on its way
   #waits = false; // whether that answer lies in the outbox
+  #left = new AbortController(); // tells the page that is shown when it no longer is
   #visit = `?visit=${newId()}`; // said until it is heard, once the page is opened
 
   async start() {
@@ -68,7 +69,7 @@ class Flow {
 
   /** Say why no page can be shown, and ask again by and by. */
   away(fault) {
-    this.release();
+    this.leave();
     if (this.#elsewhere) return;
     document.body.dataset.page = fault;
     pages.away(fault, () => this.go());
@@ -85,7 +86,7 @@ class Flow {
   }
 
   showHeld(how) {
-    this.release();
+    this.leave();
     this.#held = how;
     document.body.dataset.page = "sending";
     pages.held(how === "shown" ? "" : how, () => this.outbox.send());
@@ -94,6 +95,13 @@ class Flow {
   release() {
     clearTimeout(this.#holding);
     this.#held = "";
+  }
+
+  /** Leave the page that is shown, by any road: its sounds end, and it writes nothing more. */
+  leave() {
+    this.release();
+    this.#left.abort();
+    this.#left = new AbortController();
   }
 
   saving(count, fault) {
@@ -116,9 +124,9 @@ class Flow {
   }
 
   async show(state) {
-    this.state = state;
-    this.release();
+    this.leave();
     if (this.#elsewhere) return;
+    const left = this.#left.signal;
     const view = state.page;
     this.events.turn(view?.name ?? "");
     document.body.dataset.page = view?.kind ?? "none";
@@ -126,12 +134,13 @@ class Flow {
     showProgress(state);
     this.load(state);
     await this.drafts.only(view?.name);
+    if (left.aborted) return;
     const own = pages.instead(state, { again: () => this.go() });
-    if (!own) await this.page(view, state);
+    if (!own) await this.page(view, state, left);
     if (this.notice) this.tellNotice();
   }
 
-  async page(view, state) {
+  async page(view, state, left) {
     const shown = SHOWN[view.kind];
     if (!shown) return show(heading(view.title ?? ""), paragraphs(say("unknown_kind")));
     let sent = false;
@@ -147,7 +156,8 @@ class Flow {
     };
     const { sounds, events } = this;
     const setLevel = (decibels) => (sounds.setLevel(decibels), localStorage.setItem(level, decibels));
-    await shown(this.resolved(view), { answer, sounds, events, state, setLevel, draft: this.drafts.of(view.name), again: () => this.go() });
+    await shown(this.resolved(view), { answer, sounds, events, state, setLevel, left,
+      draft: this.drafts.of(view.name, left), again: () => this.go() });
   }
 
   /** The view with addresses of sounds below this very link. */
@@ -179,7 +189,7 @@ class Flow {
 
   elsewhere(now) {
     this.#elsewhere = now;
-    this.release();
+    this.leave();
     this.#visit = "";
     if (!now) return void this.go();
     this.sounds.hush();

@@ -103,9 +103,24 @@ export class Sounds {
     this.#context?.suspend();
   }
 
-  /** Play a decoded sound to its end; `moved` hears from 0 to 1 how far it is. */
-  async play(buffer, moved = () => {}) {
+  /** Play a sound over and over until its page is left; gives what stops it before. */
+  loop(buffer, left) {
+    const source = this.context.createBufferSource();
+    source.buffer = buffer;
+    source.loop = true;
+    source.connect(this.output);
+    const stop = () => (source.stop(), source.disconnect());
+    source.start();
+    if (left.aborted) stop();
+    left.addEventListener("abort", stop);
+    return stop;
+  }
+
+  /** Play a decoded sound to its end, or until its page is left; `moved` hears how many seconds
+   * were heard. */
+  async play(buffer, left, moved = () => {}) {
     await this.wake();
+    if (left.aborted) return { seconds: 0, ended: false, underruns: 0 };
     const source = this.context.createBufferSource();
     const gain = this.context.createGain();
     source.buffer = buffer;
@@ -116,7 +131,7 @@ export class Sounds {
     source.start(start);
     const at = new Date().toISOString();
     try {
-      const { heard, underruns } = await this.#watched(source, start, buffer.duration, moved);
+      const { heard, underruns } = await this.#watched(source, start, buffer.duration, left, moved);
       return { started: at, seconds: heard, ended: heard >= buffer.duration - 0.01, underruns };
     } finally {
       source.disconnect();
@@ -125,21 +140,24 @@ export class Sounds {
   }
 
   /** Follow a sound to its end, comparing the clock of the sound with that on the wall. */
-  #watched(source, start, duration, moved) {
+  #watched(source, start, duration, left, moved) {
     const { context } = this;
+    const heard = () => Math.max(0, Math.min(duration, context.currentTime - start));
     return new Promise((done) => {
       const watch = new Watch(context);
       const over = () => {
         clearInterval(timer);
+        left.removeEventListener("abort", cut);
         watch.look();
-        const heard = Math.max(0, Math.min(duration, context.currentTime - start));
-        done({ heard, underruns: watch.underruns });
+        done({ heard: heard(), underruns: watch.underruns });
       };
+      const cut = () => (source.stop(), over());
       const timer = setInterval(() => {
         watch.look();
-        moved(Math.max(0, Math.min(1, (context.currentTime - start) / duration)));
-        if (watch.still > STUCK) source.stop(), over();
+        moved(heard());
+        if (watch.still > STUCK) cut();
       }, LOOK);
+      left.addEventListener("abort", cut);
       source.onended = over;
     });
   }

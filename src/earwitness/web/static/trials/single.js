@@ -12,6 +12,7 @@ export async function showSingle(view, at) {
   const kept = await at.draft.read();
   const trial = kept ?? { values: {}, plays: [], underruns: 0, lost: 0, comment: "", keyboard: false };
   trial.shown ??= new Date().toISOString();
+  if (at.left.aborted) return;
   new Single(view, at, trial).ask();
 }
 
@@ -108,7 +109,7 @@ class Single {
   }
 
   async #play() {
-    if (this.busy || this.spent) return;
+    if (this.busy || this.spent) return undefined;
     this.busy = true;
     this.problem = "";
     this.#update();
@@ -118,16 +119,17 @@ class Single {
       const buffer = await this.at.sounds.load(this.address);
       await this.at.sounds.wake();
       this.#begin(play);
-      await this.#heardOf(play, await this.at.sounds.play(buffer, (part) => this.#move(part)));
+      await this.#heardOf(play, await this.at.sounds.play(buffer, this.at.left, (seconds) => this.#move(seconds / buffer.duration)));
     } catch (error) {
       return this.#failed(error);
     }
+    if (this.at.left.aborted) return undefined;
     this.busy = false;
     this.#move(0);
     this.#update();
     if (!this.heard) return this.playing.focus();
     this.choices.focus({ preventScroll: true });
-    announce(say("now_rate"));
+    return announce(say("now_rate"));
   }
 
   /** A play is on record from its start: one that a reload cuts off is not forgotten. */
@@ -145,6 +147,7 @@ class Single {
   }
 
   #failed(error) {
+    if (this.at.left.aborted) return;
     this.busy = false;
     this.problem = say(error.name?.startsWith("sound_") ? error.name : "sound_broken");
     this.at.events.tell("sound", { told: error.name, why: String(error.cause?.message ?? error.message) });
