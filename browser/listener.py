@@ -39,6 +39,13 @@ AudioNode.prototype.connect = function (to, ...more) {
   return connect.call(this, to, ...more);
 };
 """
+DRAFTED = """
+() => new Promise((done) => {
+  indexedDB.open("earwitness").onsuccess = ({ target: { result } }) => {
+    result.transaction("drafts").objectStore("drafts").getAll().onsuccess = () => done();
+  };
+})
+"""
 
 
 @contextmanager
@@ -98,6 +105,11 @@ def rate(page: Page, value: int) -> None:
 def settled(page: Page) -> None:
     """Wait until the server has all answers."""
     expect(page.locator("#saving")).to_have_text("Saved")
+
+
+def drafted(page: Page) -> None:
+    """Wait until whatever was to be kept of a page is; reading comes after writing."""
+    page.evaluate(DRAFTED)
 
 
 def kill_browser(folder: Path) -> None:

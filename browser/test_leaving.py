@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from browser import small_study as small
 from browser.fake_server import FakeServer, served, tone
-from browser.listener import arrive, at, go_on, rate
+from browser.listener import arrive, at, drafted, go_on, rate
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 LIVE = """
@@ -21,14 +21,6 @@ AudioBufferSourceNode.prototype.stop = function (...given) {
   live.delete(this);
   stop.apply(this, given);
 };
-"""
-READ = """
-// Drafts are read after whatever was to be written before.
-() => new Promise((done) => {
-  indexedDB.open("earwitness").onsuccess = ({ target: { result } }) => {
-    result.transaction("drafts").objectStore("drafts").getAll().onsuccess = () => done();
-  };
-})
 """
 
 
@@ -59,7 +51,7 @@ def test_a_tab_that_gave_up_the_test_writes_over_nothing(browser: Browser) -> No
         rate(second, 2)
         expect(second.locator(".steps")).to_contain_text("Question 3 of 3")
         first.evaluate("['input', 'change'].map((kind) => old.dispatchEvent(new Event(kind)))")
-        first.evaluate(READ)
+        drafted(first)
         second.reload()
         expect(second.locator(".steps")).to_contain_text("Question 3 of 3")
         context.close()

@@ -18,7 +18,16 @@ TEMPLATES = {
     path.name: path.read_text(encoding="utf-8") for path in (WEB / "templates").glob("*.html")
 }
 SHELL = TEMPLATES["shell.html"]
-STATES = {"saved", "sending", "waiting", "play", "playing", "heard", "play_again"}  # by their name
+STATES = {
+    "saved",
+    "not_saved",
+    "sending",
+    "waiting",
+    "play",
+    "playing",
+    "heard",
+    "play_again",
+}  # by their name
 
 
 def test_all_that_is_loaded_before_a_sound_is_small() -> None:

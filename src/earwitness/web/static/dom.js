@@ -24,6 +24,11 @@ export function paragraphs(text) {
   return parts.map((part) => make("p", { class: "told" }, part.trim()));
 }
 
+/** A text with whole characters: halves, which a limit may leave, become a mark of their place. */
+export function wholeText(text) {
+  return text.replace(/\p{Surrogate}/gu, "\uFFFD");
+}
+
 /** The heading of a page, which takes the focus when the page comes. */
 export function heading(text) {
   return make("h1", { tabindex: "-1" }, text);

@@ -12,10 +12,12 @@ export class Drafts {
   /** The draft of a page; once the page is left, it writes nothing more. */
   of(page, left) {
     const key = this.#key(page);
-    const put = (data) => this.kept.put({ key, link: this.link, data: structuredClone(data) });
+    const put = async (data, how) =>
+      void (left.aborted || (await this.kept.put({ key, link: this.link, data: structuredClone(data) }, how)));
     return {
       read: async () => (await this.kept.get(key))?.data,
-      write: async (data) => void (left.aborted || (await put(data))),
+      write: (data) => put(data, "strict"),
+      type: (data) => put(data, "relaxed"), // many a second: none waits for the disk
     };
   }
 

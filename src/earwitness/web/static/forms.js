@@ -1,27 +1,32 @@
 // Forms: choices, numbers and texts. What is typed is kept over a reload.
 
-import { announce, button, heading, make, paragraphs, show } from "./dom.js";
+import { announce, button, heading, make, paragraphs, show, wholeText } from "./dom.js";
 import { say } from "./words.js";
 
 const MOST = 10000; // characters of a text
+const LARGEST = 200000; // bytes of all answers
 
 /** Show a form; sends only what is answered. */
 export async function showForm(view, { answer, draft, left }) {
   const values = (await draft.read()) ?? {};
   if (left.aborted) return;
-  const keep = () => draft.write(values);
+  const keep = () => draft.type(values);
   const fields = view.questions.map((question, n) => field(question, n, values, keep));
+  const long = make("p", { class: "said bad", role: "alert" });
   const send = () => {
     const wrong = fields.filter((one) => one.check());
-    if (!wrong.length) return answer(values);
+    long.textContent = !wrong.length && size(values) > LARGEST ? say("too_long") : "";
+    if (!wrong.length) return long.textContent || answer(values);
     wrong[0].focus();
     return announce(wrong[0].check());
   };
   const form = make("form", { novalidate: true, submit: (event) => (event.preventDefault(), send()) },
-    make("section", { class: "card fields" }, fields.map((one) => one.element)),
+    make("section", { class: "card fields" }, fields.map((one) => one.element)), long,
     button(say("go_on"), send, { main: true }));
   show(heading(view.title), paragraphs(view.text), form);
 }
+
+const size = (values) => new TextEncoder().encode(JSON.stringify(values)).length;
 
 function field(question, n, values, keep) {
   const id = `field-${n}`;
@@ -72,7 +77,7 @@ function typed(question, id, value, set, wrong) {
   const odd = () => number && input.value.trim() !== "" && Number.isNaN(read(input.value));
   input.addEventListener("input", () => {
     const text = input.value.trim();
-    set(!text || odd() ? "" : number ? read(text) : input.value);
+    set(!text || odd() ? "" : number ? read(text) : wholeText(input.value));
   });
   const element = make("div", {}, make("label", { for: id, class: "name" }, prompt(question)), input, wrong);
   return { element, focus: () => input.focus(), problem: () => (odd() ? say("number") : "") };

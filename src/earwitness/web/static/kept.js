@@ -25,8 +25,8 @@ class OnDisk {
     this.name = name;
   }
 
-  async #within(mode, act) {
-    const transaction = this.base.transaction(this.name, mode, { durability: "strict" });
+  async #within(mode, act, durability = "strict") {
+    const transaction = this.base.transaction(this.name, mode, { durability });
     const whole = new Promise((done, failed) => {
       transaction.oncomplete = done;
       transaction.onerror = transaction.onabort = () => failed(transaction.error);
@@ -36,7 +36,7 @@ class OnDisk {
     return found;
   }
 
-  put = (record) => this.#within("readwrite", (store) => store.put(record));
+  put = (record, how) => this.#within("readwrite", (store) => store.put(record), how);
   get = (key) => this.#within("readonly", (store) => store.get(key));
   all = () => this.#within("readonly", (store) => store.getAll());
   delete = (key) => this.#within("readwrite", (store) => store.delete(key));

@@ -22,6 +22,7 @@ const SHOWN = { consent: pages.consent, text: pages.text, rest: pages.rest, feed
   end: pages.end, form: showForm, device: showDevice, ...TRIALS };
 const AGAIN = 4000; // milliseconds between questions after a server that is not there
 const SLOW = 20000; // and after one that does not have this test
+const [NOT_OPEN, TOO_LARGE] = [409, 413];
 const CALM = 400; // milliseconds before a page gives way to "one moment"
 
 const link = location.pathname.replace(/\/+$/, "");
@@ -106,19 +107,19 @@ class Flow {
 
   saving(count, fault) {
     this.waiting = count > 0;
-    showSaving(count, fault);
+    showSaving(count, fault, this.refused);
     if (count && fault && this.#held && this.#held !== fault) this.showHeld(fault);
   }
 
   async replied(entry, status, told) {
     if (entry.to !== "answers") return;
     const { page, values } = entry.body;
-    await this.drafts.delete(page);
-    this.notice = "";
-    if (status >= 300) {
-      this.events.tell("refused", { page, status, values });
-      this.notice = status === 409 ? say("not_open") : [say("wrong"), ...(told.error?.wrong ?? [])].join(" ");
-    } else if (told.status === "taken") this.notice = say("taken");
+    const refused = status >= 300;
+    this.refused = refused ? page : "";
+    this.notice = refused ? refusal(status, told) : told.status === "taken" ? say("taken") : "";
+    if (!refused) await this.drafts.delete(page);
+    else this.events.tell("refused", { page, status, ...(status === TOO_LARGE ? {} : { values }) });
+    if (this.#elsewhere) return;
     const state = told.state ?? told.error?.state;
     await (state && !this.#visit ? this.show(state) : this.go());
   }
@@ -137,7 +138,7 @@ class Flow {
     if (left.aborted) return;
     const own = pages.instead(state, { again: () => this.go() });
     if (!own) await this.page(view, state, left);
-    if (this.notice) this.tellNotice();
+    if (this.notice && !state.withdrawn && !state.blocked) this.tellNotice();
   }
 
   async page(view, state, left) {
@@ -148,6 +149,7 @@ class Flow {
       if (sent) return;
       sent = true;
       const body = { id: newId(), page: view.name, values, meta, at: new Date().toISOString() };
+      this.refused = "";
       this.hold();
       this.saving(1, "");
       await this.events.flush();
@@ -157,7 +159,7 @@ class Flow {
     const { sounds, events } = this;
     const setLevel = (decibels) => (sounds.setLevel(decibels), localStorage.setItem(level, decibels));
     await shown(this.resolved(view), { answer, sounds, events, state, setLevel, left,
-      draft: this.drafts.of(view.name, left), again: () => this.go() });
+      draft: this.drafts.of(view.name, left), refused: this.refused === view.name, again: () => this.go() });
   }
 
   /** The view with addresses of sounds below this very link. */
@@ -206,6 +208,12 @@ class Flow {
       await this.show({ withdrawn: true });
     });
   }
+}
+
+/** Why the server will never take an answer. */
+function refusal(status, told) {
+  if (status === NOT_OPEN) return say("not_open");
+  return status === TOO_LARGE ? say("too_long") : [say("wrong"), ...(told.error?.wrong ?? [])].join(" ");
 }
 
 /** An address of a sound, below this link whatever stands before it. */

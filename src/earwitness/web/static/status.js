@@ -2,9 +2,9 @@
 
 import { say } from "./words.js";
 
-/** Show whether answers wait; `fault` if sending has failed. */
-export function showSaving(count, fault) {
-  const told = !count ? "saved" : fault ? "waiting" : "sending";
+/** Show whether answers wait; `fault` if sending has failed, `refused` if the last one was. */
+export function showSaving(count, fault, refused) {
+  const told = count ? (fault ? "waiting" : "sending") : refused ? "not_saved" : "saved";
   const place = document.getElementById("saving");
   place.dataset.state = told;
   const text = say(told, { count });

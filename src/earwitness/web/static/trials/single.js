@@ -1,7 +1,7 @@
 // One sound, question by question: play it, hear it to its end, rate it, go on. All answers of a
 // trial are sent together; what is half done is kept, so a reload comes back to the very question.
 
-import { announce, button, heading, make, show } from "../dom.js";
+import { announce, button, heading, make, show, wholeText } from "../dom.js";
 import { byKeyboard } from "../keys.js";
 import { say } from "../words.js";
 
@@ -10,8 +10,12 @@ const MOST = 2000; // characters of a comment
 /** Show a trial; `at` is what the flow gives: sounds, events, a draft, and where answers go. */
 export async function showSingle(view, at) {
   const kept = await at.draft.read();
-  const trial = kept ?? { values: {}, plays: [], underruns: 0, lost: 0, comment: "", keyboard: false };
+  const trial = { values: {}, plays: [], underruns: 0, lost: 0, comment: "", keyboard: false, ...kept };
   trial.shown ??= new Date().toISOString();
+  if (at.refused && view.questions.every((one) => one.name in trial.values)) {
+    Object.assign(trial, { values: {}, plays: [] }); // from the start, but for the comment
+    await at.draft.write(trial);
+  }
   if (at.left.aborted) return;
   new Single(view, at, trial).ask();
 }
@@ -85,7 +89,7 @@ class Single {
 
   #comment() {
     const area = make("textarea", { maxlength: String(MOST), rows: "3", id: "comment",
-      input: () => (this.trial.comment = area.value), change: () => this.#keep() });
+      input: () => ((this.trial.comment = wholeText(area.value)), this.at.draft.type(this.trial)) });
     area.value = this.trial.comment;
     const name = make("label", { for: "comment", class: "hidden" }, say("comment"));
     return make("details", { class: "comment", open: Boolean(this.trial.comment) },
