@@ -103,6 +103,7 @@ class FakeServer:
             "minutes": len(self.pages) - self.place,
             "rest": {"until": "", "seconds": seconds} if seconds else None,
             "ahead": ahead,
+            "level": self.values().get("device", {}).get("level"),
             "answered": len(self.answers),
             "done": done,
             "code": "C0DE-77" if done else None,

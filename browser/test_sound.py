@@ -75,9 +75,9 @@ def test_the_next_sound_is_there_before_its_trial_and_no_other(browser: Browser)
         with page.expect_response("**/sound/1.2/0"):
             page.reload()
         assert [one for one in asked if one.startswith("1.")] == ["1.1/0", "1.2/0"]
-        for value in (1, 2, 3):
-            rate(page, value)
         with page.expect_response("**/sound/1.3/0"):
+            for value in (1, 2, 3):
+                rate(page, value)
             settled(page)
         hear(page)
         assert [one for one in asked if one.startswith("1.")] == ["1.1/0", "1.2/0", "1.3/0"]

@@ -109,6 +109,15 @@ def test_after_practice_it_is_told_what_was_expected(folder: Path, address: str)
         assert take(client, own, stop="1.1")["page"]["name"] == "1.1"
 
 
+def test_the_level_is_told_to_other_devices_where_there_are_sounds(folder: Path) -> None:
+    with served(study(folder, "acr", DEVICE), str(folder / "store.db")) as client:
+        own = link(client)
+        assert take(client, own, stop="device")["level"] is None
+        assert take(client, own, stop="training.0")["level"] is None
+        state = take(client, own, stop="training.1")
+        assert state["level"] == client.get(f"{own}/state").json()["level"] == -12.5
+
+
 def test_in_a_terminal_feedback_is_told_and_the_device_page_passed_over(folder: Path) -> None:
     path = study(folder, "p835", DEVICE + gold(folder))
     command = ["study", "take", str(path), "--listener", "1", "-o", str(folder / "a.jsonl")]

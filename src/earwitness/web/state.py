@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import Any
 
-from earwitness.listening.pages import REST, Page, View, with_answer
+from earwitness.listening.pages import DEVICE, REST, Page, View, with_answer
 from earwitness.store import Listener, State, Visit
 from earwitness.web.course import Course
 from earwitness.web.site import BLOCK, RESUME, Site
@@ -105,12 +105,21 @@ def told(now: Standing) -> dict[str, Any]:
         "minutes": round(course.minutes[now.place], 1),
         "rest": until and {"until": _iso(until), "seconds": ceil(now.resting())},
         "ahead": [] if now.shut else _ahead(now),
+        "level": _level(now),
         "answered": len(now.visit.pages),
         "done": code is not None,
         "code": code,
         "blocked": who.state == State.BLOCKED,
         "withdrawn": who.state == State.WITHDRAWN,
     }
+
+
+def _level(now: Standing) -> float | None:
+    """The level that was set where the listener began; other devices start from it."""
+    if now.shut or DEVICE not in now.visit.pages or "sounds" not in now.page.view:
+        return None
+    found = now.site.store.answer_to(now.site.digest, now.listener.number, DEVICE)
+    return None if found is None else found.values.get("level")
 
 
 def _code(now: Standing) -> str | None:

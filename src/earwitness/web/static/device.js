@@ -5,7 +5,7 @@ import { huggins, levelNoise, sideNoise, tone } from "./stimuli.js";
 import { say } from "./words.js";
 
 const NOISE = -30; // dB of full scale, RMS
-const LOWEST = -40; // dB of the level
+const [LOWEST, FIRST] = [-40, -10]; // dB of the level
 const PAUSE = 300; // milliseconds between sounds
 
 const later = (time) => new Promise((done) => setTimeout(done, time));
@@ -13,6 +13,12 @@ const later = (time) => new Promise((done) => setTimeout(done, time));
 /** Show the first step; the others follow as the listener goes on. */
 export function showDevice(view, at) {
   allSteps(view, at);
+}
+
+/** Ask for the level alone, on a device where none is known; `first` was set on another. */
+export async function askLevel(first, at) {
+  const found = await level({}, at, [heading(say("device_level")), make("p", { class: "notice" }, say("level_again"))], first);
+  at.events.tell("level", { level: found });
 }
 
 /** Go through the steps that the server names, then answer with what came out. */
@@ -42,22 +48,27 @@ async function trying(at, said, act) {
   }
 }
 
-function level(view, at, top) {
+function level(view, at, top, first = FIRST) {
   const { sounds } = at;
   const said = make("p", { class: "said bad", role: "status" });
   const slider = make("input", { type: "range", min: String(LOWEST), max: "0", step: "1", id: "level",
-    input: () => at.setLevel(Number(slider.value)) });
-  slider.value = "-10";
+    input: () => sounds.setLevel(Number(slider.value)) });
+  slider.value = String(first);
   let silence = null;
   let finish = null;
-  const going = button(say("go_on"), () => (stop(), finish(Number(slider.value))), { main: true, disabled: true });
+  const done = () => {
+    stop();
+    at.level.keep(Number(slider.value));
+    finish(Number(slider.value));
+  };
+  const going = button(say("go_on"), done, { main: true, disabled: true });
   const stop = () => {
     silence?.();
     silence = null;
     playing.textContent = say("noise_play");
   };
   const start = () => trying(at, said, async () => {
-    at.setLevel(Number(slider.value));
+    sounds.setLevel(Number(slider.value));
     silence ??= sounds.loop(levelNoise(sounds.context, view.level ?? NOISE), at.left);
     playing.textContent = say("noise_stop");
     going.disabled = false;
@@ -66,7 +77,7 @@ function level(view, at, top) {
   const playing = button(say("noise_play"), () => (silence ? stop() : start()), { "data-main": true, class: "play plain" });
   show(top, make("section", { class: "card" }, make("p", { class: "told" }, say("level_told")), playing, said,
     make("label", { for: "level", class: "name" }, say("level_name")), slider), going);
-  return new Promise((done) => (finish = done));
+  return new Promise((resolve) => (finish = resolve));
 }
 
 /** Ask after a sound: play it, choose; the number that was chosen. */

@@ -1,12 +1,14 @@
 // The flow: ask the server where the listener is, show that page, send what was answered.
 
-import { showDevice } from "./device.js";
-import { announce, heading, make, paragraphs, show } from "./dom.js";
+import { load, resolved } from "./ahead.js";
+import { askLevel, showDevice } from "./device.js";
+import { heading, paragraphs, show } from "./dom.js";
 import { Drafts } from "./drafts.js";
 import { deviceFacts, Events } from "./events.js";
 import { showForm } from "./forms.js";
 import { openKept } from "./kept.js";
 import { listenToKeys } from "./keys.js";
+import { Level } from "./level.js";
 import { ask, faultOf, newId, Outbox } from "./outbox.js";
 import * as pages from "./pages.js";
 import { Sounds } from "./sound.js";
@@ -22,11 +24,9 @@ const SHOWN = { consent: pages.consent, text: pages.text, rest: pages.rest, feed
   end: pages.end, form: showForm, device: showDevice, ...TRIALS };
 const AGAIN = 4000; // milliseconds between questions after a server that is not there
 const SLOW = 20000; // and after one that does not have this test
-const [NOT_OPEN, TOO_LARGE] = [409, 413];
 const CALM = 400; // milliseconds before a page gives way to "one moment"
 
 const link = location.pathname.replace(/\/+$/, "");
-const level = `earwitness level ${link}`;
 
 class Flow {
   #elsewhere = false;
@@ -44,6 +44,7 @@ class Flow {
     this.outbox = new Outbox(this.kept.waiting, link, heard);
     this.drafts = new Drafts(this.kept.drafts, link);
     this.sounds = new Sounds();
+    this.level = new Level(link);
     this.events = new Events(this.outbox);
     this.tabs = oneTab(link, (elsewhere) => this.elsewhere(elsewhere));
     if (!this.kept.lasting) addEventListener("beforeunload", (event) => this.waiting && event.preventDefault());
@@ -116,9 +117,9 @@ class Flow {
     const { page, values } = entry.body;
     const refused = status >= 300;
     this.refused = refused ? page : "";
-    this.notice = refused ? refusal(status, told) : told.status === "taken" ? say("taken") : "";
+    this.notice = refused ? pages.refusal(status, told) : told.status === "taken" ? say("taken") : "";
     if (!refused) await this.drafts.delete(page);
-    else this.events.tell("refused", { page, status, ...(status === TOO_LARGE ? {} : { values }) });
+    else this.events.tell("refused", { page, status, values: status === pages.TOO_LARGE ? null : values });
     if (this.#elsewhere) return;
     const state = told.state ?? told.error?.state;
     await (state && !this.#visit ? this.show(state) : this.go());
@@ -133,12 +134,13 @@ class Flow {
     document.body.dataset.page = view?.kind ?? "none";
     document.body.dataset.name = view?.name ?? "";
     showProgress(state);
-    this.load(state);
+    load(this.sounds, this.level, state, link);
     await this.drafts.only(view?.name);
     if (left.aborted) return;
-    const own = pages.instead(state, { again: () => this.go() });
-    if (!own) await this.page(view, state, left);
-    if (this.notice && !state.withdrawn && !state.blocked) this.tellNotice();
+    const notice = state.withdrawn || state.blocked ? "" : this.notice;
+    this.notice = "";
+    if (!pages.instead(state, { again: () => this.go() })) await this.page(view, state, left);
+    if (notice && !left.aborted) pages.tellNotice(notice);
   }
 
   async page(view, state, left) {
@@ -156,37 +158,11 @@ class Flow {
       await this.outbox.add("answers", body);
       this.#waits = true;
     };
-    const { sounds, events } = this;
-    const setLevel = (decibels) => (sounds.setLevel(decibels), localStorage.setItem(level, decibels));
-    await shown(this.resolved(view), { answer, sounds, events, state, setLevel, left,
-      draft: this.drafts.of(view.name, left), refused: this.refused === view.name, again: () => this.go() });
-  }
-
-  /** The view with addresses of sounds below this very link. */
-  resolved(view) {
-    const sounds = view.sounds?.map((one) => ({ ...one, address: below(one.address) }));
-    return sounds ? { ...view, sounds } : view;
-  }
-
-  /** Decode the sounds of this trial, then of the next. */
-  async load(state) {
-    const own = (state.page?.sounds ?? []).map((one) => below(one.address));
-    const ahead = (state.ahead ?? []).map((one) => below(one));
-    this.sounds.keep([...own, ...ahead]);
-    try {
-      if (own.length) this.sounds.setLevel(Number(localStorage.getItem(level) ?? 0));
-      await Promise.all(own.map((one) => this.sounds.load(one)));
-      await Promise.all(ahead.map((one) => this.sounds.load(one)));
-    } catch {
-      // the trial itself asks again, and says what is wrong
-    }
-  }
-
-  tellNotice() {
-    const main = document.querySelector("main");
-    main.querySelector("h1")?.after(make("p", { class: "notice" }, this.notice));
-    announce(this.notice);
-    this.notice = "";
+    const { sounds, events, level } = this;
+    const at = { answer, sounds, events, level, state, left, draft: this.drafts.of(view.name, left),
+      refused: this.refused === view.name, again: () => this.go() };
+    if (view.sounds && level.get() === null && Number.isFinite(state.level)) await askLevel(state.level, at);
+    if (!left.aborted) await shown(resolved(view, link), at);
   }
 
   elsewhere(now) {
@@ -208,17 +184,6 @@ class Flow {
       await this.show({ withdrawn: true });
     });
   }
-}
-
-/** Why the server will never take an answer. */
-function refusal(status, told) {
-  if (status === NOT_OPEN) return say("not_open");
-  return status === TOO_LARGE ? say("too_long") : [say("wrong"), ...(told.error?.wrong ?? [])].join(" ");
-}
-
-/** An address of a sound, below this link whatever stands before it. */
-function below(address) {
-  return link + address.slice(address.indexOf("/sound/"));
 }
 
 listenToKeys();

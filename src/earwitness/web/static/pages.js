@@ -13,6 +13,21 @@ export function instead(state, at) {
   return null;
 }
 
+const NOT_OPEN = 409;
+export const TOO_LARGE = 413;
+
+/** Why the server will never take an answer. */
+export function refusal(status, told) {
+  if (status === NOT_OPEN) return say("not_open");
+  return status === TOO_LARGE ? say("too_long") : [say("wrong"), ...(told.error?.wrong ?? [])].join(" ");
+}
+
+/** Say something on top of the page that is shown. */
+export function tellNotice(text) {
+  document.querySelector("main h1")?.after(make("p", { class: "notice" }, text));
+  announce(text);
+}
+
 /** While an answer is on its way; `fault` says why it waits. */
 export function held(fault, again) {
   if (!fault) return void show(heading(say("one_moment")), paragraphs(say("sending")));

@@ -2,10 +2,19 @@
 
 const REPLY = 120; // milliseconds in which an earlier tab says that it is there
 
+/** What tabs speak through; none where the browser has or allows none. */
+function opened(link) {
+  try {
+    return new BroadcastChannel(`earwitness ${link}`);
+  } catch {
+    return null;
+  }
+}
+
 /** Watch for other tabs with the same link; `yielded(true)` when another has the test. */
 export function oneTab(link, yielded) {
-  if (!globalThis.BroadcastChannel) return { take() {}, alone: async () => true };
-  const channel = new BroadcastChannel(`earwitness ${link}`);
+  const channel = opened(link);
+  if (!channel) return { take() {}, alone: async () => true };
   const since = performance.timeOrigin + Math.random();
   let own = true;
   const turn = (mine) => {

@@ -1,0 +1,24 @@
+// Sounds of the page that is open and of the next trial: where they are, and there in time.
+
+/** An address of a sound, below this very link whatever stands before it. */
+const below = (address, link) => link + address.slice(address.indexOf("/sound/"));
+
+/** The view with addresses of sounds below this very link. */
+export function resolved(view, link) {
+  const sounds = view.sounds?.map((one) => ({ ...one, address: below(one.address, link) }));
+  return sounds ? { ...view, sounds } : view;
+}
+
+/** Decode the sounds of this trial, then of the next. */
+export async function load(sounds, level, state, link) {
+  const own = (state.page?.sounds ?? []).map((one) => below(one.address, link));
+  const ahead = (state.ahead ?? []).map((one) => below(one, link));
+  sounds.keep([...own, ...ahead]);
+  try {
+    if (own.length) sounds.setLevel(level.get() ?? state.level ?? 0);
+    await Promise.all(own.map((one) => sounds.load(one)));
+    await Promise.all(ahead.map((one) => sounds.load(one)));
+  } catch {
+    // the trial itself asks again, and says what is wrong
+  }
+}

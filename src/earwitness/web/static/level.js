@@ -1,0 +1,33 @@
+// The listener's level on this device, in decibels: kept over reloads where the browser keeps
+// anything, else as long as the page is open.
+
+export class Level {
+  #now = null;
+
+  constructor(link) {
+    this.name = `earwitness level ${link}`;
+  }
+
+  /** The level; null where none was set on this device. */
+  get() {
+    return this.#now ?? this.#kept();
+  }
+
+  keep(decibels) {
+    this.#now = decibels;
+    try {
+      localStorage.setItem(this.name, decibels);
+    } catch {
+      // until the page is closed, it is known here
+    }
+  }
+
+  #kept() {
+    try {
+      const found = localStorage.getItem(this.name);
+      return found === null ? null : Number(found);
+    } catch {
+      return null;
+    }
+  }
+}
