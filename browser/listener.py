@@ -107,6 +107,15 @@ def settled(page: Page) -> None:
     expect(page.locator("#saving")).to_have_text("Saved")
 
 
+def until(page: Page, script: str) -> None:
+    """Wait until a script says yes."""
+    for _ in range(200):
+        if page.evaluate(script):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(script)
+
+
 def drafted(page: Page) -> None:
     """Wait until whatever was to be kept of a page is; reading comes after writing."""
     page.evaluate(DRAFTED)

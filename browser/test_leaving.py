@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from browser import small_study as small
 from browser.fake_server import FakeServer, served, tone
-from browser.listener import arrive, at, drafted, go_on, rate
+from browser.listener import arrive, at, drafted, go_on, rate, until
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 LIVE = """
@@ -67,7 +67,7 @@ def test_a_sound_is_cut_when_another_tab_takes_over(browser: Browser) -> None:
         at(second, "This test is open in another tab")
         first.get_by_role("button", name="Play").click()
         expect(first.get_by_role("button", name="Playing")).to_be_visible()
-        first.wait_for_function("live.size === 1")
+        until(first, "live.size === 1")
         take(second)
         at(first, "This test is open in another tab")
         assert sounding(first) == 0
@@ -122,7 +122,7 @@ def test_what_sounds_one_after_the_other_is_not_gone_on_with(browser: Browser) -
         context = listening(browser)
         page, said = arrive(context, fake)
         page.get_by_role("button", name="Play").click()
-        page.wait_for_function("live.size === 1")
+        until(page, "live.size === 1")
         by_withdrawing(page, fake)
         page.evaluate("globalThis.begun = 0; live.add = () => { begun += 1; }; 0")
         page.wait_for_timeout(1500)  # in which the next would begin

@@ -119,15 +119,18 @@ class Single {
     this.#update();
     const play = { sound: this.question.sound ?? 0, question: this.question.name,
       started: new Date().toISOString(), seconds: 0, ended: false };
+    const { left, sounds } = this.at;
     try {
-      const buffer = await this.at.sounds.load(this.address);
-      await this.at.sounds.wake();
+      const buffer = await sounds.load(this.address);
+      await sounds.wake();
+      if (left.aborted) return undefined;
       this.#begin(play);
-      await this.#heardOf(play, await this.at.sounds.play(buffer, this.at.left, (seconds) => this.#move(seconds / buffer.duration)));
+      const moved = (seconds) => this.#moved(play, seconds, buffer.duration);
+      await this.#heardOf(play, await sounds.play(buffer, left, moved));
     } catch (error) {
       return this.#failed(error);
     }
-    if (this.at.left.aborted) return undefined;
+    if (left.aborted) return undefined;
     this.busy = false;
     this.#move(0);
     this.#update();
@@ -136,14 +139,29 @@ class Single {
     return announce(say("now_rate"));
   }
 
-  /** A play is on record from its start: one that a reload cuts off is not forgotten. */
+  /** A play is on record from its start, here and at the server: one that a reload cuts off, or
+   * that is gone on from on another device, is not forgotten. */
   #begin(play) {
     this.trial.plays.push(play);
     this.#keep();
+    this.#tell("play_started", play);
+    this.at.events.flush();
+  }
+
+  #tell(kind, { question, sound, seconds, ended }) {
+    this.at.events.tell(kind, { page: this.view.name, question, sound, seconds, ended });
+  }
+
+  /** How far a play is, kept about every second. */
+  #moved(play, seconds, all) {
+    if (Math.floor(seconds) > Math.floor(play.seconds)) this.at.draft.type(this.trial);
+    play.seconds = seconds;
+    this.#move(seconds / all);
   }
 
   async #heardOf(play, { underruns, ...found }) {
     Object.assign(play, found);
+    this.#tell("play_ended", play);
     this.trial.underruns += underruns;
     if (underruns) this.at.events.tell("underrun", { count: underruns });
     if (!play.ended) this.problem = say("sound_cut");

@@ -1,0 +1,68 @@
+"""Plays are on record at the server from their start, whatever comes of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from browser import small_study as small
+from browser.fake_server import FakeServer, served, tone
+from browser.listener import hear, opened, rate, until
+from playwright.sync_api import Browser, Page, expect
+
+PART = "Number(document.querySelector('.bar i').style.getPropertyValue('--part')) > 1.4 / 20"
+
+
+def plays(fake: FakeServer) -> list[tuple[Any, ...]]:
+    told = [one for one in fake.events if one["kind"].startswith("play")]
+    return [(one["kind"], one["page"], one["question"], one["ended"]) for one in told]
+
+
+def awaited(page: Page, fake: FakeServer, count: int) -> None:
+    for _ in range(100):  # events are sent when there is time for them
+        if len(plays(fake)) >= count:
+            break
+        page.wait_for_timeout(100)
+
+
+def test_a_play_is_told_when_it_starts_and_when_it_ends(browser: Browser) -> None:
+    fake = FakeServer([small.trial("1.1", 1, 1), small.end()])
+    with served(fake), opened(browser, fake) as page:
+        hear(page)
+        awaited(page, fake, 2)
+        expected = [("play_started", "1.1", "BAK", False), ("play_ended", "1.1", "BAK", True)]
+        assert plays(fake) == expected
+        start, end = [one for one in fake.events if one["kind"].startswith("play")]
+        assert (start["sound"], start["seconds"], end["sound"]) == (0, 0, 0)
+        assert end["seconds"] == pytest.approx(0.4, abs=0.02)
+
+
+def test_a_play_on_one_device_is_on_record_when_another_goes_on(browser: Browser) -> None:
+    fake = FakeServer([small.trial("1.1", 1, 1, kind="acr"), small.end()])
+    fake.sound = tone(20)
+    with served(fake):
+        with opened(browser, fake) as page:
+            page.get_by_role("button", name="Play").click()
+            awaited(page, fake, 1)
+        fake.sound = tone()
+        with opened(browser, fake) as page:
+            rate(page, 4)
+            expect(page.locator(".code")).to_be_visible()
+            awaited(page, fake, 3)
+        started = ("play_started", "1.1", "QUALITY", False)
+        assert plays(fake) == [started, started, ("play_ended", "1.1", "QUALITY", True)]
+
+
+def test_a_play_that_a_reload_cuts_off_says_how_far_it_was(browser: Browser) -> None:
+    fake = FakeServer([small.trial("1.1", 1, 1, kind="acr"), small.end()])
+    fake.sound = tone(20)
+    with served(fake), opened(browser, fake) as page:
+        page.get_by_role("button", name="Play").click()
+        until(page, PART)
+        fake.sound = tone()
+        page.reload()
+        rate(page, 4)
+        expect(page.locator(".code")).to_be_visible()
+        cut, whole = fake.answers[0]["meta"]["plays"]
+        assert (cut["ended"], whole["ended"]) == (False, True)
+        assert 0.8 < cut["seconds"] < 20
