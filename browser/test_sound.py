@@ -106,6 +106,24 @@ def test_a_sound_that_does_not_come_is_told_and_can_be_asked_for_again(browser: 
         assert fake.values() == {"1.1": {"QUALITY": 4}}
 
 
+@pytest.mark.parametrize(
+    ("status", "code", "told"),
+    [
+        (503, "no_sound", "tell whoever runs this test"),
+        (403, "not_now", "answered elsewhere, or the test is closed"),
+    ],
+)
+def test_a_sound_that_the_server_does_not_give_is_no_fault_of_the_network(
+    browser: Browser, status: int, code: str, told: str
+) -> None:
+    error = {"error": {"code": code, "message": "no"}}
+    with served(one_trial()) as fake, opened(browser, fake) as page:
+        page.route("**/sound/**", lambda route: route.fulfill(status=status, json=error))
+        page.reload()
+        expect(page.locator(".said")).to_contain_text(told)
+        expect(page.locator(".said")).not_to_contain_text("connection")
+
+
 def test_a_browser_without_sound_is_told(browser: Browser) -> None:
     with served(one_trial()) as fake:
         context = browser.new_context()

@@ -25,6 +25,20 @@ export function fade(gain, start, seconds, length = FADE) {
   gain.setValueCurveAtTime(FALL, start + seconds - part, part);
 }
 
+/** The bytes of a sound; where our own server says that it has none to give, that is no network. */
+async function fetched(address) {
+  let name = "sound_network";
+  try {
+    const reply = await fetch(address, { cache: "no-store" });
+    if (reply.ok) return await reply.arrayBuffer();
+    const { error } = await reply.json();
+    if (error?.code) name = reply.status < 500 ? "sound_closed" : "sound_missing";
+    throw new Error(error?.code ?? String(reply.status));
+  } catch (error) {
+    throw new SoundError(name, error);
+  }
+}
+
 export class Sounds {
   #context = null;
   #level = null;
@@ -73,15 +87,8 @@ export class Sounds {
   }
 
   async #decoded(address) {
-    let bytes;
-    try {
-      const reply = await fetch(address, { cache: "no-store" });
-      if (!reply.ok) throw new Error(String(reply.status));
-      bytes = await reply.arrayBuffer();
-    } catch (error) {
-      throw new SoundError("sound_network", error);
-    }
-    const context = this.context;
+    const bytes = await fetched(address);
+    const { context } = this;
     try {
       return await context.decodeAudioData(bytes);
     } catch (error) {
