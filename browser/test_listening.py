@@ -137,6 +137,27 @@ def test_nothing_can_be_chosen_before_the_sound_was_heard_and_it_is_heard_once(
         assert fake.values()["1.1"] == {"BAK": 2, "SIG": 5, "OVRL": 5}
 
 
+KEYS: dict[str, tuple[dict[str, Any], int]] = {
+    "on a French keyboard": ({"key": "&", "code": "Digit1"}, 1),
+    "on one with Shift": ({"key": "!", "code": "Digit1", "shiftKey": True}, 0),
+    "on a French one with Shift": ({"key": "1", "code": "Digit1", "shiftKey": True}, 1),
+    "on the keypad": ({"key": "1", "code": "Numpad1"}, 1),
+    "on the keypad without its lock": ({"key": "End", "code": "Numpad1"}, 0),
+    "with AltGr": ({"key": "¹", "code": "Digit1", "modifierAltGraph": True}, 0),
+}
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_digits_choose_on_every_keyboard(browser: Browser, name: str) -> None:
+    key, chosen = KEYS[name]
+    fake = FakeServer([small.trial("1.1", 1, 1, kind="acr"), small.end()])
+    with served(fake), opened(browser, fake) as page:
+        hear(page)
+        press = "(key) => document.body.dispatchEvent(new KeyboardEvent('keydown', key))"
+        page.evaluate(press, {**key, "bubbles": True})
+        assert page.locator("input[value='1']:checked").count() == chosen
+
+
 def test_acr_may_be_heard_again_where_plays_are_free(browser: Browser) -> None:
     fake = FakeServer([small.trial("1.1", 1, 1, kind="acr"), small.end()])
     with served(fake), opened(browser, fake) as page:

@@ -14,13 +14,20 @@ function taken(event, element) {
   return element.matches(OWN);
 }
 
+/** The digit of a key, also where digits need Shift, as in France; without one, nothing. */
+function digitOf({ key, code, shiftKey }) {
+  if (/^\d$/.test(key)) return key;
+  return shiftKey ? "" : (/^Digit(\d)$/.exec(code)?.[1] ?? "");
+}
+
 function pressed(event) {
-  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || event.getModifierState("AltGraph")) return;
   keyboard = true;
   const element = event.target instanceof Element ? event.target : document.body;
   if (document.querySelector("dialog[open], main[inert]")) return;
-  if (/^\d$/.test(event.key) && !element.matches(TEXT)) {
-    const chosen = document.querySelector(`main [data-key="${event.key}"]:not(:disabled)`);
+  const digit = digitOf(event);
+  if (digit && !element.matches(TEXT)) {
+    const chosen = document.querySelector(`main [data-key="${digit}"]:not(:disabled)`);
     if (chosen && !event.repeat) chosen.click();
   } else if ((event.key === " " || event.key === "Enter") && !taken(event, element)) {
     event.preventDefault();
