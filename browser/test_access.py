@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -68,6 +69,11 @@ PAGES: dict[str, tuple[dict[str, Any], Act]] = {
     "waiting": (small.text(), cut_off),
     "unreachable": (small.text(), unreachable),
 }
+LINES = """() => {
+  const all = document.createRange();
+  all.selectNodeContents(document.getElementById("saving"));
+  return all.getClientRects().length;
+}"""
 SIZES = {"phone": PHONE, "desktop": DESKTOP}
 
 
@@ -104,6 +110,21 @@ def test_pages_fit_and_targets_are_large(browser: Browser, size: str) -> None:
             wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
             assert wide <= 0
             assert page.evaluate(small_ones) == []
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_words_of_the_header_are_not_broken_on_the_narrowest_screens(
+    browser: Browser, language: str
+) -> None:
+    view = small.trial("1.1", 10, 36, language) | {"plays": 0}
+    narrow = {"viewport": {"width": 320, "height": 640}}
+    fake = FakeServer([small.text(), view, *[small.text(str(n)) for n in range(24)]], language)
+    with served(fake), opened(browser, fake, **narrow) as page:
+        page.locator("button.main").click()
+        expect(page.locator("#where")).to_contain_text("25 min")
+        expect(page.locator("#saving")).to_have_text(re.compile("Saved|Enregistré"))
+        assert page.evaluate(LINES) == 1
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
 def test_the_heading_takes_the_focus_and_questions_are_announced(browser: Browser) -> None:
