@@ -76,6 +76,28 @@ def test_where_coming_again_blocks_an_outage_does_not_and_an_excuse_lets_in_once
         assert server.state() is State.FINISHED
 
 
+def test_a_tab_that_takes_over_from_one_that_is_closed_is_a_visit_and_else_none(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with really_served(tmp_path, "en", "--resume", "block") as server:
+        context = browser.new_context(**DESKTOP)
+        first, _ = visit(context, server.links[0])
+        listener = Listener(first)
+        listener.walk(*FIRST, "1.1")
+        listener.stand("1.2")
+        second, _ = visit(context, server.links[0])
+        second.get_by_role("button", name="Use this tab").click()
+        Listener(second).stand("1.2")
+        assert server.state() is State.JOINED
+        third, _ = visit(context, server.links[0])
+        at(third, "This test is open in another tab")
+        second.close()
+        third.get_by_role("button", name="Use this tab").click()
+        at(third, "This test is closed for you")
+        assert server.state() is State.BLOCKED
+        context.close()
+
+
 def test_tabs_that_do_not_hear_of_each_other_are_stored_once(
     browser: Browser, tmp_path: Path
 ) -> None:

@@ -46,7 +46,7 @@ class Flow {
     this.sounds = new Sounds();
     this.level = new Level(link);
     this.events = new Events(this.outbox);
-    this.tabs = oneTab(link, (elsewhere) => this.elsewhere(elsewhere));
+    this.tabs = oneTab(link, (...told) => this.elsewhere(...told));
     if (!this.kept.lasting) addEventListener("beforeunload", (event) => this.waiting && event.preventDefault());
     document.getElementById("withdraw").addEventListener("click", () => this.withdraw());
     this.events.tell("device", deviceFacts());
@@ -165,10 +165,11 @@ class Flow {
     if (!left.aborted) await shown(resolved(view, link), at);
   }
 
-  elsewhere(now) {
+  /** Another tab has the test, or this one took it; what another handed over is no new visit. */
+  elsewhere(now, handed) {
     this.#elsewhere = now;
     this.leave();
-    this.#visit = "";
+    if (handed) this.#visit = "";
     if (!now) return void this.go();
     this.sounds.hush();
     document.body.dataset.page = "elsewhere";

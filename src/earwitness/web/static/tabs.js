@@ -11,20 +11,24 @@ function opened(link) {
   }
 }
 
-/** Watch for other tabs with the same link; `yielded(true)` when another has the test. */
+/** Watch for other tabs with the same link; `yielded(true)` when another has the test, and
+ * `yielded(false, handed)` when this one has: `handed` if another was still there and gave it up. */
 export function oneTab(link, yielded) {
   const channel = opened(link);
   if (!channel) return { take() {}, alone: async () => true };
   const since = performance.timeOrigin + Math.random();
   let own = true;
+  let taking = false;
+  let handed = false;
   const turn = (mine) => {
-    own = mine;
-    yielded(!mine);
+    [own, taking] = [mine, false];
+    yielded(!mine, handed);
   };
   const told = {
     who: () => own && channel.postMessage({ kind: "me", since }),
     me: (other) => own && other < since && turn(false),
-    take: () => own && turn(false),
+    take: () => own && (channel.postMessage({ kind: "yours" }), turn(false)),
+    yours: () => (handed = taking),
   };
   channel.onmessage = ({ data }) => told[data.kind]?.(data.since);
   channel.postMessage({ kind: "who", since });
@@ -33,8 +37,10 @@ export function oneTab(link, yielded) {
     /** Whether no earlier tab has the test. */
     alone: () => asked.then(() => own),
     take() {
+      if (taking) return;
+      [taking, handed] = [true, false];
       channel.postMessage({ kind: "take", since });
-      turn(true);
+      setTimeout(() => turn(true), REPLY);
     },
   };
 }
