@@ -370,7 +370,7 @@ def test_what_is_set_aside_counts_no_more_and_is_asked_again(store: Store) -> No
     assert store.set_aside(DIGEST, 1, ["1.1", "1.2"]) == 0
     assert [one.page for one in store.answers(DIGEST)] == ["2.1"]
     assert store.finish(DIGEST, 1, ["1.1", "1.2", "2.1"]).missing == ("1.1", "1.2")
-    assert store.add_answer(answer("1.1", ovrl=1), "first 1.1") == Outcome.KNOWN  # a late repeat
+    assert store.add_answer(answer("1.1", ovrl=1), "first 1.1") == Outcome.ASIDE  # a late repeat
     assert store.answer_to(DIGEST, 1, "1.1") is None
     assert store.add_answer(answer("1.1", ovrl=2), "second 1.1") == Outcome.STORED
     assert store.add_answer(answer("1.1", ovrl=2), "second 1.1") == Outcome.KNOWN
@@ -383,6 +383,12 @@ def test_what_is_set_aside_counts_no_more_and_is_asked_again(store: Store) -> No
     assert store.add_answer(answer("1.1", ovrl=4), "fourth 1.1") == Outcome.STORED
     assert store.correct_answer(answer("1.1", ovrl=5), "fifth", "fourth 1.1") == Outcome.STORED
     assert store.answer_to(DIGEST, 1, "1.1") == answer("1.1", ovrl=5)
+    for id, value in (("first 1.1", 1), ("second 1.1", 2)):
+        assert store.add_answer(answer("1.1", ovrl=value), id) == Outcome.TAKEN
+    assert store.add_answer(answer("1.1", ovrl=4), "fourth 1.1") == Outcome.KNOWN
+    store.set_aside(DIGEST, 1, ["1.1"])
+    assert store.add_answer(answer("1.1", ovrl=4), "fourth 1.1") == Outcome.ASIDE
+    assert store.correct_answer(answer("1.1", ovrl=5), "fifth", "fourth 1.1") == Outcome.ASIDE
 
 
 def test_an_answer_may_have_to_come_after_another(store: Store) -> None:

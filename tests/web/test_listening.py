@@ -204,6 +204,27 @@ def test_a_session_starts_again_where_that_is_said(folder: Path, address: str) -
         assert client.get(f"{own}/state?visit=new").json()["done"]
 
 
+def test_a_late_repeat_of_an_answer_that_was_set_aside_is_told_where_the_listener_is(
+    folder: Path, address: str
+) -> None:
+    with served(study(folder, "acr", NO_REST), address, resume="session") as client:
+        own = link(client)
+        page = take(client, own, stop="1.1")["page"]
+        late = answer(page, {"QUALITY": 1})
+        assert client.post(f"{own}/answers", json=late).json()["status"] == "stored"
+        assert client.get(f"{own}/state?visit=another-tab").json()["page"]["name"] == "1.0"
+        again = client.post(f"{own}/answers", json=late)  # before another tab goes on, and after
+        assert (again.status_code, again.json()["state"]["page"]["name"]) == (409, "1.0")
+        then = take(client, own, stop="1.1")
+        again = client.post(f"{own}/answers", json=late)
+        assert (again.status_code, again.json()["error"]["code"]) == (409, "not_open")
+        assert again.json()["state"] == client.get(f"{own}/state").json() == then
+        on = take(client, own, stop="1.2")
+        again = client.post(f"{own}/answers", json=late)
+        assert (again.json()["status"], again.json()["state"]) == ("taken", on)
+        assert take(client, own)["done"]
+
+
 def test_who_comes_again_is_blocked_where_that_is_said(folder: Path, address: str) -> None:
     with served(study(folder, "acr", NO_REST), address, resume="block") as client:
         own, site = link(client), site_of(client)

@@ -76,11 +76,11 @@ def _add(
     if who.state == State.WITHDRAWN:
         return Outcome.WITHDRAWN
     same = {one.id: one for one in connection.execute(NEAR, row | {"after": after})}
-    emptied = _emptied(one for one in same.values() if one.page == answer.page)
+    of_page = [one for one in same.values() if one.page == answer.page]
+    emptied = _emptied(of_page)
     if id in same:
         _check(same[id], row, {supersedes} if supersedes else {"", *emptied})
-        return Outcome.KNOWN
-    of_page = [one for one in same.values() if one.page == answer.page]
+        return _again(of_page, id)
     taken = {one.supersedes for one in of_page}
     if not supersedes:
         supersedes = next((one for one in emptied if one not in taken), "")
@@ -94,6 +94,18 @@ def _add(
     if who.state in NEW:
         joined(connection, who.serial)
     return Outcome.STORED
+
+
+def _again(of_page: Iterable[Any], id: str) -> Outcome:
+    """What became of an answer that comes again: it may have been set aside since."""
+    later = {one.supersedes: one for one in of_page}
+    after = list[Any]()
+    while id in later:
+        after.append(later[id])
+        id = after[-1].id
+    if not any(one.aside for one in after):
+        return Outcome.KNOWN
+    return Outcome.ASIDE if after[-1].aside else Outcome.TAKEN
 
 
 def _has_answer(rows: Iterable[Any], page: str) -> bool:

@@ -31,6 +31,7 @@ class Outcome(StrEnum):
     TAKEN = "taken"  # another one came first, and counts
     WITHDRAWN = "withdrawn"  # nothing of this listener is kept any more
     EARLY = "early"  # the page before it is not answered, or not any more
+    ASIDE = "aside"  # this very answer came before and was set aside; the page is asked again
 
 
 @dataclass(frozen=True, slots=True)

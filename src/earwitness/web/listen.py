@@ -27,6 +27,7 @@ from earwitness.web.texts import whole
 
 MADE = re.compile(r"[0-9A-Za-z-]{8,64}")  # ids that browsers make
 TIME = re.compile(r"[0-9T:.+Z-]{1,40}")
+LATE = (Outcome.WITHDRAWN, Outcome.EARLY, Outcome.ASIDE)
 
 
 def site_of(request: Request) -> Site:
@@ -78,9 +79,10 @@ async def answers(request: Request) -> Response:
         raise _wrong(error.wrong) from None
     except UsageError as error:
         raise Refusal(409, "id_used", str(error)) from None
-    if outcome in (Outcome.WITHDRAWN, Outcome.EARLY):
+    if outcome in LATE:
         raise await run_in_threadpool(lambda: _not_open(here(request)))
-    then = await run_in_threadpool(lambda: told(now.after(page)))
+    new = outcome == Outcome.STORED  # else others may have gone on since, or back
+    then = await run_in_threadpool(lambda: told(now.after(page) if new else here(request)))
     return JSONResponse({"status": outcome.value, "state": then})
 
 
