@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import struct
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import soundfile
 
-from browsing import link, served, take
-from earwitness.audio.wav import bare_wav
+from browsing import link, served, site_of, take
+from earwitness.audio.form import widened
+from earwitness.formats.study import read_study
 from earwitness.listening.kinds import KINDS
+from earwitness.web.sounds import look
 from studies import sound
 from taking import Anyone
 
@@ -97,7 +102,59 @@ def test_a_sound_is_sent_with_its_format_and_samples_alone(tmp_path: Path) -> No
     plain, other = tmp_path / "plain.wav", tmp_path / "other.wav"
     sound(plain)
     tagged(other, b"made by Kestrel ")
-    assert bare_wav(other.read_bytes()) == bare_wav(plain.read_bytes()) == plain.read_bytes()
+    sent = [widened(path.read_bytes(), None) for path in (plain, other)]
+    assert sent == [plain.read_bytes()] * 2
+
+
+DEPTHS = {"Kestrel": "PCM_16", "Osprey": "PCM_24", "Knot": "PCM_U8", "anchor35": "FLOAT"}
+
+
+def test_sounds_of_other_depths_are_sent_in_one_form(birds: Path) -> None:
+    path = birds / "merlin.yaml"
+    path.write_text(STUDY.format(kind="dcr"))
+    rng = np.random.default_rng(1)
+    for system, subtype in DEPTHS.items():
+        for item in ITEMS:
+            file = birds / system / f"{item}.wav"
+            soundfile.write(file, rng.uniform(-1, 1, 800), 8000, subtype=subtype)
+    with served(path, str(birds / "store.db")) as client:
+        site, got = site_of(client), dict[str, bytes]()
+        assert (site.heard.sample, site.heard.warning) == ((1, 24), "")
+        course = site.course(1)
+
+        def hear(view: Any) -> dict[str, Any]:
+            for number, one in enumerate(view.get("sounds", ())):
+                file = course.sounds[view["name"]][number]
+                got[file] = client.get(one["address"]).content
+            return Anyone()(view)
+
+        take(client, link(client), hear)
+    assert len({name.partition("/")[0] for name in got}) == 3
+    assert len({len(content) for content in got.values()}) == 1
+    assert len({content[:44] for content in got.values()}) == 1
+    for name, content in got.items():
+        heard, _ = soundfile.read(io.BytesIO(content))
+        assert np.array_equal(heard, soundfile.read(birds / name)[0])
+
+
+@pytest.mark.parametrize(
+    ("rate", "channels", "subtype"),
+    [(16_000, 1, "PCM_16"), (8000, 2, "PCM_16"), (8000, 1, "ALAW"), (8000, 1, "DOUBLE")],
+)
+def test_whoever_serves_sounds_that_can_be_told_apart_is_told(
+    birds: Path, rate: int, channels: int, subtype: str
+) -> None:
+    path = birds / "merlin.yaml"
+    path.write_text(STUDY.format(kind="acr"))
+    for system in SYSTEMS:
+        for item in ITEMS:
+            soundfile.write(birds / system / f"{item}.wav", np.zeros(800), 8000)
+    assert look(read_study(path), birds).warning == ""
+    file = birds / SYSTEMS[0] / "dunlin.wav"
+    soundfile.write(file, np.zeros((800, channels)), rate, subtype=subtype)
+    told = look(read_study(path), birds)
+    assert told.told == ("dunlin",)
+    assert "of 1 clip (dunlin) — convert them all to one sample rate" in told.warning
 
 
 def test_sounds_of_the_page_and_the_next_trial_alone_are_heard(birds: Path) -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import wave
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -157,6 +158,19 @@ def test_a_server_says_when_nobody_can_come_by_its_open_link(folder: Path) -> No
         store.claim(read_study(path).digest, outside="a")
     _, second, _ = told_of_the_open_link(path, db, 1)
     assert second.startswith("open link: all places are taken")
+
+
+def test_a_server_says_when_sounds_can_be_told_apart(folder: Path) -> None:
+    path, db = study(folder, "acr", NO_REST), str(folder / "own.db")
+    for name in "abcd":
+        with wave.open(str(folder / "C1" / f"{name}.wav"), "wb") as file:
+            file.setparams((2, 2, 1000, 0, "NONE", ""))
+            file.writeframes(bytes(400))
+    with running(path, db) as server:
+        assert httpx2.get(f"{server.address}/").status_code == 200
+        _, told = server.end(signal.SIGINT)
+    assert told.startswith("note: systems can be told apart by the size or header of their sounds")
+    assert "of 4 clips (a, b, c, …) — convert them all to one sample rate" in told
 
 
 def test_a_port_that_is_taken_is_told(folder: Path) -> None:

@@ -5,44 +5,67 @@ from __future__ import annotations
 import io
 import struct
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from earwitness.errors import UsageError
 
 UNKNOWN = 0xFFFFFFFF  # a size that stands in the chunk ds64 of a long file
+SHORTEST = 16  # bytes of a header
+
+
+class Head(NamedTuple):
+    """The header of a file, which says its format, and how many bytes of sound follow."""
+
+    header: bytes
+    size: int
+
+    @property
+    def seconds(self) -> float:
+        """How long it lasts, by the bytes a second that the header tells."""
+        return self.size / int(struct.unpack_from("<8xI", self.header)[0])
 
 
 def wav_seconds(path: str | Path) -> float:
     """Seconds of a RIFF or RF64 file, of any sample format."""
+    return wav_head(path).seconds
+
+
+def wav_head(path: str | Path) -> Head:
+    """What a RIFF or RF64 file says of itself; its samples are not read."""
     with Path(path).open("rb") as file:
         head = file.read(12)
         if head[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
             raise UsageError(f"{path}: not a WAV file")
-        rate, size = _chunks(file, Path(path).stat().st_size)
-    if not rate or size is None:
+        header, size = _chunks(file, Path(path).stat().st_size)
+    if len(header) < SHORTEST or not any(header[8:12]) or size is None:
         raise UsageError(f"{path}: a WAV file without a header or without sound")
-    return size / rate
+    return Head(header, size)
 
 
-def bare_wav(content: bytes) -> bytes:
-    """The same sound with its format and its samples, and no other chunk.
-
-    Names, dates and programs that stand in other chunks would tell where a sound comes from.
-    """
+def wav_parts(content: bytes) -> tuple[bytes, bytes]:
+    """The header of a WAV file, and its samples."""
     file = io.BytesIO(content)
     head = file.read(12)
     if head[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
         raise UsageError("not a WAV file")
-    form, sound = b"", None
+    header, sound = b"", None
     while sound is None and len(head := file.read(8)) == 8:
         name, size = struct.unpack("<4sI", head)
         own = file.read() if name == b"data" and size == UNKNOWN else file.read(size)
         file.seek(size % 2, io.SEEK_CUR)
-        form = own if name == b"fmt " else form
+        header = own if name == b"fmt " else header
         sound = own if name == b"data" else None
-    if not form or sound is None:
+    if len(header) < SHORTEST or sound is None:
         raise UsageError("a WAV file without a header or without sound")
-    chunks = b"".join(_chunk(*one) for one in ((b"fmt ", form), (b"data", sound)))
+    return header, sound
+
+
+def made_wav(header: bytes, sound: bytes) -> bytes:
+    """A WAV file of a header and samples, and no other chunk.
+
+    Names, dates and programs that stand in other chunks would tell where a sound comes from.
+    """
+    chunks = b"".join(_chunk(*one) for one in ((b"fmt ", header), (b"data", sound)))
     return b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WAVE" + chunks
 
 
@@ -50,14 +73,14 @@ def _chunk(name: bytes, content: bytes) -> bytes:
     return name + struct.pack("<I", len(content)) + content + bytes(len(content) % 2)
 
 
-def _chunks(file: BinaryIO, total: int) -> tuple[int, int | None]:
-    """Bytes a second, and bytes of sound."""
-    rate, long_size = 0, None
+def _chunks(file: BinaryIO, total: int) -> tuple[bytes, int | None]:
+    """The header, and how many bytes of sound there are."""
+    header, long_size = b"", None
     while len(head := file.read(8)) == 8:
         name, size = struct.unpack("<4sI", head)
         start = file.tell()
         if name == b"fmt ":
-            rate = _field(file, "<8xI4x")
+            header = file.read(min(size, 64))
         elif name == b"ds64":
             long_size = _field(file, "<8xQ")
         elif name == b"data":
@@ -65,9 +88,9 @@ def _chunks(file: BinaryIO, total: int) -> tuple[int, int | None]:
                 size = long_size
             if UNKNOWN > size > total - start:
                 raise UsageError(f"{file.name}: is cut short")
-            return rate, min(size, total - start)
+            return header, min(size, total - start)
         file.seek(start + size + size % 2)
-    return rate, None
+    return header, None
 
 
 def _field(file: BinaryIO, form: str) -> int:

@@ -81,6 +81,8 @@ def _tell(site: Site, study: Path, db: str | None, bound: socket.socket) -> None
     click.echo(f"serving {site.design.study.title} at {address}/ (Ctrl-C stops)", err=True)
     more = "" if db is None else " --db …" if "://" in db else f" --db {db}"
     click.echo(f"links: earwitness study links {study}{more} --base {address}", err=True)
+    for note in filter(None, (site.heard.warning,)):
+        click.echo(f"note: {note}", err=True)
     if site.settings.open:
         _tell_open(site, f"{address}/join", f"earwitness study links {study}{more}")
 

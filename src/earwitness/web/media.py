@@ -12,12 +12,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from earwitness.audio.files import read_sound, write_wav
-from earwitness.audio.wav import bare_wav
+from earwitness.audio.form import SUBTYPES, widened
 from earwitness.errors import EarwitnessError
 from earwitness.web.errors import Refusal
 from earwitness.web.listen import here
 
-KEPT = ("PCM_16", "PCM_24", "PCM_32")  # what is decoded to as many bits; others to floats
+KEPT = tuple(SUBTYPES)  # what is decoded to as many bits; others to floats
 
 
 async def sound(request: Request) -> Response:
@@ -35,17 +35,17 @@ def _content(request: Request) -> bytes:
     if now.shut or page not in allowed or number >= len(files):
         raise Refusal(403, "not_now", "this sound is not to be heard now")
     try:
-        return sound_bytes(now.site.folder / files[number])
+        return sound_bytes(now.site.folder / files[number], now.site.heard.sample)
     except (OSError, EarwitnessError, struct.error) as error:
         print(f"earwitness: {files[number]}: {error}", file=sys.stderr, flush=True)
         raise Refusal(503, "no_sound", "this sound is not there") from None
 
 
-def sound_bytes(path: Path) -> bytes:
-    """A file as WAV with nothing but format and samples."""
+def sound_bytes(path: Path, sample: tuple[int, int] | None = None) -> bytes:
+    """A file as WAV with nothing but format and samples, which may be wider than in the file."""
     if path.suffix.lower() == ".wav":
-        return bare_wav(path.read_bytes())
+        return widened(path.read_bytes(), sample)
     found = read_sound(path)
     written = io.BytesIO()
     write_wav(written, found._replace(subtype=found.subtype if found.subtype in KEPT else "FLOAT"))
-    return bare_wav(written.getvalue())
+    return widened(written.getvalue(), sample)

@@ -16,6 +16,7 @@ from earwitness.formats.study import read_study
 from earwitness.listening.wordings import Wording, wording
 from earwitness.store import Store
 from earwitness.web.course import Course, make_course
+from earwitness.web.sounds import Heard, look
 
 RESUME, SESSION, BLOCK = POLICIES = ("resume", "session", "block")
 WAV = ".wav"
@@ -47,8 +48,8 @@ class Settings:
 class Site:
     """A study that is served.
 
-    ``course`` makes what a listener goes through, or remembers it; ``tell`` says something to who
-    runs the server, once.
+    ``course`` makes what a listener goes through, or remembers it; ``heard`` is what is known of
+    all sounds; ``tell`` says something to who runs the server, once.
     """
 
     design: Design
@@ -56,6 +57,7 @@ class Site:
     store: Store
     settings: Settings
     words: Wording
+    heard: Heard
     course: Callable[[int], Course]
     tell: Callable[[str], None]
 
@@ -80,7 +82,9 @@ def make_site(study: str | Path, store: Store, settings: Settings = Settings()) 
     store.add_listeners(plan.digest, known[len(known) - settings.open :], open=True)
     words = wording(plan.language, plan.wordings)
     course = lru_cache(KEPT)(partial(make_course, design))
-    return Site(design, Path(study).parent, store, settings, words, course, cache(_tell))
+    folder = Path(study).parent
+    heard = look(plan, folder)
+    return Site(design, folder, store, settings, words, heard, course, cache(_tell))
 
 
 def _files(study: Study) -> list[str]:
