@@ -271,13 +271,32 @@ def test_a_store_that_is_not_there_is_not_made(folder: Path, verb: str) -> None:
     assert not (folder / "study.db").exists()
 
 
-def test_a_study_that_has_changed_is_told(folder: Path) -> None:
-    path, store = study(folder, "acr", MORE), str(folder / "study.db")
-    with served(path, store) as client:
-        take(client, link(client))
-    path.write_text(path.read_text() + "seed: 3\n")
-    done = CliRunner().invoke(group, ["study", "status", str(path)])
+@pytest.mark.parametrize("title", ["Taking part", "Another title"])
+def test_a_study_that_has_changed_is_told(folder: Path, address: str, title: str) -> None:
+    path = study(folder, "acr", MORE)
+    with served(path, address) as client:
+        own, old = link(client), site_of(client)
+        take(client, own)
+        count, digest = len(old.course(1).asked), old.digest
+    path.write_text(path.read_text().replace("Taking part", title) + "seed: 3\n")
+    what = "another form of this study" if title == "Taking part" else f'another study, "{title}"'
+    what = what.replace("Another title", "Taking part")
+    told = f"note: the store holds answers to {what} (digest {digest[:12]}…"
+    command = ["study", "status", str(path), "--db", address]
+    done = CliRunner().invoke(group, command)
     assert "has the study file changed since?" in str(done.exception)
+    assert told in done.stderr
+    with served(path, address) as client:
+        got = client.get(f"{own}/state")
+        assert (got.status_code, got.json()["error"]["code"]) == (404, "not_here")
+    for verb in ("status", "export", "links"):
+        said = run("study", verb, str(path), "--db", address).stderr
+        assert f"{told}, {count} answers of 1 listener, the last 20" in said
+        assert "put the study file back as it was, or keep this form in a store of its own" in said
+    with served(path, address) as client:
+        take(client, link(client, 2))
+    said = run(*command).stderr  # of other studies that have a title of their own, nothing is said
+    assert (told in said) is (title == "Taking part")
 
 
 def test_answers_to_other_trials_than_planned_are_refused(folder: Path) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from browsing import answer
+from browsing import answer, link, served, take
 from earwitness.api.keeping import study_links
 from earwitness.formats.study import read_study
 from earwitness.store import Store
@@ -171,6 +171,18 @@ def test_a_server_says_when_sounds_can_be_told_apart(folder: Path) -> None:
         _, told = server.end(signal.SIGINT)
     assert told.startswith("note: systems can be told apart by the size or header of their sounds")
     assert "of 4 clips (a, b, c, …) — convert them all to one sample rate" in told
+
+
+def test_a_server_says_that_its_store_has_another_form_of_the_study(folder: Path) -> None:
+    path, db = study(folder, "acr", NO_REST), str(folder / "own.db")
+    with served(path, db) as client:
+        take(client, link(client), stop="1.1")
+    path.write_text(path.read_text() + "seed: 3\n")
+    with running(path, db) as server:
+        assert httpx2.get(f"{server.address}/").status_code == 200
+        _, told = server.end(signal.SIGINT)
+    assert told.startswith("note: the store holds answers to another form of this study (digest ")
+    assert "6 answers of 1 listener" in told
 
 
 def test_a_port_that_is_taken_is_told(folder: Path) -> None:

@@ -72,6 +72,8 @@ def test_links_that_are_none_look_like_any_other_address(folder: Path) -> None:
             for path in ("/nothing", "/l/nobody", "/l/nobody/state", "/join", "/static/x/listen.js")
         }
         assert len(bodies) == 1
+        error = client.get("/l/nobody/state").json()["error"]
+        assert (error["code"], "not be served now" in error["remedy"]) == ("not_here", True)
         assert client.post("/l/nobody/answers", json={}).status_code == 422
         sent = answer({"name": "1.1"}, {})
         assert client.post("/l/nobody-at-all/answers", json=sent).status_code == 404

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from earwitness import __version__
+from earwitness.api.beside import other_forms
 from earwitness.api.studies import study_design
 from earwitness.api.taking import check_heard, ratings_of
 from earwitness.data import Answer, Design, Plan, Rating, Study, Trial, Who
-from earwitness.errors import UsageError
+from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.formats.answers import answer_line
 from earwitness.formats.study import read_study
 from earwitness.listening.pages import pages, planned
@@ -75,11 +77,16 @@ def store_address(study: Place, db: Place | None) -> str:
 
 @contextmanager
 def opened(plan: Study, db: Place, *, new: bool = False) -> Iterator[Store]:
-    """A store that has this study; a ``new`` one is made where there is none."""
+    """A store that has this study; a ``new`` one is made where there is none.
+
+    It warns of answers to another form of the study.
+    """
     address = fspath(db)
     if not new and "://" not in address and not Path(address).is_file():
         raise UsageError(f"{address}: there is no store — earwitness serve makes one")
     with Store.open(address, version=__version__) as store:
+        for note in other_forms(store, plan):
+            warnings.warn(note, EarwitnessWarning, stacklevel=4)
         if new:
             store.add_study(plan.digest, plan.title)
         yield store

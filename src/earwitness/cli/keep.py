@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from earwitness.cli.notes import notes
 from earwitness.cli.target import check_results
 from earwitness.errors import UsageError
 from earwitness.formats.whole import WholeFile
@@ -53,15 +54,16 @@ def links(study: Path, db: str | None, base: str, to: str, **which: int | None) 
     address = store_address(study, db)
     if len([one for one in which.values() if one is not None]) > 1:
         raise UsageError("--first, --take-back and --unblock are said one at a time")
-    if (blocked := which["unblock"]) is not None:
-        study_unblock(study, address, blocked)
-        click.echo(f"listener {blocked} may come in once more", err=True)
-    elif (most := which["take_back"]) is not None:
-        numbers = study_uninvite(study, address, most)
-        told = ", ".join(map(str, numbers)) or "nobody"
-        click.echo(f"took back the links of: {told}", err=True)
-    else:
-        _print(study_links(study, address, base=base.rstrip("/"), first=which["first"]), to)
+    with notes():
+        if (blocked := which["unblock"]) is not None:
+            study_unblock(study, address, blocked)
+            click.echo(f"listener {blocked} may come in once more", err=True)
+        elif (most := which["take_back"]) is not None:
+            numbers = study_uninvite(study, address, most)
+            told = ", ".join(map(str, numbers)) or "nobody"
+            click.echo(f"took back the links of: {told}", err=True)
+        else:
+            _print(study_links(study, address, base=base.rstrip("/"), first=which["first"]), to)
 
 
 @click.command("status")
@@ -72,7 +74,8 @@ def status(study: Path, db: str | None, to: str) -> None:
     """Print who is where: pages answered of all, when last heard of, finished, withdrawn."""
     from earwitness.api.keeping import store_address, study_status
 
-    _print(study_status(study, store_address(study, db)), to)
+    with notes():
+        _print(study_status(study, store_address(study, db)), to)
 
 
 @click.command("export")
@@ -92,7 +95,8 @@ def export(study: Path, db: str | None, output: Path | None, everything: bool) -
     address = store_address(study, db)
     target = None if output is None else WholeFile(output)
     check_results([str(study), address], [output])
-    text = _everything(study, address) if everything else _answers(study, address)
+    with notes():
+        text = _everything(study, address) if everything else _answers(study, address)
     if target is None:
         sys.stdout.write(text)
         return

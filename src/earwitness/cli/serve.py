@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from earwitness import __version__
+from earwitness.api.beside import other_forms
 from earwitness.api.keeping import store_address
 from earwitness.cli.group import Terminated
 from earwitness.errors import UsageError
@@ -81,7 +82,7 @@ def _tell(site: Site, study: Path, db: str | None, bound: socket.socket) -> None
     click.echo(f"serving {site.design.study.title} at {address}/ (Ctrl-C stops)", err=True)
     more = "" if db is None else " --db …" if "://" in db else f" --db {db}"
     click.echo(f"links: earwitness study links {study}{more} --base {address}", err=True)
-    for note in filter(None, (site.heard.warning,)):
+    for note in (*other_forms(site.store, site.design.study), *filter(None, [site.heard.warning])):
         click.echo(f"note: {note}", err=True)
     if site.settings.open:
         _tell_open(site, f"{address}/join", f"earwitness study links {study}{more}")

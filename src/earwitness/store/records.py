@@ -111,6 +111,17 @@ class ListenerStatus:
     last: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class OtherStudy:
+    """A study that is in the same store: who came to it, answers that count, when last heard of."""
+
+    digest: str
+    title: str
+    listeners: int
+    answers: int
+    last: str | None
+
+
 def now() -> str:
     """The time of the server, as text that sorts."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -23,6 +23,7 @@ from earwitness.store.records import (
     Given,
     Listener,
     ListenerStatus,
+    OtherStudy,
     Outcome,
     State,
     Visit,
@@ -196,6 +197,16 @@ class Store:
         """How far every listener is, by number."""
         with self._reading() as connection:
             return telling.status(connection, study)
+
+    def others(self, study: str) -> list[OtherStudy]:
+        """Studies beside this one, which need not be there, to which somebody has answered."""
+        with self._reading() as connection:
+            return telling.others(connection, study)
+
+    def has_answers(self, study: str) -> bool:
+        """Whether anybody has answered this study, which need not be there."""
+        with self._reading() as connection:
+            return telling.has_answers(connection, study)
 
     def export(self, study: str, *, private: bool = False) -> Iterator[dict[str, Any]]:
         """All that is kept of a study, as records of JSON; links and ids of people if asked."""

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, case, func, select
 from earwitness.store.answers import COUNTS, given
 from earwitness.store.events import happened
 from earwitness.store.listeners import COLUMNS, JOINED, listener, study_serial
-from earwitness.store.records import Listener, ListenerStatus
+from earwitness.store.records import Listener, ListenerStatus, OtherStudy
 from earwitness.store.tables import answers, events, listeners, migrations, studies
 
 PRIVATE = ("token", "outside", "code")  # who has these could pass for the listener
@@ -29,6 +29,28 @@ def status(connection: Connection, study: str) -> list[ListenerStatus]:
         times = [time for time in (last, latest) if time is not None]
         found.append(ListenerStatus(one, first, corrections, count, max(times, default=None)))
     return found
+
+
+def others(connection: Connection, study: str) -> list[OtherStudy]:
+    """Studies beside this one to which somebody has answered, in the order they were added."""
+    rows = connection.execute(select(studies).order_by(studies.c.serial))
+    found = list[OtherStudy]()
+    for row in rows.all():
+        given = _counts(connection, row.serial) if row.digest != study else {}
+        if given:
+            answered, last = (
+                sum(one[0] for one in given.values()),
+                max(o[2] for o in given.values()),
+            )
+            found.append(OtherStudy(row.digest, row.title, len(given), answered, last))
+    return found
+
+
+def has_answers(connection: Connection, study: str) -> bool:
+    """Whether anybody has answered this study, which need not be there."""
+    whole = answers.join(JOINED, answers.c.listener == listeners.c.serial)
+    own = select(answers.c.serial).select_from(whole).where(studies.c.digest == study)
+    return connection.scalar(own.limit(1)) is not None
 
 
 def _counts(connection: Connection, serial: int) -> dict[int, tuple[int, int, str]]:

@@ -15,6 +15,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from earwitness.errors import StoreError
 from earwitness.web.pages import notice
 
+NOT_HERE = "not_here"  # said by us, so the server is there: asking again will not help
+NOT_SERVED = "ask whoever sent you the link: this study may not be served now"
+
 
 @dataclass(eq=False)
 class Refusal(Exception):
@@ -42,7 +45,7 @@ class Refusal(Exception):
 
 def nothing_here() -> Refusal:
     """Unknown links and unknown addresses look alike."""
-    return Refusal(404, "not_found", "there is nothing at this address")
+    return Refusal(404, NOT_HERE, "there is nothing at this address", NOT_SERVED)
 
 
 async def refused(request: Request, error: Exception) -> Response:
