@@ -11,7 +11,7 @@ import pytest
 
 from earwitness.errors import BadAnswer, StoreError, UsageError
 from earwitness.formats.answers import AnswersFile
-from earwitness.store import Event, Finish, Outcome, State, Store, add_answer
+from earwitness.store import Event, Finish, Outcome, Quota, State, Store, add_answer
 from earwitness.store import answers as answers_module
 from keeping import DIGEST, answer, ask
 
@@ -74,6 +74,18 @@ def test_to_ask_whose_number_is_claimed_takes_none(store: Store) -> None:
     assert store.claimed(DIGEST, request="tab 1") == first
     assert store.claimed(DIGEST, outside="tab 1") is None
     assert store.free(DIGEST) == 1
+
+
+def test_a_quota_counts_all_who_came_and_knows_the_last_number(store: Store) -> None:
+    assert [store.free(DIGEST, Quota(most, 4)) for most in (0, 1, 2, 9)] == [0, 1, 2, 2]
+    assert store.free(DIGEST, Quota(9, 3)) == 1
+    assert store.claim(DIGEST, outside="a", quota=Quota(1, 4)) is not None
+    for quota in (Quota(1, 4), Quota(9, 3)):
+        assert store.claim(DIGEST, outside="b", quota=quota) is None
+        assert store.free(DIGEST, quota) == 0
+    again = store.claim(DIGEST, outside="a", quota=Quota(1, 4))
+    assert again is not None
+    assert again.number == 3
 
 
 def test_links_are_taken_back_only_from_those_of_whom_nothing_has_come(store: Store) -> None:

@@ -166,6 +166,25 @@ def test_open_places_go_to_whoever_comes_until_there_are_no_more(
         assert {one.listener.outside for one in site.store.status(site.digest)} == {None, "a"}
 
 
+def test_the_quota_counts_everybody_who_ever_came(folder: Path, address: str) -> None:
+    path = study(folder, "acr", NO_REST)
+    path.write_text(path.read_text().replace("listeners: 2\n", "listeners: 4\n"))
+    with served(path, address, open=3) as client:
+        assert join(client, "?PROLIFIC_PID=a") != join(client)
+    for places, free in ((1, 0), (2, 0), (3, 1), (4, 2)):
+        with served(path, address, open=places) as client:
+            site = site_of(client)
+            assert site.store.free(site.digest, site.quota) == free
+            assert client.get("/join?PROLIFIC_PID=a", follow_redirects=False).status_code == 303
+            shown = client.get("/join?PROLIFIC_PID=b")
+            assert shown.status_code == (200 if free else 403)
+            if not free:
+                assert client.post("/join?PROLIFIC_PID=b").status_code == 403
+    with served(path, address, open=3) as client:
+        assert join(client, "?PROLIFIC_PID=b")
+        assert client.post("/join?PROLIFIC_PID=c").status_code == 403
+
+
 def test_to_look_at_the_open_link_takes_no_place(folder: Path, address: str) -> None:
     with served(study(folder, "acr", NO_REST), address, open=2) as client:
         site = site_of(client)

@@ -90,7 +90,7 @@ def _tell(site: Site, study: Path, db: str | None, bound: socket.socket) -> None
 
 def _tell_open(site: Site, address: str, links: str) -> None:
     """Where the open link is, how many may come by it, and what to do if nobody can."""
-    free, wanted = site.store.free(site.digest), site.settings.open
+    free, wanted = site.store.free(site.digest, site.quota), site.settings.open
     click.echo(f"open link: {address} (places free: {free})", err=True)
     last = [plan.listener for plan in site.design.plans][-wanted:]
     found = {one.listener.number: one.listener for one in site.store.status(site.digest)}

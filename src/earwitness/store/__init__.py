@@ -14,7 +14,7 @@ if find_spec("sqlalchemy") is None:
 from earwitness.store.answers import add_answer, correct_answer, set_aside
 from earwitness.store.events import add_events
 from earwitness.store.finishing import finish, withdraw
-from earwitness.store.listeners import add_listeners, add_study, change_state, claim
+from earwitness.store.listeners import Quota, add_listeners, add_study, change_state, claim
 from earwitness.store.records import (
     Event,
     Finish,
@@ -36,6 +36,7 @@ __all__ = [
     "ListenerStatus",
     "OtherStudy",
     "Outcome",
+    "Quota",
     "State",
     "Store",
     "Visit",

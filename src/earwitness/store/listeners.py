@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
@@ -72,8 +73,21 @@ def add_listeners(
     return [listener(row) for row in rows_now if row.number in set(wanted)]
 
 
+@dataclass(frozen=True)
+class Quota:
+    """So many may come by the open link in all, to numbers up to the last of the study."""
+
+    most: int
+    last: int
+
+
 def claim(
-    connection: Connection, study: str, *, outside: str | None = None, request: str | None = None
+    connection: Connection,
+    study: str,
+    *,
+    outside: str | None = None,
+    request: str | None = None,
+    quota: Quota | None = None,
 ) -> Listener | None:
     """The open number that is next, for whoever comes; None when there are no more.
 
@@ -85,7 +99,10 @@ def claim(
     own = (listeners.c.study == serial) & (column == by)
     if (known := _find(connection, own)) is not None:
         return known
-    next_one = select(listeners.c.serial).where(_free(serial)).order_by(listeners.c.number).limit(1)
+    if quota is not None and not _left(connection, serial, quota):
+        return None
+    free = _free(serial, quota)
+    next_one = select(listeners.c.serial).where(free).order_by(listeners.c.number).limit(1)
     change = {column: by, listeners.c.state: State.JOINED.value, listeners.c.joined: now()}
     connection.execute(
         update(listeners).where(listeners.c.serial == next_one.scalar_subquery()).values(change)
@@ -102,10 +119,18 @@ def claimed(
     return _find(connection, (listeners.c.study == serial) & (column == by))
 
 
-def free(connection: Connection, study: str) -> int:
+def free(connection: Connection, study: str, quota: Quota | None = None) -> int:
     """How many open numbers wait for somebody."""
-    counted = select(func.count()).where(_free(study_serial(connection, study)))
-    return connection.scalar(counted) or 0
+    serial = study_serial(connection, study)
+    waiting = connection.scalar(select(func.count()).where(_free(serial, quota))) or 0
+    return waiting if quota is None else min(waiting, _left(connection, serial, quota))
+
+
+def _left(connection: Connection, serial: int, quota: Quota) -> int:
+    """How many more may come: everybody counts who ever came, also who has withdrawn since."""
+    came = listeners.c.outside.is_not(None) | listeners.c.request.is_not(None)
+    own = select(func.count()).where(listeners.c.study == serial, came)
+    return max(0, quota.most - (connection.scalar(own) or 0))
 
 
 def uninvite(connection: Connection, study: str, most: int) -> list[int]:
@@ -126,8 +151,9 @@ def uninvite(connection: Connection, study: str, most: int) -> list[int]:
     return sorted(numbers)
 
 
-def _free(serial: int) -> ColumnElement[bool]:
-    return (listeners.c.study == serial) & (listeners.c.state == State.OPEN.value)
+def _free(serial: int, quota: Quota | None) -> ColumnElement[bool]:
+    waiting = (listeners.c.study == serial) & (listeners.c.state == State.OPEN.value)
+    return waiting if quota is None else waiting & (listeners.c.number <= quota.last)
 
 
 def _person(outside: str | None, request: str | None) -> tuple[Column[str | None], str]:

@@ -16,6 +16,7 @@ from earwitness.errors import StoreError
 from earwitness.store import answers, events, excusing, finishing, listeners, telling
 from earwitness.store.answers import Meta
 from earwitness.store.connecting import Database, connect
+from earwitness.store.listeners import Quota
 from earwitness.store.migrations import migrate
 from earwitness.store.records import (
     Event,
@@ -100,10 +101,16 @@ class Store:
         return self.write(listeners.uninvite, study, most).result()
 
     def claim(
-        self, study: str, *, outside: str | None = None, request: str | None = None
+        self,
+        study: str,
+        *,
+        outside: str | None = None,
+        request: str | None = None,
+        quota: Quota | None = None,
     ) -> Listener | None:
         """The next open number, the same again for the same person; None if there are no more."""
-        return self.write(listeners.claim, study, outside=outside, request=request).result()
+        by = {"outside": outside, "request": request}
+        return self.write(listeners.claim, study, **by, quota=quota).result()
 
     def claimed(
         self, study: str, *, outside: str | None = None, request: str | None = None
@@ -112,10 +119,10 @@ class Store:
         with self._reading() as connection:
             return listeners.claimed(connection, study, outside=outside, request=request)
 
-    def free(self, study: str) -> int:
+    def free(self, study: str, quota: Quota | None = None) -> int:
         """How many open numbers wait for somebody."""
         with self._reading() as connection:
-            return listeners.free(connection, study)
+            return listeners.free(connection, study, quota)
 
     def listener_by_token(self, token: str) -> Listener | None:
         """Whose link this is."""

@@ -62,7 +62,7 @@ async def join(request: Request) -> Response:
 async def _reply(site: Site, found: Listener | None, outside: str, *, taking: bool) -> Response:
     if found is not None:
         return RedirectResponse(f"{site.settings.root}/l/{found.token}", 303)
-    if taking or not await run_in_threadpool(site.store.free, site.digest):
+    if taking or not await run_in_threadpool(site.store.free, site.digest, site.quota):
         site.tell("open link: no place is free, and somebody was turned away")
         return HTMLResponse(notice(site, "full"), 403)
     query = f"?{urlencode({site.settings.outside: outside})}" if outside else ""
@@ -70,7 +70,8 @@ async def _reply(site: Site, found: Listener | None, outside: str, *, taking: bo
 
 
 async def _taken(site: Site, by: dict[str, str]) -> Listener | None:
-    return await asyncio.wrap_future(site.store.write(claim, site.digest, **by))
+    writing = site.store.write(claim, site.digest, **by, quota=site.quota)
+    return await asyncio.wrap_future(writing)
 
 
 async def _known(site: Site, by: dict[str, str]) -> Listener | None:

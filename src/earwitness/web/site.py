@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 
 from earwitness.api.studies import study_design
@@ -14,7 +14,7 @@ from earwitness.data import Design, Study
 from earwitness.errors import UsageError
 from earwitness.formats.study import read_study
 from earwitness.listening.wordings import Wording, wording
-from earwitness.store import Store
+from earwitness.store import Quota, Store
 from earwitness.web.course import Course, make_course
 from earwitness.web.sounds import Heard, look
 
@@ -65,6 +65,16 @@ class Site:
     def digest(self) -> str:
         """That of the study."""
         return self.design.study.digest
+
+    @cached_property
+    def numbers(self) -> frozenset[int]:
+        """Those of all listeners; the study may have had more."""
+        return frozenset(plan.listener for plan in self.design.plans)
+
+    @property
+    def quota(self) -> Quota:
+        """How many may come by the open link."""
+        return Quota(self.settings.open, max(self.numbers))
 
 
 def make_site(study: str | Path, store: Store, settings: Settings = Settings()) -> Site:  # noqa: B008
