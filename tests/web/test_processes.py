@@ -185,6 +185,18 @@ def test_a_server_says_that_its_store_has_another_form_of_the_study(folder: Path
     assert "6 answers of 1 listener" in told
 
 
+def test_a_server_says_whom_the_study_has_no_more(folder: Path) -> None:
+    path, db = study(folder, "acr", NO_REST), str(folder / "own.db")
+    with served(path, db) as client:
+        take(client, link(client, 2), stop="1.1")
+    path.write_text(path.read_text().replace("listeners: 2\n", "listeners: 1\n"))
+    with running(path, db) as server:
+        assert httpx2.get(f"{server.address}/").status_code == 200
+        _, told = server.end(signal.SIGINT)
+    assert told.startswith("note: listeners 2 have answered, but the study has no such listeners")
+    assert "let listeners be 2 again" in told
+
+
 def test_a_port_that_is_taken_is_told(folder: Path) -> None:
     path = study(folder, "acr", NO_REST)
     with running(path, str(folder / "own.db")) as server:

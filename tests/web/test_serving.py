@@ -90,6 +90,31 @@ def test_links_of_another_study_in_the_same_store_lead_nowhere(folder: Path) -> 
         assert client.get(own).status_code == 404
 
 
+def test_links_of_listeners_whom_the_study_has_no_more_lead_nowhere(
+    folder: Path, address: str
+) -> None:
+    path = study(folder, "acr", NO_REST)
+    with served(path, address, open=2) as client:
+        outside = [join(client, f"?PROLIFIC_PID={name}") for name in "ab"]
+    path.write_text(path.read_text().replace("listeners: 2\n", "listeners: 1\n"))
+    with served(path, address, open=1) as client:
+        for verb in ("", "/state", "/state?visit=new", "/sound/1.1/0"):
+            assert client.get(outside[1] + verb).status_code == 404
+        assert client.post(f"{outside[1]}/events", json={}).status_code == 404
+        assert take(client, outside[0])["done"]
+
+
+def test_nobody_is_given_a_number_that_the_study_has_no_more(folder: Path, address: str) -> None:
+    path = study(folder, "acr", NO_REST)
+    with served(path, address, open=2):
+        pass
+    path.write_text(path.read_text().replace("listeners: 2\n", "listeners: 1\n"))
+    with served(path, address, open=1) as client:
+        assert take(client, join(client))["done"]
+        client.cookies.clear()
+        assert client.post("/join").status_code == 403
+
+
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"[1]", b'"x"', b'{"id": NaN}', b"[" * 100_000, b"\xff", b"9" * 9999]
 )

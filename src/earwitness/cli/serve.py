@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import click
 
 from earwitness import __version__
-from earwitness.api.beside import other_forms
+from earwitness.api.beside import left_out, other_forms
 from earwitness.api.keeping import store_address
 from earwitness.cli.group import Terminated
 from earwitness.errors import UsageError
@@ -82,10 +83,19 @@ def _tell(site: Site, study: Path, db: str | None, bound: socket.socket) -> None
     click.echo(f"serving {site.design.study.title} at {address}/ (Ctrl-C stops)", err=True)
     more = "" if db is None else " --db …" if "://" in db else f" --db {db}"
     click.echo(f"links: earwitness study links {study}{more} --base {address}", err=True)
-    for note in (*other_forms(site.store, site.design.study), *filter(None, [site.heard.warning])):
+    for note in _notes(site):
         click.echo(f"note: {note}", err=True)
     if site.settings.open:
         _tell_open(site, f"{address}/join", f"earwitness study links {study}{more}")
+
+
+def _notes(site: Site) -> Iterator[str]:
+    """What is not as it should be, and what to do."""
+    plan = site.design.study
+    yield from other_forms(site.store, plan)
+    yield from left_out(site.store, plan, site.numbers)
+    if site.heard.warning:
+        yield site.heard.warning
 
 
 def _tell_open(site: Site, address: str, links: str) -> None:

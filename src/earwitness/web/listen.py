@@ -46,6 +46,8 @@ def _visit(request: Request) -> Visit:
     visit = site.store.visit(token) if MADE.fullmatch(token.replace("_", "-")) else None
     if visit is None or visit.listener.study != site.digest:
         raise nothing_here()
+    if visit.listener.number not in site.numbers:  # the study had more listeners once
+        raise nothing_here()
     return visit
 
 
