@@ -152,9 +152,28 @@ def test_below_a_root_path_all_addresses_have_it(folder: Path) -> None:
         assert client.get("/listen/here").status_code == 200
 
 
+@pytest.mark.parametrize("root", ["", "/x", "/l/x"])
+def test_a_slash_at_the_end_leads_nowhere_else(folder: Path, root: str) -> None:
+    path = study(folder, "acr", NO_REST)
+    with served(path, str(folder / "store.db"), root=root, open=1) as client:
+        own, elsewhere = link(client), {"host": "elsewhere.example"}
+        for proxied in (own, own.removeprefix(root)):
+            for address, same in ((f"{proxied}/", own), (f"{root}/join/", f"{root}/join")):
+                got = client.get(address, headers=elsewhere, follow_redirects=False)
+                assert (got.status_code, "location" in got.headers) == (200, False)
+                assert got.text == client.get(same).text
+                assert "elsewhere.example" not in got.text
+        for address in (f"{own}/state/", f"{own}//", f"{root}/static/"):
+            got = client.get(address, headers=elsewhere, follow_redirects=False)
+            assert got.status_code == 404
+
+
 def test_settings_that_cannot_be_are_refused(folder: Path) -> None:
     for root in ("listen", "/listen/"):
         with pytest.raises(UsageError, match="a root path begins with /"):
+            Settings(root=root)
+    for root in ("/l", "/join", "/static"):
+        with pytest.raises(UsageError, match=f'cannot be "{root}", which is an address of its own'):
             Settings(root=root)
     with pytest.raises(UsageError, match="resume must be one of resume, session, block"):
         Settings(resume="again")

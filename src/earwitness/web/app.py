@@ -17,7 +17,9 @@ ROUTES = (
     Route("/", join.front),
     Route("/favicon.ico", join.no_picture),
     Route("/join", join.join, methods=["GET", "POST"]),
+    Route("/join/", join.join, methods=["GET", "POST"]),
     Route("/l/{token}", listen.show),
+    Route("/l/{token}/", listen.show),
     Route("/l/{token}/state", listen.state),
     Route("/l/{token}/sound/{page}/{number:int}", sound),
     Route("/l/{token}/answers", listen.answers, methods=["POST"]),
@@ -28,7 +30,11 @@ ROUTES = (
 
 
 def make_app(site: Site) -> ASGIApp:
-    """A study as an application of ASGI."""
+    """A study as an application of ASGI.
+
+    A slash too much is no reason to be led elsewhere: where, the server would have to believe.
+    """
     app = Starlette(routes=list(ROUTES), exception_handlers=HANDLERS)
+    app.router.redirect_slashes = False
     app.state.site = site
     return Guarded(app, site.settings.root)

@@ -19,6 +19,7 @@ from earwitness.web.course import Course, make_course
 from earwitness.web.sounds import Heard, look
 
 RESUME, SESSION, BLOCK = POLICIES = ("resume", "session", "block")
+OWN = ("/l", "/join", "/static", "/favicon.ico")  # what addresses begin with
 WAV = ".wav"
 KEPT = 300  # listeners whose pages are kept in memory
 
@@ -40,6 +41,9 @@ class Settings:
     def __post_init__(self) -> None:
         if self.root and (not self.root.startswith("/") or self.root.endswith("/")):
             raise UsageError(f'a root path begins with / and does not end so, got "{self.root}"')
+        if self.root in OWN:  # a proxy may take the root away, or not, and nobody could tell
+            told = f'a root path cannot be "{self.root}", which is an address of its own'
+            raise UsageError(f"{told} — take another, such as /listen")
         if self.resume not in POLICIES:
             raise UsageError(f"resume must be one of {', '.join(POLICIES)}, got {self.resume!r}")
 
