@@ -17,6 +17,7 @@ from earwitness.errors import BadAnswer, UsageError
 from earwitness.listening.pages import heard, read_page
 from earwitness.store import Event, Outcome, Visit, add_answer, add_events
 from earwitness.web.errors import Refusal, nothing_here
+from earwitness.web.meant import meant
 from earwitness.web.misfits import misfits_told
 from earwitness.web.pages import shell
 from earwitness.web.played import unheard
@@ -71,8 +72,8 @@ async def state(request: Request) -> Response:
 async def answers(request: Request) -> Response:
     """Keep an answer, and say where the listener is then."""
     body = await sent(request)
-    id, page, values, meta, at = _parts(body)
-    now = await run_in_threadpool(lambda: _checked(here(request), page, values, meta))
+    id, page, given, meta, at = _parts(body)
+    now, values = await run_in_threadpool(lambda: _checked(here(request), page, given, meta))
     answer = _answer(now, page, values, at)
     try:
         writing = now.site.store.write(add_answer, answer, id, meta, now.before(page))
@@ -109,21 +110,22 @@ def _parts(body: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], dict[str,
 
 
 def _checked(
-    now: Standing, page: str, values: Mapping[str, Any], meta: Mapping[str, Any]
-) -> Standing:
-    """Refuse what is not asked now, and what cannot be."""
+    now: Standing, page: str, given: Mapping[str, Any], meta: Mapping[str, Any]
+) -> tuple[Standing, dict[str, Any]]:
+    """Refuse what is not asked now, and what cannot be; where one is, and what is meant."""
     known = page in now.visit.pages and page in now.course.places
     is_open = page == now.page.name and now.place < len(now.course.pages) - 1
     if now.shut or not (known or is_open) or (is_open and now.resting() > 0):
         raise _not_open(now)
     asked = now.course.pages[now.course.places[page]]
+    values = meant(asked.view, given)
     try:
         read_page(now.site.design.study, asked, values, now.listener.number)
     except BadAnswer as error:
         raise _wrong(error.wrong, misfits_told(error, asked.view, now.site.words)) from None
     if is_open and (wrong := unheard(asked.view, meta)):
         raise _wrong(wrong, [now.site.words.page("hear_again")])
-    return now
+    return now, values
 
 
 def _wrong(details: Sequence[str], told: Sequence[str] = ()) -> Refusal:

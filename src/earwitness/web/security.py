@@ -13,6 +13,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from earwitness.web.errors import Refusal
 
 LARGEST = 256 * 1024  # bytes of a request
+DEEPEST = 20  # lists and objects within each other
+DIGITS = 300  # of a whole number: more are no number of any database
 POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",
@@ -72,12 +74,29 @@ async def sent(request: Request) -> Mapping[str, Any]:
         if len(found) > LARGEST:
             raise Refusal(413, "too_large", f"more than {LARGEST:,} bytes")
     try:
-        value = json.loads(found, parse_constant=_no_number)
+        value = json.loads(found, parse_constant=_no_number, parse_int=_whole_number)
     except (ValueError, RecursionError):
         raise Refusal(400, "no_json", "this is no JSON") from None
     if not isinstance(value, dict):
         raise Refusal(400, "no_object", "this is no object")
+    if _depth(value) > DEEPEST:
+        raise Refusal(400, "too_deep", f"more than {DEEPEST} lists and objects within each other")
     return value
+
+
+def _depth(value: Any) -> int:
+    """How many lists and objects are within each other."""
+    level, depth = [value], 0
+    while level := [one for one in level if isinstance(one, dict | list)]:
+        inner = [one.values() if isinstance(one, dict) else one for one in level]
+        level, depth = [one for own in inner for one in own], depth + 1
+    return depth
+
+
+def _whole_number(text: str) -> int:
+    if len(text) > DIGITS:
+        raise ValueError(f"a number of more than {DIGITS} digits")
+    return int(text)
 
 
 def _no_number(name: str) -> Any:
