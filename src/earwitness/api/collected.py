@@ -9,6 +9,7 @@ import numpy as np
 
 from earwitness.api.collect import Ints, Tally, Worst
 from earwitness.api.family import Families
+from earwitness.api.fewer import Fewer
 from earwitness.api.measure import Measured
 from earwitness.api.pictures import Gallery, Spread
 from earwitness.data import Key, Slice
@@ -37,6 +38,7 @@ class Collected:
     groups: dict[Slicing, dict[str, Tally]] = field(default_factory=dict)
     known: set[str] = field(default_factory=set)
     cases: int = 0
+    fewer: Fewer = field(default_factory=Fewer)
 
     def __post_init__(self) -> None:
         self.whole, self.left_out = self.tally(), self.tally()
@@ -83,7 +85,9 @@ class Collected:
         if not baseline:
             self.worst.add(keys, values[index])
         if self.table is not None:
-            self.table.write(keys, values[index].tolist())
+            self.table.write(keys, values[index].tolist(), (self.fewer.most, 0))
+            for one in measured.fewer:
+                self.table.write(keys, one.values[index].tolist(), (one.references, one.draw))
         if self.alignments is not None:
             self.alignments.write(keys, [measured.alignments[i] for i in index])
         if measured.cases is not None:

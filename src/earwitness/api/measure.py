@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from earwitness.api.collect import Hashes
 from earwitness.api.family import Families, Floats
+from earwitness.api.fewer import Drawn, Fewer
 from earwitness.data import Cases
 from earwitness.formats.joined import parse_outputs
 from earwitness.formats.lines import Lines
@@ -37,7 +38,8 @@ class Measured:
     """What becomes of a block: its good cases measured, and what was found wrong.
 
     ``each`` has a row for every reference of every case, ``left_out`` a row for every case that has
-    several references, as if each of them in turn did not exist.
+    several references, as if each of them in turn did not exist, ``fewer`` all cases once more for
+    every draw of their references.
     """
 
     items: list[str]
@@ -51,6 +53,7 @@ class Measured:
     labels: Labels
     each: More | None
     left_out: More | None
+    fewer: list[Drawn]
     cases: Cases | None
     alignments: list[str]
     audio: dict[str, str]
@@ -74,6 +77,7 @@ class MeasureBlock:
     whole: bool
     aligned: bool
     kind: Lines
+    fewer: Fewer
 
     def __call__(self, block: Block) -> Measured:
         if self.references is None:
@@ -108,6 +112,7 @@ class MeasureBlock:
             parsed.labels,
             each,
             left_out,
+            list(self.fewer.values(self.families, cases, parsed.hashes)),
             cases if self.whole else None,
             [aligned(self.families.alignments(case)) for case in cases] if self.aligned else [],
             parsed.audio if self.whole else {},

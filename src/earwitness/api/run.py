@@ -83,6 +83,7 @@ class Run:
             self._found(references, found)
             self.remarks.update(self.references.remarks)
             self.people.read(self.references, self._spread(map_))
+            kept.fewer = kept.fewer.among(self.references.cases.counts)
         name = outputs.stem if system is None else whole_characters(system)
         self.work = MeasureBlock(
             self.families,
@@ -94,6 +95,7 @@ class Run:
             kept.pictured,
             kept.alignments is not None,
             self.lines,
+            kept.fewer,
         )
         for measured in self._spread(map_)(self.work, outputs.blocks()):
             self._take(measured, outputs.name)
@@ -278,6 +280,8 @@ class Run:
         yield from self.lines.notes(self.remarks, self.families.metrics)
         if len({(s.bootstrap.count, s.items) for s in systems.values()}) > 1:
             yield "not all systems were scored on the same items — compare them with care"
+        if self.references is not None:
+            yield from self.collected.fewer.notes(self.references.cases.counts)
         if self.collected.gallery.pruned:
             yield "timelines of so many cases may lack the outputs of some systems"
         for item, audio in self.collected.gallery.silent():

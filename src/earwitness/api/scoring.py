@@ -11,6 +11,7 @@ from typing import Any, get_args
 from earwitness.api.collect import Worst
 from earwitness.api.collected import ANNOTATOR, Collected
 from earwitness.api.family import Chosen, Families
+from earwitness.api.fewer import fewer_of
 from earwitness.api.run import Run
 from earwitness.api.tasks import setting
 from earwitness.data import Map, Progress, Scores, no_progress
@@ -39,6 +40,8 @@ def score(
     on_error: OnError = "fail",
     samples: str | PathLike[str] | None = None,
     alignments: str | PathLike[str] | None = None,
+    fewer: Sequence[int] | int = (),
+    repeats: int = 5,
     worst: int = 0,
     worst_by: str | None = None,
     by: Sequence[str] | str = (),
@@ -58,9 +61,11 @@ def score(
     the two are joined by item. Either is a path, ``-`` for standard input, or records in memory.
     Nothing is returned or written unless all of the input is good, or ``on_error`` says what to do.
     ``samples`` is a file for every case's values, ``alignments`` one for every case's words.
-    ``worst`` keeps that many of the worst samples, by the first metric's headline value or by
-    ``worst_by``; ``show`` names items whose boundaries the report draws, beside the worst. ``by``
-    names fields of ``meta`` (or ``duration``, ``annotator``) that split the cases into groups;
+    ``fewer`` scores every case also against so many references of its item, ``repeats`` times, each
+    time against others; this is for the file of ``samples``. ``worst`` keeps that many of the worst
+    samples, by the first metric's headline value or by ``worst_by``; ``show`` names items whose
+    boundaries the report draws, beside the worst. ``by`` names fields of ``meta`` (or ``duration``,
+    ``annotator``) that split the cases into groups;
     numbers are cut as in ``"snr:0,10"``. ``preset`` says how transcripts mark their chapters, with
     ``pattern`` and ``timestamp_format`` where it needs them; ``tokenise`` how text becomes words.
     ``baselines`` are scored beside the systems. The task is that of the metrics, or is told from
@@ -72,7 +77,7 @@ def score(
     >>> scores.systems["outputs"]["collar_f1"].value
     0.6666666666666666
     """
-    check(level=level, seed=seed, on_error=on_error, draws=draws, worst=worst)
+    check(level=level, seed=seed, on_error=on_error, draws=draws, worst=worst, repeats=repeats)
     source, other = sources(outputs, references)
     reading = {
         "preset": preset,
@@ -85,12 +90,19 @@ def score(
         having = [name for name, kind in METRICS.items() if kind.aligns]
         raise UsageError(f"alignments need a metric of words: {', '.join(having)}")
     kept = collected(families, draws, seed, worst, worst_by, by, show)
+    kept.fewer = fewer_of(fewer, repeats, seed, joined=other is not None)
+    if kept.fewer.counts and samples is None:
+        raise UsageError(
+            "fewer references are for the table of samples — name its file (--samples)"
+        )
     run = Run(kept, on_error, lines, listed(baselines))
     with ExitStack() as files:
         if samples is not None:
             names = [value.name for value in families.values]
             signature = f"{families.signature}|on_error={on_error}{run.lines.signature}"
-            kept.table = files.enter_context(SampleTable(Path(samples), names, signature))
+            drawn = bool(kept.fewer.counts)
+            table = SampleTable(Path(samples), names, signature + kept.fewer.signature, drawn=drawn)
+            kept.table = files.enter_context(table)
         if alignments is not None:
             kept.alignments = files.enter_context(AlignmentFile(Path(alignments)))
         run.read(source, other, system, map, progress)

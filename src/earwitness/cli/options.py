@@ -148,6 +148,18 @@ class Numbers(click.ParamType[list[float]]):
             self.fail(f"{value!r} is no number, and no list such as 1,3,10", param, ctx)
 
 
+class Counts(click.ParamType[tuple[int, ...]]):
+    """Whole numbers with commas between them; none if nothing is said."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
+        try:
+            return tuple(int(text) for text in str(value).split(",")) if value else ()
+        except ValueError:
+            self.fail(f"{value!r} is no list of whole numbers such as 1,2,4", param, ctx)
+
+
 def _kind(default: Any) -> Any:
     return str if isinstance(default, str) else Numbers()
 

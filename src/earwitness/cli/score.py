@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from earwitness.api import score
-from earwitness.cli.options import engine, given, shared_options
+from earwitness.cli.options import Counts, engine, given, shared_options
 from earwitness.cli.progress import bar
 from earwitness.cli.target import Target
 
@@ -22,6 +22,17 @@ from earwitness.cli.target import Target
     "--samples",
     type=click.Path(path_type=Path),
     help="Also write every sample's values to this .csv or .jsonl file.",
+)
+@click.option(
+    "--references",
+    "fewer",
+    type=Counts(),
+    default="",
+    metavar="N,…",
+    help="Also score against so many references of each item, drawn anew (for --samples).",
+)
+@click.option(
+    "--repeats", default=5, show_default=True, help="How often so many references are drawn."
 )
 @click.option(
     "--alignments",

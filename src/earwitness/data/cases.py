@@ -40,6 +40,10 @@ class Cases(Sequence[Case], ABC):
         """A case for every reference."""
 
     @abstractmethod
+    def keep(self, rows: NDArray[Any], counts: NDArray[Any]) -> Self:
+        """The same cases with some of their references: these rows of all, so many of a case."""
+
+    @abstractmethod
     def people(self) -> tuple[Self, NDArray[Any]]:
         """Every reference in turn as the output, against the other references of its case.
 

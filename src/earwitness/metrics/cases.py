@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import overload
 
 import numpy as np
@@ -62,6 +63,12 @@ class CaseList(Cases):
         return CaseList(
             replace(case, references=(one,)) for case in self._cases for one in case.references
         )
+
+    def keep(self, rows: Ints, counts: Ints) -> CaseList:
+        every = [one for case in self._cases for one in case.references]
+        kept = iter([every[row] for row in rows.tolist()])
+        pairs = zip(self._cases, counts.tolist(), strict=True)
+        return CaseList(replace(case, references=tuple(islice(kept, n))) for case, n in pairs)
 
     def people(self) -> tuple[CaseList, Ints]:
         rows = [

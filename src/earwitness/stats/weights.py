@@ -59,14 +59,14 @@ def poisson(hashes: Hashes, draws: int, seed: int) -> NDArray[np.uint8]:
     whatever company it is drawn.
     """
     words = -(-draws // 4)
-    start = hashes ^ _mix(np.array([seed], np.uint64))
+    start = hashes ^ mix(np.array([seed], np.uint64))
     steps = np.arange(1, words + 1, dtype=np.uint64) * GOLDEN
-    bits = _mix(start[:, None] + steps)
+    bits = mix(start[:, None] + steps)
     weights: NDArray[np.uint8] = POISSON[bits.astype("<u8", copy=False).view("<u2")]
     return weights[:, :draws]
 
 
-def _mix(numbers: Hashes) -> Hashes:
+def mix(numbers: Hashes) -> Hashes:
     """SplitMix64: every bit of the input moves every bit of the output."""
     for shift, factor in MIX:
         numbers = (numbers ^ (numbers >> shift)) * factor

@@ -155,6 +155,15 @@ class ChapterCases(Cases):
             texts=None if self.texts is None else self.texts.take(case, np.arange(len(case))),
         )
 
+    def keep(self, rows: Ints, counts: Ints) -> ChapterCases:
+        """The same cases with some of their references: these rows of all, so many of a case."""
+        return replace(
+            self,
+            reference=self.reference.take(rows),
+            spans=spans_of(counts.tolist()),
+            texts=None if self.texts is None else self.texts.take(np.arange(len(self)), rows),
+        )
+
     def people(self) -> tuple[ChapterCases, Ints]:
         """Every reference in turn as the output, against the other references of its case.
 
