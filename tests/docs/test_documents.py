@@ -107,6 +107,19 @@ def test_the_example_ratings_are_what_their_script_writes(tmp_path: Path) -> Non
     assert (tmp_path / "ratings.csv").read_bytes() == (script.parent / "ratings.csv").read_bytes()
 
 
+@pytest.mark.parametrize("task", ["p835", "summaries", "chapters"])
+def test_examples_of_scores_and_ratings_are_what_their_scripts_write(
+    task: str, tmp_path: Path
+) -> None:
+    script = ROOT / "examples" / "agree" / task / "make.py"
+    copy = tmp_path / "make.py"
+    copy.write_text(script.read_text())
+    subprocess.run([sys.executable, str(copy)], check=True)
+    made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    kept = {path.name: path.read_bytes() for path in script.parent.iterdir() if path.is_file()}
+    assert made == kept
+
+
 def test_the_example_study_is_what_its_script_writes(tmp_path: Path) -> None:
     script = ROOT / "examples" / "p835" / "make.py"
     copy = tmp_path / "make.py"
