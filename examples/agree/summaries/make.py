@@ -1,8 +1,8 @@
 """Writes summaries of eight systems, four people's, and judges' ratings: always the same bytes.
 
-A word matters more or less (little words little). People and systems keep the words that matter most
-to them; the worse a system, the more it mistakes what matters. Judges rate how much of what matters
-was kept.
+A word matters more or less (little words little). People and systems keep the words that matter
+most to them; the worse a system, the more it mistakes what matters. Judges rate how much of what
+matters was kept.
 """
 
 from __future__ import annotations

@@ -1,0 +1,195 @@
+"""``earwitness agree``: which metric to trust, from the shell."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from agreed import people, rating_rows, score_rows, table
+from browsing import link, served, take
+from earwitness.api.keeping import stored_answers
+from earwitness.api.taking import rating_records
+from earwitness.cli.group import group
+from earwitness.errors import InputError, UsageError
+from earwitness.report import FORMS
+from taking import sounds, study
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "agree"
+FEW = ("--draws", "20", "--permutations", "20")
+
+
+def run(*arguments: str | Path) -> Result:
+    """The command, with few draws."""
+    return CliRunner().invoke(group, ["agree", *map(str, arguments), *FEW])
+
+
+def good(*arguments: str | Path) -> str:
+    """What it prints when all goes well."""
+    done = run(*arguments)
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done.stdout
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    """Scores of two metrics, and ratings."""
+    votes = people()
+    means, rng = votes.mean(axis=2), np.random.default_rng(0)
+    rows = score_rows(
+        near=means + rng.normal(0, 2, means.shape), far=rng.normal(0, 2, means.shape) - means
+    )
+    return (
+        table(tmp_path / "scores.csv", rows),
+        table(tmp_path / "ratings.csv", rating_rows(votes)),
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_is_written_and_is_the_same_again(
+    files: tuple[Path, Path], tmp_path: Path, form: str
+) -> None:
+    printed = good(*files, "--to", form)
+    assert "near" in printed
+    assert good(*files, "--to", form) == printed
+    ending = {"latex": "tex", "text": "txt"}.get(form, form)
+    written = tmp_path / f"report.{ending}"
+    done = run(*files, "-o", written)
+    assert done.exit_code == 0, done.output
+    assert f"wrote {written}" in done.stderr
+    assert done.stdout == ""
+    assert "near" in written.read_text()
+
+
+def test_options_reach_what_they_are_for(files: tuple[Path, Path], tmp_path: Path) -> None:
+    options = ("--low", "far", "--baseline", "near", "--over", "items", "--swap", "systems")
+    more = ("--rank", "pearson", "--at", "system", "--mapping", "linear", "--seed", "3")
+    found = json.loads(good(*files, *options, *more, "--level", "0.9", "--to", "json"))
+    [scale] = found["scales"]
+    marks = {one["metric"]: (one["low_is_good"], one["baseline"]) for one in scale["metrics"]}
+    assert marks == {"near": (False, True), "far": (True, False)}
+    assert (found["over"], found["test"], found["level"]) == ("items", "systems", 0.9)
+    assert {name.split()[0] for name in scale["metrics"][0]["figures"]} == {"system"}
+    assert [one["figure"] for one in scale["ranked"]] == ["system pearson"]
+    assert {one["asked"] for one in scale["metrics"][0]["mapped"]} == {"linear"}
+    one = good(*files, "--metric", "far", "--metric", "near", "--scale", "Q", "--to", "csv")
+    assert {row["metric"] for row in csv.DictReader(io.StringIO(one))} == {"far", "near", ""}
+    third = table(tmp_path / "third.csv", score_rows(third=np.arange(42.0).reshape(6, 7)))
+    assert "third" in good(*files, "--with", third)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (("--rank", "kendal"), "Invalid value for '--rank'"),
+        (("--at", "systems"), "Invalid value for '--at'"),
+        (("--over", "people"), "Invalid value for '--over'"),
+        (("--swap", "people"), "Invalid value for '--swap'"),
+        (("--mapping", "square"), "Invalid value for '--mapping'"),
+        (("--correction", "bonferoni"), "Invalid value for '--correction'"),
+        (("--screen", "p80"), "Invalid value for '--screen'"),
+        (("--to", "pdf"), "Invalid value for '--to'"),
+        (("--bets",), "No such option"),
+    ],
+)
+def test_unknown_values_are_refused(
+    files: tuple[Path, Path], wrong: tuple[str, ...], told: str
+) -> None:
+    done = run(*files, *wrong)
+    assert done.exit_code == 2
+    assert told in done.output
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (("--low", "nera"), 'there is no metric "nera" — did you mean "near"'),
+        (("--baseline", "fra"), 'there is no metric "fra"'),
+        (("--scale", "P"), 'no rating is on scale "P"'),
+        (("--level", "95"), "level must lie between 0 and 1"),
+        (("--column", "listener"), 'must have a "=" between two names'),
+        (("--outputs", "nowhere.jsonl"), "nowhere.jsonl"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_a_remedy(
+    files: tuple[Path, Path], wrong: tuple[str, ...], told: str
+) -> None:
+    done = run(*files, *wrong)
+    assert isinstance(done.exception, UsageError | InputError)
+    assert told in str(done.exception)
+
+
+def test_results_never_overwrite_what_they_are_made_of(files: tuple[Path, Path]) -> None:
+    for path in files:
+        done = run(*files, "--to", "csv", "-o", path)
+        assert isinstance(done.exception, UsageError)
+        assert "is named twice" in str(done.exception)
+
+
+def test_ratings_come_straight_from_a_store(tmp_path: Path) -> None:
+    folder = sounds(tmp_path)
+    path, address = study(folder, "acr", "rest_minutes: 0\n"), str(folder / "study.db")
+    with served(path, address) as client:
+        for listener in (1, 2):
+            take(client, link(client, listener))
+    ratings = stored_answers(path, address).ratings()
+    keys = sorted({one.key for one in ratings})
+    rows = [
+        {"item": key.item, "system": key.system, "m": n, "other": n % 3}
+        for n, key in enumerate(keys)
+    ]
+    scores = table(tmp_path / "scores.csv", rows)
+    from_store = json.loads(good(scores, path, "--db", address, "--to", "json"))
+    kept = table(tmp_path / "ratings.csv", rating_records(ratings))
+    from_table = json.loads(good(scores, path, kept, "--to", "json"))
+    assert from_store["scales"] == from_table["scales"]
+    assert from_store["scales"][0]["raters"] == 2
+    for wrong in ((kept,), (path, kept)):
+        done = run(scores, *wrong, "--db", address)
+        assert isinstance(done.exception, UsageError)
+        assert "name the study file and nothing else" in str(done.exception)
+    done = run(scores)
+    assert isinstance(done.exception, UsageError)
+    assert "name answers or a table of ratings" in str(done.exception)
+
+
+def test_scores_of_names_of_files_are_joined_with_ratings_of_the_same() -> None:
+    folder = EXAMPLES / "p835"
+    command = (folder / "scores.csv", folder / "ratings.csv", "--low", "noise_left")
+    found = json.loads(good(*command, "--baseline", "loudness", "--to", "json"))
+    assert [one["scale"]["name"] for one in found["scales"]] == ["SIG", "BAK", "OVRL"]
+    best = {scale["scale"]["name"]: scale["ranked"][0]["groups"][0][0] for scale in found["scales"]}
+    assert best == {"SIG": "pesq", "BAK": "noise_left", "OVRL": "dnsmos_like"}
+    assert not any(one.startswith("screening") for one in found["notes"])
+
+
+@pytest.mark.parametrize(
+    ("task", "scale", "metrics"),
+    [
+        ("summaries", "QUALITY", ("sumaccy", "kept_recall")),
+        ("chapters", "CHAPTERS", ("collar_f1", "pk")),
+    ],
+)
+def test_outputs_are_scored_with_fewer_references_and_held_against_judges(
+    tmp_path: Path, task: str, scale: str, metrics: tuple[str, str]
+) -> None:
+    folder, samples = EXAMPLES / task, tmp_path / "samples.csv"
+    both = [str(folder / name) for name in ("outputs.jsonl", "references.jsonl")]
+    command = ["score", *both, "--samples", str(samples), "--references", "1,2,4", "--draws", "5"]
+    done = CliRunner().invoke(group, command)
+    assert done.exit_code == 0, done.output
+    chosen = [part for name in metrics for part in ("--metric", name)]
+    found = json.loads(good(samples, folder / "ratings.csv", *chosen, "--to", "json"))
+    [own] = found["scales"]
+    assert own["scale"]["name"] == scale
+    curves = {one["what"]: one for one in own["curves"] if one["figure"] == "item kendall_b"}
+    assert [count for count, _ in curves["references"]["points"]] == [1, 2, 4]
+    few, _, whole = (row[metrics[0]]["value"] for _, row in curves["references"]["points"])
+    assert 0 < few < whole
+    figure = own["metrics"][0]["figures"]["item kendall_b"]["value"]
+    assert whole == pytest.approx(figure)
