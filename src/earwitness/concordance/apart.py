@@ -25,7 +25,13 @@ def apart(asked: Asked, figure: Figure) -> list[Apart]:
     values = value(grid, figure.level, [figure.coefficient]).value[0]
     pairs = _pairs(values)
     drawn = asked.drawn_by(figure)
-    ends = asked.interval(np.stack([drawn[:, a] - drawn[:, b] for a, b in pairs], axis=1)[None])
+    first, second = (np.array(side, np.int64) for side in (np.array(pairs).reshape(-1, 2).T))
+    ends = asked.interval(
+        (values[first] - values[second])[None],
+        (drawn[:, first] - drawn[:, second])[None],
+        [figure.coefficient],
+        difference=True,
+    )
     p = {
         what: swapped(
             joined.scores,

@@ -84,9 +84,20 @@ class Asked:
             margins=margins,
         )
 
-    def interval(self, drawn: Floats) -> Interval:
-        """Ends over draws, unknown where too few were drawn from."""
-        found = interval(drawn, self.settings.level)
+    def interval(
+        self, points: Floats, drawn: Floats, names: list[str], *, difference: bool = False
+    ) -> Interval:
+        """Ends about values, unknown where too few were drawn from."""
+        sizes = len(self.joined.systems), len(self.joined.items), self.given.size[2]
+        yes = [size for size, one in zip(sizes, OVER[self.settings.over], strict=True) if one]
+        found = interval(
+            points,
+            drawn,
+            names,
+            level=self.settings.level,
+            count=yes[0] if len(yes) == 1 else None,
+            difference=difference,
+        )
         if self.drawable:
             return found
         nothing = np.full_like(found.low, np.nan)
@@ -100,7 +111,7 @@ def figures(asked: Asked) -> list[Found]:
     for level in asked.levels:
         names = asked.settings.figures(level)
         point = value(grid, level, names)
-        ends = asked.interval(asked.drawn(level))
+        ends = asked.interval(point.value, asked.drawn(level), names)
         for metric, own in enumerate(found):
             for place, name in enumerate(names):
                 one = _estimate(point, ends, place, metric, asked.settings)
@@ -131,7 +142,8 @@ def _calibrate(asked: Asked, grid: Grid, level: str, found: list[Found]) -> None
     if tied.reason:
         return
     margins = tied.by_item if level == "item" else tied.margin
-    ends = asked.interval(asked.drawn_with(level, ["acc_23"], margins))
+    drawn = asked.drawn_with(level, ["acc_23"], margins)
+    ends = asked.interval(tied.value[None], drawn, ["acc_23"])
     point = value(grid, level, ["acc_23"])
     for metric, own in enumerate(found):
         one = _estimate(point, ends, 0, metric, settings)

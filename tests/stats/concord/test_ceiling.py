@@ -10,7 +10,14 @@ import pytest
 from scipy import stats
 
 from earwitness.stats.concord import ceiling
-from earwitness.stats.concord.ceiling import each_against_others, halves, split_halves
+from earwitness.stats.concord.ceiling import (
+    ceilings,
+    each_against_others,
+    halves,
+    split_halves,
+)
+from earwitness.stats.concord.coefficients import names_at
+from earwitness.stats.concord.levels import Grid, steady, value
 from earwitness.stats.exact import Floats
 from earwitness.stats.votes import Votes
 from support import many
@@ -113,11 +120,11 @@ def test_halves_are_halves_of_those_who_voted_and_every_split_is_counted_by_hand
     assert (firsts.sum(axis=1) == 3).all()
     assert not firsts[:, 4].any()
     found = split_halves(votes, everywhere(rho), splits=50, seed=9)
-    for row, value in zip(firsts, found.values, strict=True):
+    for row, got in zip(firsts, found.values, strict=True):
         one, other = table[row == 1], np.delete(table, 4, 0)[np.delete(row, 4) == 0]
         known = ~np.isnan(one).all(axis=0) & ~np.isnan(other).all(axis=0)
         means = [np.nanmean(side[:, known], axis=0) for side in (one, other)]
-        assert value == pytest.approx(rho(*means))
+        assert got == pytest.approx(rho(*means))
     assert math.isnan(found.stepped)
     of_one = split_halves(votes_of(table[:1]), everywhere(rho), splits=4, seed=9)
     assert (of_one.n, of_one.undefined, math.isnan(of_one.mean)) == (0, 4, True)
@@ -190,3 +197,23 @@ def test_nobody_and_nothing_give_no_numbers() -> None:
     assert split_halves(none, everywhere(r), splits=2, seed=1).undefined == 2
     empty = split_halves(none, everywhere(r), splits=0, seed=1, step_up=True)
     assert (len(empty.values), empty.n, math.isnan(empty.stepped)) == (0, 0, True)
+
+
+@pytest.mark.parametrize("level", ["system", "item"])
+def test_all_coefficients_at_once_are_what_each_gives(level: str) -> None:
+    votes = votes_of(panel(np.random.default_rng(8), (7, 5, 6), 0.3).round(1))
+    names = names_at(level)
+    found = ceilings(votes, level, names, splits=20, seed=3)
+
+    for name, (alone, both) in zip(names, found, strict=True):
+
+        def one(first: Floats, second: Floats, name: str = name) -> Floats:
+            sides = (steady(x, float(np.nanmax(np.abs(x))), axis=1) for x in (first, second))
+            pairs = zip(*sides, strict=True)
+            return np.array([value(Grid(a[None], b), level, [name]).value[0, 0] for a, b in pairs])
+
+        slow = each_against_others(votes, one)
+        assert alone.values == pytest.approx(slow.values, abs=1e-9, nan_ok=True)
+        slow = split_halves(votes, one, splits=20, seed=3, step_up=name == "pearson")
+        assert both.values == pytest.approx(slow.values, abs=1e-9, nan_ok=True)
+        assert both.stepped == pytest.approx(slow.stepped, abs=1e-9, nan_ok=True)

@@ -130,7 +130,7 @@ def test_draws_without_a_value_are_counted() -> None:
     # Two systems: half of all draws pick one of them twice.
     scores, votes = np.array([[[1.0, 2.0, 3.0], [2.0, 3.0, 4.0]]]), np.ones((2, 3)).cumsum(axis=0)
     drawn = drawn_values(scores, votes, "system", ["kendall_b"], over="systems", draws=400)
-    found = interval(drawn)
+    found = interval(np.ones((1, 1)), drawn, ["kendall_b"], count=2)
     assert found.undefined[0, 0] == np.isnan(drawn).sum() == pytest.approx(200, abs=60)
     assert (found.low.tolist(), found.high.tolist()) == ([[1]], [[1]])
 

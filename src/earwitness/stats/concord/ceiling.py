@@ -14,11 +14,12 @@ both, and gives one value for each pair. Where that is NaN it is counted as unde
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from earwitness.stats.concord.levels import paired
 from earwitness.stats.exact import Floats, Parts, split, weighted_sums
 from earwitness.stats.student import ratio
 from earwitness.stats.votes import Votes
@@ -57,10 +58,24 @@ def split_halves(
     ``step_up`` is for Pearson alone. Raters without any vote are in neither half.
     """
     found = _ceiling(_values(votes, halves(votes, splits, seed), concordance))
-    if not step_up or not found.mean >= 0:
-        return found
-    stepped = 2 * found.mean / (1 + found.mean)
-    return Ceiling(found.values, found.mean, found.n, found.undefined, stepped)
+    return _stepped(found) if step_up else found
+
+
+def ceilings(
+    votes: Votes, level: str, names: Sequence[str], *, splits: int, seed: int
+) -> list[tuple[Ceiling, Ceiling]]:
+    """Both ways for every coefficient at a level; Pearson's halves are stepped up.
+
+    Coefficients share tables and pairs, so this is much faster than one after the other.
+    """
+    found = []
+    for firsts in (np.eye(votes.size[2]), halves(votes, splits, seed)):
+        tables = [paired(*pair, level, names) for pair in _pairs(votes, firsts)]
+        found.append(np.concatenate([np.empty((len(names), 0)), *tables], axis=1))
+    return [
+        (_ceiling(alone), _stepped(_ceiling(split)) if name == "pearson" else _ceiling(split))
+        for name, alone, split in zip(names, *found, strict=True)
+    ]
 
 
 def halves(votes: Votes, splits: int, seed: int) -> Floats:
@@ -71,6 +86,12 @@ def halves(votes: Votes, splits: int, seed: int) -> Floats:
     found = np.zeros((splits, votes.size[2]))
     np.put_along_axis(found, there[order[:, : len(there) // 2]], 1.0, axis=1)
     return found
+
+
+def _stepped(found: Ceiling) -> Ceiling:
+    if not found.mean >= 0:
+        return found
+    return replace(found, stepped=2 * found.mean / (1 + found.mean))
 
 
 def _ceiling(values: Floats) -> Ceiling:

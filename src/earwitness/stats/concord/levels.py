@@ -166,6 +166,27 @@ def pooled(
     return found, np.broadcast_to(sample.things[0][:, None], found.shape)
 
 
+def paired(first: Floats, second: Floats, level: str, names: Sequence[str]) -> Floats:
+    """Coefficients × tables: each table (tables × systems × items) against the other of its number.
+
+    Both of a number must be known for the same cells; at the system or the item level.
+    """
+    there = ~np.isnan(first)
+    tables, systems, items = first.shape
+    if level == "system":
+        count = there.sum(axis=2, keepdims=True).astype(np.float64)
+        sides = (np.where(there, one, 0).sum(axis=2, keepdims=True) for one in (first, second))
+        first, second = (ratio(one, count) for one in sides)
+        there, items = count > 0, 1
+    x, y, weights = (
+        np.nan_to_num(one).swapaxes(1, 2).reshape(-1, 1, systems)
+        for one in (_level(first), _level(second), there.astype(np.float64))
+    )
+    found = values(Sample(x, y, weights), names).reshape(len(names), tables, items)
+    defined = ~np.isnan(found)
+    return ratio(np.where(defined, found, 0).sum(axis=2), defined.sum(axis=2).astype(np.float64))
+
+
 LEVEL = {"system": by_system, "item": by_item, "global": pooled}
 
 
@@ -182,6 +203,11 @@ def steady(means: Floats, largest: Floats | float, axis: int = -1) -> Floats:
     found = np.empty_like(means)
     np.put_along_axis(found, order, np.moveaxis(lowest, 0, axis), axis)
     return found
+
+
+def _level(tables: Floats) -> Floats:
+    """Tables × systems × items, with ties among systems."""
+    return steady(tables, float(np.nanmax(np.abs(tables), initial=0)), axis=1)
 
 
 def people(votes: Votes, weights: Floats | None = None) -> Floats:

@@ -71,6 +71,11 @@ def counted(
             shared = people[group], weights[group]
             found[:, group] = sweep.counted(metrics[group], *shared, limits[group])
         return Pairs(*found)
+    if people.shape[1] == 1 and draws > rows:
+        for group in range(groups):
+            shared = people[group, 0], weights[group]
+            found[:, group] = _shared(metrics[group], *shared, limits[group])
+        return Pairs(*found)
     for some, draw in _portions(groups, draws, rows, things):
         shared = _rows(people[some], draw), weights[some, draw]
         found[:, some, draw] = _laid_out(metrics[some], *shared, limits[some])
@@ -136,6 +141,45 @@ def _products(weights: Floats) -> Floats:
     for thing, columns in _columns(things):
         np.multiply(weights[..., thing + 1 :], weights[..., thing, None], out=found[..., columns])
     return found
+
+
+def _shared(metrics: Floats, people: Floats, weights: Floats, margins: Floats) -> Floats:
+    """Of a group whose people are the same in all draws: sums over pairs are w′Kw / 2.
+
+    Here metrics are rows × things, weights draws × things, people and margins one row each.
+    """
+    kind: Any = np.float32 if _small(weights) else np.float64
+    own = weights.astype(kind)
+    of_people = _squares(people[None], np.zeros(1)).astype(kind)
+    apart = 1 - np.eye(len(people), dtype=kind)
+    level = apart * (of_people == 0)
+    ordered = _squares(metrics, margins).astype(kind)
+    net = _forms(own, ordered * of_people)
+    tied, both = np.zeros_like(net), np.zeros_like(net)
+    ties = apart * (ordered == 0)
+    some = ties.any(axis=(1, 2))
+    if some.any():
+        tied[:, some], both[:, some] = _forms(own, ties[some]), _forms(own, ties[some] * level)
+    return _kinds(_forms(own, apart[None]), _forms(own, level), net, tied, both)
+
+
+def _squares(values: Floats, margins: Floats) -> Floats:
+    """1 where the one thing is above the other by more than the margin, −1 where below."""
+    apart, limits = values[:, :, None] - values[:, None, :], margins[:, None, None]
+    return (apart > limits).astype(np.float64) - (apart < -limits)
+
+
+def _forms(weights: Floats, of_pairs: Floats) -> Floats:
+    """The sum over pairs, for every row of weights and every table of pairs."""
+    tables, things, _ = of_pairs.shape
+    wide = np.ascontiguousarray(of_pairs.transpose(1, 0, 2)).reshape(things, tables * things)
+    rows = max(1, HELD // max(1, tables * things))
+    found = np.empty((len(weights), tables))
+    for start in range(0, len(weights), rows):
+        some = weights[start : start + rows]
+        products = (some @ wide).reshape(len(some), tables, things)
+        found[start : start + rows] = np.einsum("drn,dn->dr", products, some)
+    return found / 2
 
 
 def _small(weights: Floats) -> bool:
