@@ -50,20 +50,25 @@ def with_count(
     return np.concatenate(found)
 
 
-def enough(counts: Sequence[int], values: Floats, gain: float) -> int:
-    """The least count beyond which twice as many would gain less than ``gain``; 0 if none is.
+def enough(counts: Sequence[int], means: Floats, halves: Floats, gain: float, spread: float) -> int:
+    """The least count that is enough; 0 if none is.
 
-    ``values`` are means with each count, which rise. Between counts they are taken to change with
-    the logarithm.
+    It is where twice as many would gain less than ``gain``, and half the range of draws is at most
+    ``spread``. ``means`` and ``halves`` (half ranges) are those with each count. Between counts
+    means are taken to change with the logarithm.
 
-    >>> enough([1, 2, 4, 8], np.array([0.5, 0.6, 0.63, 0.64]), 0.02)
+    >>> means, halves = np.array([0.5, 0.6, 0.63, 0.64]), np.array([0.3, 0.2, 0.1, 0.05])
+    >>> enough([1, 2, 4, 8], means, halves, 0.02, 0.1)
     4
+    >>> enough([1, 2, 4, 8], means, halves, 0.02, 0.08)
+    0
     """
     at_counts = np.log2(np.asarray(counts, np.float64))
     for place, count in enumerate(counts):
         double = at_counts[place] + 1
         if double > at_counts[-1] + 1e-9:
             return 0
-        if np.interp(double, at_counts, values) - values[place] < gain:
+        gained = np.interp(double, at_counts, means) - means[place]
+        if gained < gain and halves[place] <= spread:
             return count
     return 0
