@@ -204,6 +204,7 @@ def test_the_signature_says_all_that_numbers_depend_on() -> None:
         "splits": 10,
         "folds": 3,
         "gain": 0.1,
+        "spread": 0.2,
         "seed": 5,
         "version": "x",
     }.items():

@@ -9,9 +9,8 @@ import numpy as np
 from earwitness.concordance.figures import Asked
 from earwitness.data import Estimate, Figure, HumanCeiling
 from earwitness.stats.bootstrap import FEWEST, percentile_interval
-from earwitness.stats.concord.ceiling import Ceiling, each_against_others, split_halves
-from earwitness.stats.concord.levels import Grid, value
-from earwitness.stats.exact import Floats
+from earwitness.stats.concord.ceiling import Ceiling
+from earwitness.stats.concord.ceiling import ceilings as people_alone
 from earwitness.stats.votes import Votes
 
 LEAST = 3  # raters
@@ -26,32 +25,18 @@ def ceilings(asked: Asked) -> list[HumanCeiling]:
     for level in asked.levels:
         if level == "global":
             continue
-        for name in settings.figures(level):
-            found.append(_ceiling(asked, given, Figure(level, name)))
+        names = settings.figures(level)
+        both = people_alone(given, level, names, splits=settings.splits, seed=settings.seed)
+        for name, (rater, halves) in zip(names, both, strict=True):
+            found.append(
+                HumanCeiling(
+                    Figure(level, name),
+                    _estimate(rater, settings.level, "a rater against the others"),
+                    _estimate(halves, settings.level, "halves of the raters"),
+                    halves.stepped,
+                )
+            )
     return found
-
-
-def _ceiling(asked: Asked, votes: Votes, figure: Figure) -> HumanCeiling:
-    def concordance(first: Floats, second: Floats) -> Floats:
-        return np.array(
-            [
-                value(Grid(a[None], b), figure.level, [figure.coefficient]).value[0, 0]
-                for a, b in zip(first, second, strict=True)
-            ]
-        )
-
-    settings = asked.settings
-    step_up = figure.coefficient == "pearson"
-    rater = each_against_others(votes, concordance)
-    halves = split_halves(
-        votes, concordance, splits=settings.splits, seed=settings.seed, step_up=step_up
-    )
-    return HumanCeiling(
-        figure,
-        _estimate(rater, settings.level, "a rater against the others"),
-        _estimate(halves, settings.level, "halves of the raters"),
-        halves.stepped,
-    )
 
 
 def _estimate(found: Ceiling, level: float, method: str) -> Estimate:

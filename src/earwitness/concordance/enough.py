@@ -56,16 +56,18 @@ def _enough(
     values: Callable[[int], Floats],
 ) -> Enough:
     names = [one.name for one in asked.joined.metrics]
-    points, means = [], []
+    points, means, halves = list[tuple[int, dict[str, Estimate]]](), [], []
     for count in counts:
         drawn = values(count)
         level = asked.settings.level
         own = {name: _estimate(drawn[:, n], level, count) for n, name in enumerate(names)}
         means.append([one.value for one in own.values()])
+        halves.append([np.nan_to_num((one.high - one.low) / 2) for one in own.values()])
         points.append((count, own))
-    table, gain = np.array(means), asked.settings.gain
-    least = {name: enough(counts, table[:, n], gain) for n, name in enumerate(names)}
-    return Enough(what, figure, have, tuple(points), least, gain)
+    limits = asked.settings.gain, asked.settings.spread
+    table, half = np.array(means), np.array(halves)
+    least = {n: enough(counts, table[:, i], half[:, i], *limits) for i, n in enumerate(names)}
+    return Enough(what, figure, have, tuple(points), least, *limits)
 
 
 def _estimate(drawn: Floats, level: float, count: int) -> Estimate:

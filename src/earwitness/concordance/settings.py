@@ -36,6 +36,7 @@ class Settings:
     splits: int = 200
     folds: int = FOLDS
     gain: float = 0.01
+    spread: float = 0.1
     seed: int = 0
     version: str = ""
 
@@ -85,7 +86,7 @@ class Settings:
             f"bootstrap(over={self.over},draws={self.draws},level={self.level:g})",
             f"permutation(swap={self.swap},n={self.permutations},correction={self.correction})",
             f"ceiling(splits={self.splits})",
-            f"enough(gain={self.gain:g})",
+            f"enough(gain={self.gain:g},spread={self.spread:g})",
             f"seed={self.seed}",
         ]
         return "|".join(parts)

@@ -97,8 +97,8 @@ class HumanCeiling:
 class Enough:
     """A figure of every metric with so many raters, items or references; ``have`` is what there is.
 
-    ``enough`` is, by metric, the least number beyond which twice as many would gain less than
-    ``gain``; 0 if more than there are.
+    ``enough`` is, by metric, the least number with which draws range by no more than ``spread`` to
+    both sides, and beyond which twice as many would gain less than ``gain``; 0 if it takes more.
     """
 
     what: str
@@ -107,6 +107,7 @@ class Enough:
     points: tuple[tuple[int, Mapping[str, Estimate]], ...]
     enough: Mapping[str, int]
     gain: float
+    spread: float
 
 
 @dataclass(frozen=True, slots=True)
