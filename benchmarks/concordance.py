@@ -1,0 +1,139 @@
+"""Concordance beside scipy: coefficients of bootstrap draws, then times of whole comparisons.
+
+The peer takes scipy's coefficient for one metric and one draw after the other, in a loop, on the
+same draws of systems; both give the same numbers. A pair of equal picks counts as a tie in scipy's
+tau and as no pair in ours, so tau is compared on draws of raters, where no system is picked
+twice. Then come times of what a comparison of metrics with people takes, step by step, which have
+no peer.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+from scipy import stats
+
+from earwitness.stats.concord.calibration import calibrated
+from earwitness.stats.concord.ceiling import ceilings
+from earwitness.stats.concord.coefficients import LEVELS, names_at
+from earwitness.stats.concord.curves import with_count
+from earwitness.stats.concord.draws import drawn_values
+from earwitness.stats.concord.levels import Grid, people, value
+from earwitness.stats.concord.swaps import WHAT, swapped
+from earwitness.stats.exact import Floats
+from earwitness.stats.resampling import blocks
+from earwitness.stats.votes import Votes
+
+DRAWS = 1000
+PEERS: dict[str, Callable[[Floats, Floats], tuple[float, float]]] = {
+    "pearson": stats.pearsonr,
+    "spearman": stats.spearmanr,
+    "kendall_b": stats.kendalltau,
+}
+
+
+def study(systems: int, items: int, raters: int, metrics: int) -> tuple[Floats, Votes]:
+    """Scores, and votes from 1 to 5."""
+    rng = np.random.Generator(np.random.PCG64(0))
+    true = rng.normal(size=(systems, 1)) + 0.5 * rng.normal(size=(systems, items))
+    size = systems, items, raters
+    bias = 0.3 * rng.normal(size=raters)
+    votes = np.rint(3 + 0.7 * true[..., None] + bias + 0.6 * rng.normal(size=size))
+    noise = np.linspace(0.2, 2, metrics)[:, None, None]
+    scores = true + noise * rng.normal(size=(metrics, systems, items))
+    places = [one.ravel() for one in np.indices(size)]
+    return scores, Votes(np.clip(votes, 1, 5).ravel(), places[0], places[1], places[2], size)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Of one run, by the processor's clock, so that other work on the machine counts little."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def by_scipy(name: str, scores: Floats, votes: Votes, over: str) -> Floats:
+    """Draws × metrics, in a loop."""
+    (drawn,) = blocks(votes.size, DRAWS, 0)
+    found = np.empty((DRAWS, len(scores)))
+    means = people(votes, drawn[2] if over == "raters" else None).mean(axis=2).round(9)
+    of_systems = scores.mean(axis=2)
+    for draw in range(DRAWS):
+        times = drawn[0][draw].astype(int) if over == "systems" else np.ones(len(means[0]), int)
+        y = np.repeat(means[draw % len(means)], times)
+        for metric, row in enumerate(of_systems):
+            found[draw, metric] = PEERS[name](np.repeat(row, times), y)[0]
+    return found
+
+
+def beside_scipy(scores: Floats, votes: Votes) -> None:
+    """The same draws both ways."""
+    for name in PEERS:
+        over = "raters" if name == "kendall_b" else "systems"
+        found: list[Floats] = []
+
+        def ours(name: str = name, over: str = over, found: list[Floats] = found) -> None:
+            drawn = drawn_values(scores, votes, "system", [name], over=over, draws=DRAWS)
+            found.append(drawn[0])
+
+        def peer(name: str = name, over: str = over, found: list[Floats] = found) -> None:
+            found.append(by_scipy(name, scores, votes, over))
+
+        own, theirs = seconds(ours), seconds(peer)
+        apart = float(np.nanmax(np.abs(found[0] - found[1])))
+        print(
+            f"{name}, systems, {DRAWS:,} draws of {over}: ours {own:.3f} s, scipy {theirs:.2f} s, "
+            f"ratio {theirs / own:.0f}, difference {apart:.0e}"
+        )
+
+
+def steps(scores: Floats, votes: Votes) -> None:
+    """What a comparison takes."""
+    grid = Grid(scores, people(votes)[0])
+    total = 0.0
+
+    def told(what: str, work: Callable[[], object]) -> None:
+        nonlocal total
+        spent = seconds(work)
+        total += spent
+        print(f"  {what}: {spent:.2f} s")
+
+    pairs = list(combinations(range(len(scores)), 2))
+    for level in LEVELS:
+        names = names_at(level)
+        told(f"{level}: all values", lambda a=level, b=names: value(grid, a, b))
+        told(f"{level}: draws of all", lambda a=level, b=names: drawn_values(scores, votes, a, b))
+        if level != "system":
+            told(f"{level}: calibration", lambda a=level: calibrated(grid, a))
+        if level != "global":
+            told(
+                f"{level}: ceilings",
+                lambda a=level, b=names: ceilings(votes, a, b, splits=200, seed=0),
+            )
+            for what in WHAT:
+                told(
+                    f"{level}: {len(pairs)} pairs, swaps of {what}",
+                    lambda a=level, b=what: swapped(scores, grid.people, pairs, a, "kendall_b", b),
+                )
+            for count in (2, votes.size[2], 2 * votes.size[2]):
+                told(
+                    f"{level}: {count} raters",
+                    lambda a=level, b=count: with_count(scores, votes, a, "kendall_b", "raters", b),
+                )
+    print(f"  all: {total:.1f} s")
+
+
+def main() -> None:
+    """Print everything."""
+    for size in ((12, 20, 15, 5), (20, 200, 20, 10)):
+        print("{} systems × {} items × {} raters × {} metrics".format(*size))
+        scores, votes = study(*size)
+        beside_scipy(scores, votes)
+        steps(scores, votes)
+
+
+if __name__ == "__main__":
+    main()

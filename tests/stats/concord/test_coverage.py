@@ -1,0 +1,144 @@
+"""How often intervals hold what they should, in simulated studies.
+
+Votes from 1 to 5 have effects of system, item, both together, rater, and rater with system; metrics
+have errors by system and by cell. What an interval should hold is the mean of the coefficient over
+new studies in which what is drawn is new and all else is the same.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from earwitness.stats.concord.draws import drawn_values, interval
+from earwitness.stats.concord.levels import Grid, value
+from earwitness.stats.exact import Floats
+from earwitness.stats.votes import Votes
+from support import many
+
+SIZE = 8, 10, 8  # systems, items, raters
+NAMES = ["pearson", "kendall_b"]
+ERRORS = np.array([[0.2, 0.3], [0.5, 0.8], [1.0, 1.0]])  # of metrics: by system, by cell
+STUDIES = many(40, 150)
+NEW = many(60, 100)
+
+
+@dataclass(frozen=True)
+class World:
+    """What systems, items and raters are like."""
+
+    systems: Floats
+    by_system: Floats
+    items: Floats
+    cells: Floats
+    by_cell: Floats
+    raters: Floats
+    likings: Floats
+
+    def study(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Scores, and votes (systems × items × raters)."""
+        true = self.systems[:, None] + self.items + self.cells
+        heard = true[..., None] + self.raters + self.likings[:, None]
+        votes = np.rint(3 + heard + rng.normal(0, 0.7, SIZE))
+        return true + self.by_system[..., None] + self.by_cell, np.clip(votes, 1, 5)
+
+    def other(self, rng: np.random.Generator, over: str) -> World:
+        """The same with other systems, items, raters, or all."""
+        new = world(rng)
+        cells = {"cells": new.cells, "by_cell": new.by_cell}
+        systems = {"systems": new.systems, "by_system": new.by_system, "likings": new.likings}
+        if over == "systems":
+            return replace(self, **systems, **cells)
+        if over == "items":
+            return replace(self, items=new.items, **cells)
+        return replace(self, raters=new.raters, likings=new.likings) if over == "raters" else new
+
+
+def world(rng: np.random.Generator) -> World:
+    systems, items, raters = SIZE
+    return World(
+        rng.normal(0, 0.7, systems),
+        rng.normal(size=(len(ERRORS), systems)) * ERRORS[:, :1],
+        rng.normal(0, 0.4, items),
+        rng.normal(0, 0.4, (systems, items)),
+        rng.normal(size=(len(ERRORS), systems, items)) * ERRORS[:, 1:, None],
+        rng.normal(0, 0.4, raters),
+        rng.normal(0, 0.3, (systems, raters)),
+    )
+
+
+def values(study: tuple[Floats, Floats], level: str) -> Floats:
+    scores, votes = study
+    return value(Grid(scores, votes.mean(axis=2)), level, NAMES).value
+
+
+def votes_of(table: Floats) -> Votes:
+    systems, items, raters = (one.ravel() for one in np.indices(table.shape))
+    return Votes(table.ravel(), systems, items, raters, SIZE)
+
+
+def held(level: str, over: str) -> tuple[Floats, Floats]:
+    """Coefficients × metrics: how often our intervals hold the mean, and how often percentiles."""
+    count = dict(zip(("systems", "items", "raters"), SIZE, strict=True)).get(over)
+    ours, plain = [], []
+    for seed in range(STUDIES):
+        rng = np.random.default_rng((seed, 77))
+        here = world(rng)
+        scores, votes = here.study(rng)
+        points = values((scores, votes), level)
+        drawn = drawn_values(scores, votes_of(votes), level, NAMES, over=over, draws=200, seed=seed)
+        others = [values(here.other(rng, over).study(rng), level) for _ in range(NEW)]
+        mean = np.nanmean(others, axis=0)
+        found = interval(points, drawn, NAMES, count=count)
+        low, high = np.nanpercentile(drawn, [2.5, 97.5], axis=1)
+        ours.append((found.low <= mean) & (mean <= found.high))
+        plain.append((low <= mean) & (mean <= high))
+    return np.mean(ours, axis=0), np.mean(plain, axis=0)
+
+
+@pytest.mark.parametrize("level", ["system", "item"])
+@pytest.mark.parametrize("over", ["raters", "items", "systems", "all"])
+def test_intervals_hold_the_mean_of_new_studies(level: str, over: str) -> None:
+    ours, _ = held(level, over)
+    assert ours.mean() > 0.95 - 3 * math.sqrt(0.05 * 0.95 / STUDIES) - 0.01
+    assert ours.min() > 0.95 - 4 * math.sqrt(0.05 * 0.95 / STUDIES) - 0.02
+
+
+def test_percentiles_of_draws_do_not_where_raters_are_drawn() -> None:
+    ours, plain = held("item", "raters")
+    assert plain[0, 0] < 0.8 < 0.87 < ours[0, 0]
+
+
+def test_ends_lie_within_the_range_about_the_value() -> None:
+    points = np.array([[0.9995, -1.0], [1.0, 0.0]])
+    drawn = np.random.default_rng(1).uniform(0, 1, (2, 50, 2))
+    found = interval(points, drawn, ["kendall_b", "acc_23"], count=6)
+    assert (found.low <= points).all()
+    assert (found.high >= points).all()
+    assert (found.low >= [[-1], [0]]).all()
+    assert (found.high <= 1).all()
+    wider = interval(points - 1, drawn, ["kendall_b", "acc_23"], count=6, difference=True)
+    assert (wider.low >= [[-2], [-1]]).all()
+
+
+def test_an_interval_by_hand() -> None:
+    # Fisher's z of draws: 0, ln 3 / 2 · {−1, 1}; their standard deviation is √(2/3) · 0.5493. The
+    # value is 0, so ends are tanh(± 1.95996 · 0.4485) = ± 0.7059.
+    drawn = np.array([-0.5, 0.0, 0.5, math.nan]).reshape(1, 4, 1)
+    found = interval(np.zeros((1, 1)), drawn, ["pearson"])
+    assert found.high[0, 0] == pytest.approx(0.7059, abs=1e-4)
+    assert (found.low[0, 0], found.undefined[0, 0]) == (-found.high[0, 0], 1)
+    # Of three systems: Student's t with 2 degrees of freedom is 4.3027, times √(3/2).
+    few = interval(np.zeros((1, 1)), drawn, ["pearson"], count=3)
+    assert few.high[0, 0] == pytest.approx(math.tanh(4.3027 * math.sqrt(1.5) * 0.44852), abs=1e-4)
+
+
+def test_no_draws_and_no_value_have_no_interval() -> None:
+    drawn = np.full((1, 3, 2), math.nan)
+    drawn[:, :, 1] = 0.5
+    found = interval(np.array([[0.5, math.nan]]), drawn, ["acc_23"])
+    assert np.isnan([found.low, found.high]).all()
+    assert found.undefined.tolist() == [[3, 0]]
