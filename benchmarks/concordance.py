@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -104,25 +105,19 @@ def steps(scores: Floats, votes: Votes) -> None:
     pairs = list(combinations(range(len(scores)), 2))
     for level in LEVELS:
         names = names_at(level)
-        told(f"{level}: all values", lambda a=level, b=names: value(grid, a, b))
-        told(f"{level}: draws of all", lambda a=level, b=names: drawn_values(scores, votes, a, b))
+        told(f"{level}: all values", partial(value, grid, level, names))
+        told(f"{level}: draws of all", partial(drawn_values, scores, votes, level, names))
         if level != "system":
-            told(f"{level}: calibration", lambda a=level: calibrated(grid, a))
-        if level != "global":
-            told(
-                f"{level}: ceilings",
-                lambda a=level, b=names: ceilings(votes, a, b, splits=200, seed=0),
-            )
-            for what in WHAT:
-                told(
-                    f"{level}: {len(pairs)} pairs, swaps of {what}",
-                    lambda a=level, b=what: swapped(scores, grid.people, pairs, a, "kendall_b", b),
-                )
-            for count in (2, votes.size[2], 2 * votes.size[2]):
-                told(
-                    f"{level}: {count} raters",
-                    lambda a=level, b=count: with_count(scores, votes, a, "kendall_b", "raters", b),
-                )
+            told(f"{level}: calibration", partial(calibrated, grid, level))
+        if level == "global":
+            continue
+        told(f"{level}: ceilings", partial(ceilings, votes, level, names, splits=200, seed=0))
+        for what in WHAT:
+            work = partial(swapped, scores, grid.people, pairs, level, "kendall_b", what)
+            told(f"{level}: {len(pairs)} pairs, swaps of {what}", work)
+        for count in (2, votes.size[2], 2 * votes.size[2]):
+            work = partial(with_count, scores, votes, level, "kendall_b", "raters", count)
+            told(f"{level}: {count} raters", work)
     print(f"  all: {total:.1f} s")
 
 
