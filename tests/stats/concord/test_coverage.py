@@ -136,6 +136,16 @@ def test_an_interval_by_hand() -> None:
     assert few.high[0, 0] == pytest.approx(math.tanh(4.3027 * math.sqrt(1.5) * 0.44852), abs=1e-4)
 
 
+def test_an_interval_of_pairs_by_hand() -> None:
+    # Arc sines of draws: 0 and ± π / 6; their standard deviation is √(2/3) · 0.5236 = 0.4275, so
+    # ends are sin(± 1.95996 · 0.4275) = ± 0.7433; for a share they are half as far from one half.
+    drawn = np.array([-0.5, 0.0, 0.5]).reshape(1, 3, 1)
+    found = interval(np.zeros((1, 1)), drawn, ["kendall_b"])
+    assert found.high[0, 0] == pytest.approx(0.7433, abs=1e-4)
+    share = interval(np.full((1, 1), 0.5), drawn / 2 + 0.5, ["acc_23"])
+    assert share.low[0, 0] == pytest.approx(0.5 - 0.7433 / 2, abs=1e-4)
+
+
 def test_no_draws_and_no_value_have_no_interval() -> None:
     drawn = np.full((1, 3, 2), math.nan)
     drawn[:, :, 1] = 0.5

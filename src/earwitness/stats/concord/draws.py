@@ -15,13 +15,13 @@ import numpy as np
 
 from earwitness.stats.concord.coefficients import COEFFICIENTS
 from earwitness.stats.concord.levels import Drawn, at, people
-from earwitness.stats.exact import Floats
+from earwitness.stats.exact import Bools, Floats
 from earwitness.stats.resampling import blocks
 from earwitness.stats.student import ratio
 from earwitness.stats.votes import Votes
 
 HELD = 1_000_000  # numbers laid out at a time
-NEAR = 0.999  # of the way to an end of the range: beyond, Fisher's scale has no end
+NEAR = 0.999  # Pearson's r beyond which Fisher's scale is cut off
 OVER = {
     "systems": (True, False, False),
     "items": (False, True, False),
@@ -122,10 +122,11 @@ def interval(
     What is meant to lie between is the mean of the coefficient over studies of the same sizes with
     other raters (items, systems) of the same kind. The value is one such study, so it is the
     middle. Draws are not: raters who count twice bring their noise twice, and draws lie lower. So
-    only their spread is taken, on Fisher's scale (the range of the coefficient brought to −1 … 1),
-    which keeps the ends inside the range. Percentiles of draws, which lie around the middle of the
-    draws, missed up to three in five where raters are drawn, and reflected or bias-corrected ones
-    more.
+    only their spread is taken, with the range of the coefficient brought to −1 … 1 on a scale that
+    evens it out and keeps the ends inside: Fisher's for Pearson, the arc sine for others, whose
+    draws often reach 1, where Fisher's scale has no end. Percentiles of draws, which lie around
+    the middle of the draws, missed up to three in five where raters are drawn, and reflected or
+    bias-corrected ones more.
 
     ``count`` says of how many things the draws are, where one kind is drawn: few spread too little
     by √(n / (n − 1)), and the end is that of Student's t. Where all kinds are drawn noise counts
@@ -138,17 +139,25 @@ def interval(
     reach = (high - low) if difference else (high - low) / 2
     middle = np.zeros_like(low) if difference else (high + low) / 2
 
-    def stretched(values: Floats) -> Floats:
-        return np.asarray(np.arctanh(np.clip((values - middle) / reach, -NEAR, NEAR)))
-
-    spread = _deviation(stretched(drawn.swapaxes(0, 1)))
+    fisher = np.array([name == "pearson" for name in names])[:, None]
+    spread = _deviation(_stretched((drawn.swapaxes(0, 1) - middle) / reach, fisher))
     half = _times(level, count) * spread
-    ends = [middle + reach * np.tanh(stretched(points) + side * half) for side in (-1, 1)]
+    place = _stretched((points - middle) / reach, fisher)
+    ends = [middle + reach * _back(place + side * half, fisher) for side in (-1, 1)]
     return Interval(
         np.where(spread > 0, np.minimum(ends[0], points), points + 0 * half),
         np.where(spread > 0, np.maximum(ends[1], points), points + 0 * half),
         np.isnan(drawn).sum(axis=1).astype(np.float64),
     )
+
+
+def _stretched(values: Floats, fisher: Bools) -> Floats:
+    by_fisher = np.arctanh(np.clip(values, -NEAR, NEAR))
+    return np.where(fisher, by_fisher, np.arcsin(np.clip(values, -1, 1)))
+
+
+def _back(values: Floats, fisher: Bools) -> Floats:
+    return np.where(fisher, np.tanh(values), np.sin(np.clip(values, -np.pi / 2, np.pi / 2)))
 
 
 def _deviation(drawn: Floats) -> Floats:
