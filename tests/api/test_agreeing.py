@@ -450,6 +450,16 @@ def test_listeners_are_screened_as_is_said(tmp_path: Path) -> None:
     assert nobody.scales[0].raters == 16
 
 
+def test_a_rule_that_leaves_nobody_keeps_everybody_and_says_so(tmp_path: Path) -> None:
+    votes = np.full((6, 4, 5), 3.0)
+    scores = score_rows(m=np.arange(24.0).reshape(6, 4), n=np.arange(24.0).reshape(6, 4) % 7)
+    found = agreed(tmp_path, scores, rating_rows(votes, "OVRL"), screening=["p808"])
+    assert found.scales[0].raters == 5
+    assert "screening would leave nobody: all listeners are kept" in found.notes
+    heard = agreed(tmp_path, scores, rating_rows(votes, "OVRL"), screening=["unheard"])
+    assert "unheard: cannot be applied: plays were not recorded" in heard.notes
+
+
 def test_names_of_samples_and_columns_may_be_called_otherwise(tmp_path: Path) -> None:
     votes = people()
     metric = noisy(votes, 3, 3)

@@ -113,6 +113,7 @@ def test_unknown_values_are_refused(
         (("--scale", "P"), 'no rating is on scale "P"'),
         (("--level", "95"), "level must lie between 0 and 1"),
         (("--column", "listener"), 'must have a "=" between two names'),
+        (("--reference", "S9"), 'reference: nobody rated "S9"'),
         (("--outputs", "nowhere.jsonl"), "nowhere.jsonl"),
     ],
 )

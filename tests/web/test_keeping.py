@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from browsing import join, link, plays, served, site_of, take
+from earwitness.api.agreeing import study_agree
 from earwitness.api.analysing import study_analyse
 from earwitness.api.keeping import stored_answers, study_links, study_status
 from earwitness.api.studies import study_design
@@ -216,6 +217,14 @@ def test_who_did_not_hear_to_the_end_is_screened_out_of_the_store(
     assert told[1] == "2 of 12 sounds not heard to their end (at most 0)"
     assert told[2] == "0 of 9 sounds not heard to their end (at most 0)"
     assert "unheard: plays of 1 answers were not recorded" in after.notes
+    rows = [
+        f"{item},{system},{ord(item)}{system[1:]}\n" for item in "abcd" for system in ("C0", "C1")
+    ]
+    (folder / "scores.csv").write_text("item,system,m\n" + "".join(rows))
+    beside = study_agree(folder / "scores.csv", study=path, db=address, draws=5, permutations=5)
+    assert {one.raters for one in beside.scales} == {2}
+    assert "screening left 1 listener out" in beside.notes
+    assert "unheard: plays of 1 answers were not recorded" in beside.notes
     out = folder / "out.jsonl"
     run("study", "export", str(path), "--db", address, "-o", str(out))
     from_file = study_analyse(out, study=path)  # which has no plays

@@ -12,7 +12,7 @@ import numpy as np
 
 from earwitness import __version__
 from earwitness.api.lengths import LENGTH, output_lengths
-from earwitness.api.rated import Place, Reading, material_of, stored_material
+from earwitness.api.rated import Place, Reading, check_roles, material_of, stored_material
 from earwitness.api.settings import settings_of
 from earwitness.concordance.joined import Metric
 from earwitness.concordance.settings import Settings
@@ -23,6 +23,7 @@ from earwitness.formats.scores import ScoreTable, read_scores
 from earwitness.formats.study import read_study
 from earwitness.listening.analysis.doubled import resolve
 from earwitness.listening.analysis.scales import Scales
+from earwitness.listening.analysis.settings import Settings as Plan
 from earwitness.listening.analysis.whole import Material
 from earwitness.listening.screened import screen
 from earwitness.metrics import METRICS
@@ -75,17 +76,30 @@ def study_agree(
         material = stored_material(plan, db, files)
     else:
         material = material_of(files, plan, reading, asked)
+    check_roles(material, {"reference": reference, "anchor": anchor})
     counted, _ = resolve(material.ratings, asked.doubled, reference=asked.reference)
-    found = screen(counted, asked.screening, reference=asked.reference, anchor=asked.anchor)
-    left = {*found.left}
-    kept = [one for one in counted if one.listener not in left] or counted
+    kept, told = _screened(counted, asked, material)
     _known_scales(scales, kept)
-    both = _both(_listed(scores), scoring, material, kept, len(left) * (len(counted) > len(kept)))
+    both = _both(_listed(scores), scoring, material, kept, told)
     return agree(replace(both, kept=asked.chosen), settings, scales, progress=progress)
 
 
 def _listed(given: Place | Sequence[Place]) -> list[Place]:
     return [given] if isinstance(given, str | PathLike) else list(given)
+
+
+def _screened(
+    ratings: Sequence[Rating], asked: Plan, material: Material
+) -> tuple[Sequence[Rating], list[str]]:
+    """Ratings of listeners who are kept, and what is said of the others; never of nobody."""
+    roles = {"reference": asked.reference, "anchor": asked.anchor}
+    found = screen(ratings, asked.screening, **roles, plays=material.plays)
+    left = {*found.left}
+    kept = [one for one in ratings if one.listener not in left]
+    if not kept:
+        return ratings, [*found.notes, "screening would leave nobody: all listeners are kept"]
+    told = [f"screening left {len(left):,} listener{'s' * (len(left) != 1)} out"] if left else []
+    return kept, [*found.notes, *told]
 
 
 def _known_scales(names: Sequence[str], ratings: Iterable[Rating]) -> None:
@@ -100,7 +114,7 @@ def _both(
     scoring: Scoring,
     material: Material,
     ratings: Sequence[Rating],
-    left: int,
+    told: Sequence[str],
 ) -> Both:
     tables = [_read(one, scoring) for one in files]
     every = [one for table in tables for one in table.scores]
@@ -108,7 +122,6 @@ def _both(
         every += output_lengths(scoring.outputs)
     full, fewer = _by_references(every)
     metrics, notes = _metrics(full, scoring)
-    told = [f"screening left {left:,} listener{'s' * (left != 1)} out"] if left else []
     return Both(
         full,
         metrics,

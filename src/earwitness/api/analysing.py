@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from earwitness.api.rated import Place, Reading, material_of, named, stored_material
+from earwitness.api.rated import Place, Reading, check_roles, material_of, named, stored_material
 from earwitness.api.settings import changed, settings_of
 from earwitness.data import Input, Progress, Rating, Results, Study, no_progress
-from earwitness.errors import UsageError, nearest
 from earwitness.formats.study import read_study
 from earwitness.formats.whole import WholeFolder
 from earwitness.listening.analysis.coded import Coded, coded
 from earwitness.listening.analysis.doubled import resolve
-from earwitness.listening.analysis.whole import Material, analyse
+from earwitness.listening.analysis.whole import analyse
 from earwitness.listening.screened import screen
 from earwitness.report import tables_csv, written
 from earwitness.report.methods import methods
@@ -45,7 +44,7 @@ def study_analyse(
         material = stored_material(plan, db, files)
     else:
         material = material_of([Path(one) for one in files], plan, reading, settings)
-    _check_roles(material, how)
+    check_roles(material, how)
     told = changed(plan, settings)
     return analyse(replace(material, changed=told), settings, progress=progress)
 
@@ -61,17 +60,8 @@ def study_results(
     """All results of ratings of a study that are there already."""
     settings = settings_of(study, **how)
     material = replace(named(study, ratings, inputs), changed=changed(study, settings))
-    _check_roles(material, how)
+    check_roles(material, how)
     return analyse(replace(material, simulated=simulated), settings)
-
-
-def _check_roles(material: Material, how: Mapping[str, Any]) -> None:
-    """A reference or anchor that is named here must have been rated."""
-    known = {one.key.system for one in material.ratings}
-    for role in ("reference", "anchor"):
-        name = how.get(role)
-        if name and name not in known:
-            raise UsageError(f'{role}: nobody rated "{name}" — {nearest(name, known)}')
 
 
 def kept_ratings(files: Sequence[Place], study: Study, scale: str) -> Coded:

@@ -12,7 +12,7 @@ from typing import Any
 
 from earwitness.api.taking import ratings_of, study_answers
 from earwitness.data import Input, Rating, Study
-from earwitness.errors import UsageError
+from earwitness.errors import UsageError, nearest
 from earwitness.formats.answers import SIMULATED
 from earwitness.formats.ratings import Known, Limit, read_ratings
 from earwitness.listening.analysis.scales import known_scales
@@ -131,3 +131,12 @@ def stored_material(plan: Study | None, db: Place, files: Sequence[Place]) -> Ma
     found = stored_answers(plan, db)
     known = (Input(found.name, found.sha256, len(found.lines)),)
     return replace(named(plan, found.ratings(), known), plays=found.plays())
+
+
+def check_roles(material: Material, how: Mapping[str, Any]) -> None:
+    """A reference or anchor that is named here must have been rated."""
+    known = {one.key.system for one in material.ratings}
+    for role in ("reference", "anchor"):
+        name = how.get(role)
+        if name and name not in known:
+            raise UsageError(f'{role}: nobody rated "{name}" — {nearest(name, known)}')
