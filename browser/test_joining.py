@@ -68,3 +68,23 @@ def test_the_page_of_the_open_link_has_no_fault_that_axe_finds(
         context.close()
         assert said == []
         assert found.violations_count == 0, found.generate_report()
+
+
+def test_notices_are_dark_where_it_is_dark_and_fit_the_narrowest_screens(
+    browser: Browser, tmp_path: Path
+) -> None:
+    shades: dict[str, list[str]] = {}
+    with really_served(tmp_path, "fr") as server:
+        for scheme in ("light", "dark"):
+            context = browser.new_context(
+                viewport={"width": 320, "height": 500}, color_scheme=scheme
+            )
+            page = context.new_page()
+            for path in ("/", "/l/nobody-knows-this-link", "/no/such/place"):
+                page.goto(server.base + path)
+                assert page.evaluate("document.documentElement.scrollWidth") <= 320
+                shade = page.evaluate("getComputedStyle(document.body).backgroundColor")
+                shades.setdefault(scheme, []).append(shade)
+            context.close()
+    assert [len(set(found)) for found in shades.values()] == [1, 1]
+    assert shades["light"] != shades["dark"]
