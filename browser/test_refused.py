@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from browser import small_study as small
 from browser.fake_server import FakeServer, served
-from browser.listener import at, drafted, go_on, opened, rate, settled
+from browser.listener import arrive, at, drafted, go_on, opened, rate, settled
 from playwright.sync_api import Browser, expect
 
 ANSWERS = "**/answers"
@@ -114,3 +114,27 @@ def test_who_withdrew_on_another_device_is_told_that_and_nothing_else(browser: B
         at(page, "You have withdrawn")
         settled_page = page.locator("main").inner_text()
         assert "no longer open" not in settled_page
+
+
+def test_a_browser_that_fails_to_keep_drafts_keeps_nobody_from_going_on(browser: Browser) -> None:
+    broken = """
+    const { transaction } = IDBDatabase.prototype;
+    IDBDatabase.prototype.transaction = function (name, ...more) {
+      if (name === "drafts") throw new DOMException("no", "QuotaExceededError");
+      return transaction.call(this, name, ...more);
+    };
+    """
+    pages = [small.form(), small.trial("1.1", 1, 1), small.end()]
+    with served(FakeServer(pages)) as fake:
+        context = browser.new_context()
+        context.add_init_script(broken)
+        page, said = arrive(context, fake)
+        page.get_by_label("In-ear").check()
+        page.get_by_label("How old").fill("31")
+        go_on(page)
+        for value in (1, 2, 3):
+            rate(page, value)
+        expect(page.locator(".code")).to_be_visible()
+        assert fake.values()["1.1"] == {"BAK": 1, "SIG": 2, "OVRL": 3}
+        assert said == []
+        context.close()

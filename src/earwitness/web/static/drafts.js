@@ -1,4 +1,7 @@
-// What is half done on a page, over reloads; gone when the page is answered or another comes.
+// What is half done on a page, over reloads; gone when the page is answered or another comes. A
+// browser that fails to keep it keeps nobody from going on.
+
+const nothing = () => undefined;
 
 export class Drafts {
   constructor(kept, link) {
@@ -12,22 +15,24 @@ export class Drafts {
   /** The draft of a page; once the page is left, it writes nothing more. */
   of(page, left) {
     const key = this.#key(page);
-    const put = async (data, how) =>
-      void (left.aborted || (await this.kept.put({ key, link: this.link, data: structuredClone(data) }, how)));
+    const put = async (data, how) => {
+      const record = { key, link: this.link, data: structuredClone(data) };
+      if (!left.aborted) await this.kept.put(record, how).catch(nothing);
+    };
     return {
-      read: async () => (await this.kept.get(key))?.data,
+      read: async () => (await this.kept.get(key).catch(nothing))?.data,
       write: (data) => put(data, "strict"),
       type: (data) => put(data, "relaxed"), // many a second: none waits for the disk
     };
   }
 
   delete(page) {
-    return this.kept.delete(this.#key(page));
+    return this.kept.delete(this.#key(page)).catch(nothing);
   }
 
   /** Forget the drafts of all pages but one. */
   async only(page) {
-    const own = (await this.kept.all()).filter((one) => one.link === this.link);
-    for (const one of own) if (one.key !== this.#key(page)) await this.kept.delete(one.key);
+    const own = ((await this.kept.all().catch(nothing)) ?? []).filter((one) => one.link === this.link);
+    for (const one of own) if (one.key !== this.#key(page)) await this.kept.delete(one.key).catch(nothing);
   }
 }
