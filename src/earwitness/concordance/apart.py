@@ -67,6 +67,7 @@ def apart(asked: Asked, figure: Figure) -> list[Apart]:
             {what: float(own[n]) for what, own in p.items()},
             corrected[n],
             by_williams[n],
+            settings.alpha,
         )
         for n, (a, b) in enumerate(pairs)
     ]
@@ -95,19 +96,15 @@ def _williams(grid: Grid, pairs: list[tuple[int, int]]) -> list[float]:
 
 
 def ranked(asked: Asked, figure: Figure, differences: list[Apart]) -> Ranked:
-    """The best metric and those that cannot be told from it, then the best of the others …"""
+    """Metrics by value; a group ends before the first that is told from the group's first."""
     grid, names = asked.grid, [one.name for one in asked.joined.metrics]
     values = value(grid, figure.level, [figure.coefficient]).value[0]
-    left = [names[n] for n in np.argsort(-values, kind="stable") if not isnan(values[n])]
+    order = [names[n] for n in np.argsort(-values, kind="stable") if not isnan(values[n])]
     known = {(one.a, one.b): one.corrected for one in differences}
-    groups = []
-    while left:
-        best = left[0]
-        same = [
-            one
-            for one in left
-            if one == best or not known.get((best, one), 1) < asked.settings.alpha
-        ]
-        groups.append(tuple(same))
-        left = [one for one in left if one not in same]
-    return Ranked(figure, tuple(groups))
+    groups: list[list[str]] = []
+    for name in order:
+        if groups and not known.get((groups[-1][0], name), 1) < asked.settings.alpha:
+            groups[-1].append(name)
+        else:
+            groups.append([name])
+    return Ranked(figure, tuple(map(tuple, groups)))

@@ -18,6 +18,7 @@ from earwitness.stats.concord.levels import Grid, Value, value
 from earwitness.stats.exact import Floats
 from earwitness.stats.votes import Votes
 
+LEAST = {"systems": 6, "items": FEWEST, "raters": FEWEST}  # that an interval needs
 NOTHING = 1000  # metrics that know nothing
 BY_CHANCE = "chance"
 
@@ -55,8 +56,10 @@ class Asked:
         raters = self.given.size[2]
         sizes = len(self.joined.systems), len(self.joined.items), raters
         return all(
-            size >= FEWEST or not drawn
-            for size, drawn in zip(sizes, OVER[self.settings.over], strict=True)
+            size >= least or not drawn
+            for size, least, drawn in zip(
+                sizes, LEAST.values(), OVER[self.settings.over], strict=True
+            )
         )
 
     def drawn(self, level: str) -> Floats:

@@ -27,7 +27,7 @@ class Settings:
     coefficient: str = "kendall_b"
     ranking: tuple[str, ...] = ("system", "item")
     over: str = "all"
-    swap: str = "both"
+    swap: str = "systems"
     mapping: str = "cubic"
     correction: str = "holm"
     level: float = 0.95

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from earwitness.concordance.figures import Asked
-from earwitness.stats.bootstrap import FEWEST
+from earwitness.concordance.figures import LEAST, Asked
 from earwitness.stats.concord.draws import OVER
 from earwitness.stats.concord.levels import value
 from earwitness.stats.votes import Votes
@@ -33,8 +32,8 @@ def _warnings(asked: Asked) -> Iterator[str]:
         )
     sizes = dict(zip(("systems", "items", "raters"), (systems, items, raters), strict=True))
     for (what, count), drawn in zip(sizes.items(), OVER[settings.over], strict=True):
-        if drawn and count < FEWEST:
-            others = [name for name in ("items", "raters", "systems") if sizes[name] >= FEWEST]
+        if drawn and count < LEAST[what]:
+            others = [name for name in ("items", "raters") if sizes[name] >= LEAST[name]]
             remedy = f" — say --over {others[0]}" if others else ""
             yield f"{count} {what} are too few to draw anew: there are no intervals{remedy}"
     if isinstance(asked.given, Votes) and raters < FEW_RATERS:

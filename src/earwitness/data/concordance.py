@@ -77,6 +77,12 @@ class Apart:
     p: Mapping[str, float]
     corrected: float
     williams: float = nan
+    alpha: float = 0.05
+
+    @property
+    def told(self) -> bool:
+        """Whether the two can be told apart."""
+        return self.corrected < self.alpha
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +118,10 @@ class Enough:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Metrics by one figure, the best first; those of a group cannot be told from its first."""
+    """Metrics by one figure, the best first; those of a group cannot be told from its first.
+
+    A group ends before the first metric that is told from the group's first.
+    """
 
     figure: Figure
     groups: tuple[tuple[str, ...], ...]

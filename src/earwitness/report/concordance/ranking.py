@@ -101,7 +101,7 @@ def _matrix(found: Concordance, scale: ScaleConcordance, rank: Ranked) -> Matrix
 
 def _contrast(found: Concordance, one: Apart, metrics: dict[str, Concordant]) -> Contrast:
     a, b = shown(metrics[one.a]), shown(metrics[one.b])
-    better = (a if one.difference.value > 0 else b) if one.corrected < found.alpha else ""
+    better = (a if one.difference.value > 0 else b) if one.told else ""
     return Contrast(
         one.figure.coefficient, a, b, one.difference, one.p[found.test], one.corrected, better
     )
@@ -138,6 +138,7 @@ def _swaps(scale: ScaleConcordance) -> Table:
 def _ways() -> str:
     told = "; ".join(f"{what} swapped: generalises to {to}" for what, to in SWAPPED.items())
     return (
-        f"{told}. None of these is corrected. Williams' test is of Pearson's r over systems; it "
-        "takes means of systems for exact, and so sees differences sooner than it should."
+        f"{told}. None of these is corrected. A metric that favours a system does so on all its "
+        "outputs: tests that swap inputs or both do not know it, and raise many false alarms when "
+        "read as being about other systems. Williams' test is of Pearson's r over systems."
     )

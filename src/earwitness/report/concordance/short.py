@@ -25,17 +25,30 @@ def _answers(scale: ScaleConcordance, rank: Ranked) -> Iterator[str]:
     if not rank.groups:
         yield f"{scale.scale.name}, {LEVELS[figure.level]}: no metric has a value"
         return
-    first, *others = rank.groups
+    first = rank.groups[0]
     own = metrics[first[0]].figures[figure]
     told = f"{first[0]} agrees best ({NAMES[figure.coefficient]} {cell(own, value)})"
     if len(first) > 1:
         told += f"; {listed(first[1:])} cannot be told from it"
-    if others:
-        rest = [name for group in others for name in group]
-        told += f"; {listed(rest)} {'is' if len(rest) == 1 else 'are'} worse"
+    worse, lower = _others(scale, rank)
+    if worse:
+        told += f"; {listed(worse)} {'is' if len(worse) == 1 else 'are'} worse"
+    if lower:
+        told += (
+            f"; {listed(lower)} {'ranks' if len(lower) == 1 else 'rank'} lower, but no test says so"
+        )
     yield f"{scale.scale.name}, {LEVELS[figure.level]}: {told}"
     yield from _trivial(scale, rank, metrics)
     yield from _beside_people(scale, rank, own)
+
+
+def _others(scale: ScaleConcordance, rank: Ranked) -> tuple[list[str], list[str]]:
+    """Metrics of later groups: those that are told from the first, and others."""
+    best = rank.groups[0][0]
+    names = [name for group in rank.groups[1:] for name in group]
+    tests = [one for one in scale.apart if one.figure == rank.figure and one.a == best]
+    told = {one.b for one in tests if one.told}
+    return [name for name in names if name in told], [name for name in names if name not in told]
 
 
 def _trivial(
@@ -99,7 +112,7 @@ def writable(found: Concordance) -> Iterator[str]:
 def _sentence(found: Concordance, scale: ScaleConcordance, rank: Ranked) -> str:
     metrics = {one.metric: one for one in scale.metrics}
     value, figure = value_of(rank.figure), rank.figure
-    first, *others = rank.groups
+    first = rank.groups[0]
     own = metrics[first[0]].figures[figure]
     sizes = (
         f"{len(scale.people)} systems, {scale.items} items and {scale.raters} raters "
@@ -110,12 +123,14 @@ def _sentence(found: Concordance, scale: ScaleConcordance, rank: Ranked) -> str:
         f"{number(own.value, value)}, {100 * found.level:g} % interval {interval(own, value)}, "
         f"bootstrap over {found.over} (generalising to {OVER[found.over]})."
     )
-    if len(first) > 1:
-        told += f" It could not be told from {listed(first[1:])}"
-        told += f", but was better than {listed([n for g in others for n in g])}" if others else ""
+    worse, lower = _others(scale, rank)
+    same = [*first[1:], *lower]
+    if same:
+        told += f" It could not be told from {listed(same)}"
+        told += f", but was better than {listed(worse)}" if worse else ""
         told += _test(found)
-    elif others:
-        told += f" It was better than {listed([n for g in others for n in g])}{_test(found)}"
+    elif worse:
+        told += f" It was better than {listed(worse)}{_test(found)}"
     chance = scale.chance.get(figure)
     if chance is not None:
         told += (

@@ -32,9 +32,9 @@ OVER = {
     "all": "other systems, items and raters",
 }
 SWAPPED = {
-    "inputs": "other items",
+    "inputs": "other items, of these very systems",
     "systems": "other systems",
-    "both": "other items and systems",
+    "both": "other outputs, if metrics err on each by itself",
 }
 
 

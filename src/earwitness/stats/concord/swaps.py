@@ -114,7 +114,8 @@ def _by_system(asked: _Asked, masks: Bools) -> Floats:
     largest = float(np.abs(cells).max(initial=0))
     if masks.shape[2] == 1:
         means = steady(totals / np.maximum(count, 1), largest)[None, ..., kept]
-        return _chosen(means, people[None], masks[None, :, kept, 0], asked.name)[:, 0]
+        turned = np.broadcast_to(masks[:, :, 0], (len(masks), len(kept)))  # one item turns them all
+        return _chosen(means, people[None], turned[None, :, kept], asked.name)[:, 0]
     turned = masks.swapaxes(0, 1).astype(np.float64)
     found = []
     for own, total in zip(cells, totals, strict=True):
