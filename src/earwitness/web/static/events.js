@@ -42,7 +42,7 @@ export class Events {
     clearTimeout(this.#timer);
     this.#timer = 0;
     const events = this.#batch.splice(0);
-    if (events.length) await this.outbox.add("events", { id: newId(), events });
+    if (events.length) await this.outbox.add({ id: newId(), events });
   }
 
   #away(how) {

@@ -41,11 +41,11 @@ class Flow {
     this.kept = await openKept();
     const heard = { replied: (...told) => this.replied(...told), changed: (...told) => this.saving(...told),
       emptied: () => this.#held && this.#waits && this.go() };
-    this.outbox = new Outbox(this.kept.waiting, link, heard);
+    this.outbox = new Outbox(this.kept.waiting, link, "answers", heard);
     this.drafts = new Drafts(this.kept.drafts, link);
     this.sounds = new Sounds();
     this.level = new Level(link);
-    this.events = new Events(this.outbox);
+    this.events = new Events(new Outbox(this.kept.waiting, link, "events"));
     this.tabs = oneTab(link, (...told) => this.elsewhere(...told));
     if (!this.kept.lasting) addEventListener("beforeunload", (event) => this.waiting && event.preventDefault());
     document.getElementById("withdraw").addEventListener("click", () => this.withdraw());
@@ -57,7 +57,7 @@ class Flow {
   async go() {
     clearTimeout(this.#timer);
     if (this.#elsewhere) return;
-    if ((await this.outbox.waiting()).some((one) => one.to === "answers")) {
+    if ((await this.outbox.waiting()).length) {
       this.hold();
       this.#waits = true;
       this.outbox.send();
@@ -66,6 +66,7 @@ class Flow {
     const found = await ask(`${link}/state${this.#visit}`);
     if (found.status >= 300 || !found.told.progress) return this.away(faultOf(found));
     this.#visit = "";
+    this.saving(0, "");
     await this.show(found.told);
   }
 
@@ -113,7 +114,6 @@ class Flow {
   }
 
   async replied(entry, status, told) {
-    if (entry.to !== "answers") return;
     const { page, values } = entry.body;
     const refused = status >= 300;
     this.refused = refused ? page : "";
@@ -155,7 +155,7 @@ class Flow {
       this.hold();
       this.saving(1, "");
       await this.events.flush();
-      await this.outbox.add("answers", body);
+      await this.outbox.add(body);
       this.#waits = true;
     };
     const { sounds, events, level } = this;
@@ -181,6 +181,7 @@ class Flow {
       const { status, told } = await ask(`${link}/withdraw`, { confirm: true });
       if (told.withdrawn !== true) throw new Error(String(status));
       await this.outbox.clear();
+      await this.events.outbox.clear();
       await this.drafts.only(null);
       await this.show({ withdrawn: true });
     });

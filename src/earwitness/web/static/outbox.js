@@ -1,6 +1,7 @@
 // Everything that goes to the server lies in the outbox first, and leaves it when the server has
-// said that it has it, or why it never will. Answers go before events, in the order in which they were given. An answer keeps the
-// id that it got when it was made, so the server knows it when it comes twice.
+// said that it has it, or why it never will. Answers and events have an outbox each, so that neither
+// waits for the other; what is in one goes in the order in which it was given. An answer keeps the id
+// that it got when it was made, so the server knows it when it comes twice.
 
 const FIRST = 1000;
 const LONGEST = 30000;
@@ -58,26 +59,26 @@ export class Outbox {
   #loose = []; // what the browser would not keep
 
   /** `replied(entry, status, told)` hears of every answer of the server, `changed(n, fault)` of how
-   * many answers wait and why, `emptied()` that nothing does: another tab may have sent it. */
-  constructor(kept, link, { replied, changed, emptied }) {
-    Object.assign(this, { kept, link, replied, changed, emptied });
+   * many entries wait and why, `emptied()` that none does: another tab may have sent it. */
+  constructor(kept, link, to, { replied = () => {}, changed = () => {}, emptied = () => {} } = {}) {
+    Object.assign(this, { kept, link, to, replied, changed, emptied });
     addEventListener("online", () => this.send());
     document.addEventListener("visibilitychange", () => document.hidden || this.send());
   }
 
   /** Put something in and start sending; done when it is kept. */
-  async add(to, body) {
+  async add(body) {
+    const { link, to } = this;
     this.#last = Math.max(Date.now(), this.#last + 1);
     const order = String(this.#last).padStart(15, "0");
-    const key = `${this.link} ${to} ${order} ${body.id}`;
-    const entry = { key, link: this.link, to, body };
+    const entry = { key: `${link} ${to} ${order} ${body.id}`, link, to, body };
     await this.kept.put(entry).catch(() => this.#loose.push(entry));
     this.send();
   }
 
-  /** What waits, answers first. */
+  /** What waits, the oldest first. */
   async waiting() {
-    const own = (await this.kept.all()).filter((one) => one.link === this.link);
+    const own = (await this.kept.all()).filter((one) => one.link === this.link && one.to === this.to);
     own.push(...this.#loose);
     return own.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
@@ -117,8 +118,7 @@ export class Outbox {
   }
 
   async #count() {
-    const all = await this.waiting();
-    this.changed(all.filter((one) => one.to === "answers").length, this.#fault);
+    this.changed((await this.waiting()).length, this.#fault);
   }
 
   /** Send something; why it was not taken, if it was not. */
