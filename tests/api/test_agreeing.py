@@ -158,7 +158,7 @@ def test_baselines_are_named_and_lengths_are_one(tmp_path: Path) -> None:
     found = agreed(tmp_path, scores, rating_rows(votes), scoring=scoring)
     roles = {one.metric: one.baseline for one in found.scales[0].metrics}
     assert roles == {"m": False, "loud": True, "words": True, "length": True}
-    lengths = {one.key: one.value for one in output_lengths(str(outputs))}
+    lengths = {one.key: one.value for one in output_lengths(str(outputs))[0]}
     kept = found.scales[0].metrics[3].systems["S2"]
     assert kept.value == np.mean([lengths[Key(f"i{n}", "S2")] for n in range(7)])
     assert "a baseline" in written(found, "text")
@@ -179,7 +179,7 @@ def test_baselines_are_named_and_lengths_are_one(tmp_path: Path) -> None:
 def test_the_length_of_an_output_is_what_it_has_of_its_kind(
     output: dict[str, Any], length: int
 ) -> None:
-    found = output_lengths([{"item": "a", "system": "S", "output": output}])
+    found, _ = output_lengths([{"item": "a", "system": "S", "output": output}])
     assert found == [Score(Key("a", "S"), "length", length)]
 
 

@@ -8,27 +8,22 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from earwitness import __version__
-from earwitness.api.lengths import LENGTH, output_lengths
+from earwitness.api.lengths import output_lengths
 from earwitness.api.rated import Place, Reading, check_roles, material_of, stored_material
 from earwitness.api.settings import settings_of
-from earwitness.concordance.joined import Metric
+from earwitness.concordance.columns import metrics_of
 from earwitness.concordance.settings import Settings
 from earwitness.concordance.whole import Both, agree
-from earwitness.data import Concordance, Progress, Rating, Score, Study, Value, no_progress
+from earwitness.data import Concordance, Progress, Rating, Score, Study, no_progress
 from earwitness.errors import UsageError, nearest
 from earwitness.formats.scores import ScoreTable, read_scores
 from earwitness.formats.study import read_study
 from earwitness.listening.analysis.doubled import resolve
 from earwitness.listening.analysis.scales import Scales
 from earwitness.listening.analysis.settings import Settings as Plan
-from earwitness.listening.analysis.whole import Material
+from earwitness.listening.analysis.whole import Material, with_anchors
 from earwitness.listening.screened import screen
-from earwitness.metrics import METRICS
-
-TRIVIAL = ("length", "duration", "words")  # columns that are no metrics
 
 
 @dataclass(frozen=True)
@@ -54,6 +49,7 @@ def study_agree(
     study: Place | Study | None = None,
     db: Place | None = None,
     scales: Sequence[str] = (),
+    ends: Sequence[str] = (),
     scoring: Scoring = Scoring(),  # noqa: B008
     reading: Reading = Reading(),  # noqa: B008
     screening: Sequence[str] | None = None,
@@ -66,22 +62,25 @@ def study_agree(
 
     ``ratings`` are answers to a study, in files or in a store (``db``), or tables of ratings;
     listeners are screened as the study plans, or as ``screening`` says. ``scales`` are those to
-    look at, else all. ``how`` has fields of ``Settings``.
+    look at, else all; ``ends`` says how far scales go, such as ``MOS=0:100``. ``how`` has fields of
+    ``Settings``.
     """
     settings = Settings(version=__version__, **how)
     plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
-    asked = settings_of(plan, screening=screening, reference=reference, anchor=anchor)
+    asked = settings_of(plan, screening=screening, reference=reference, anchor=anchor, scales=ends)
     files = [Path(one) for one in _listed(ratings)]
     if db is not None:
         material = stored_material(plan, db, files)
     else:
         material = material_of(files, plan, reading, asked)
     check_roles(material, {"reference": reference, "anchor": anchor})
+    asked = with_anchors(material.ratings, asked)
     counted, _ = resolve(material.ratings, asked.doubled, reference=asked.reference)
     kept, told = _screened(counted, asked, material)
     _known_scales(scales, kept)
     both = _both(_listed(scores), scoring, material, kept, told)
-    return agree(replace(both, kept=asked.chosen), settings, scales, progress=progress)
+    both = replace(both, kept=asked.chosen, scales=Scales(asked.scales))
+    return agree(both, settings, scales, progress=progress)
 
 
 def _listed(given: Place | Sequence[Place]) -> list[Place]:
@@ -118,10 +117,13 @@ def _both(
 ) -> Both:
     tables = [_read(one, scoring) for one in files]
     every = [one for table in tables for one in table.scores]
+    inputs = [table.input for table in tables]
     if scoring.outputs:
-        every += output_lengths(scoring.outputs)
+        lengths, file = output_lengths(scoring.outputs)
+        every += lengths
+        inputs.append(file)
     full, fewer = _by_references(every)
-    metrics, notes = _metrics(full, scoring)
+    metrics, notes = metrics_of(full, scoring.low, scoring.baselines)
     return Both(
         full,
         metrics,
@@ -129,9 +131,11 @@ def _both(
         material.title,
         material.systems,
         Scales({}),
-        (*(table.input for table in tables), *material.inputs),
+        (*inputs, *material.inputs),
         tuple(dict.fromkeys(one for table in tables for one in table.signatures)),
-        (*(n for t in tables for n in t.notes), *notes, *material.notes, *told),
+        tuple(
+            dict.fromkeys((*(n for t in tables for n in t.notes), *notes, *material.notes, *told))
+        ),
         fewer,
     )
 
@@ -153,39 +157,3 @@ def _by_references(scores: Sequence[Score]) -> tuple[list[Score], list[Score]]:
         most[one.metric] = max(most.get(one.metric, 0), one.references)
     full = [one for one in scores if one.references == most[one.metric]]
     return full, [one for one in scores if one.references < most[one.metric]]
-
-
-def _metrics(scores: Sequence[Score], scoring: Scoring) -> tuple[list[Metric], list[str]]:
-    """Columns of scores; one that says the same as an earlier one is left out."""
-    names = list(dict.fromkeys(one.metric for one in scores))
-    for name in (*scoring.low, *scoring.baselines):
-        if name not in names:
-            raise UsageError(f'there is no metric "{name}" — {nearest(name, names)}')
-    values = _own_values()
-    found, notes, seen = [], list[str](), dict[tuple[object, ...], str]()
-    by_name: dict[str, dict[object, float]] = {name: {} for name in names}
-    for one in scores:
-        if (one.key, one.draw) in by_name[one.metric]:
-            raise UsageError(f"{one.metric} stands in two files — keep one")
-        by_name[one.metric][one.key, one.draw] = one.value
-    for name in names:
-        known = values.get(name.partition("@")[0])
-        same = tuple(sorted((str(k), repr(v)) for k, v in by_name[name].items()))
-        if same in seen:
-            notes.append(f"{name} says the same as {seen[same]} of every output; left out")
-            continue
-        seen[same] = name
-        if len({x for x in by_name[name].values() if not np.isnan(x)}) < 2:
-            notes.append(f"{name} says the same of all outputs; left out")
-            continue
-        low = name in scoring.low or (known is not None and known.best == "low")
-        trivial = name in scoring.baselines or name in (*TRIVIAL, LENGTH)
-        unjudged = known is not None and known.best == "none"
-        found.append(Metric(name, low, trivial or unjudged))
-    return found, notes
-
-
-def _own_values() -> dict[str, Value]:
-    """Values of the program's own metrics, by name."""
-    found = [value for kind in METRICS.values() for value in kind.values]
-    return {one.name: one for one in found}

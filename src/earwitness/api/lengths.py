@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from earwitness.data import Key, Score
+from earwitness.data import Input, Key, Score
 from earwitness.errors import InputError, Problem
 from earwitness.formats.check import BadLine, load
 from earwitness.formats.source import Records, Source
@@ -15,26 +15,29 @@ COUNTED = ("boundaries", "positions", "words", "titles", "sentences")
 WRITTEN = ("text", "transcript", "caption")
 
 
-def output_lengths(outputs: str | Records) -> list[Score]:
-    """The length of every output of a file: its boundaries, positions, or words.
+def output_lengths(outputs: str | Records) -> tuple[list[Score], Input]:
+    """The length of every output of a file: its boundaries, positions, or words; and the file.
 
     A line that says no item, system and output is refused.
     """
     source, found, wrong = Source(outputs), list[Score](), list[Problem]()
-    number = 0
-    for block in source.blocks():
-        for line in block.lines:
-            number += 1
-            if not line.strip():
-                continue
-            try:
-                found.append(_score(load(line)))
-            except (BadLine, KeyError, TypeError, ValueError):
-                told = "has no item, system and output whose length can be told"
-                wrong.append(Problem(source.name, number, "", told))
+    for number, line in enumerate(_lines(source), 1):
+        try:
+            found += [_score(load(line))] if line.strip() else []
+        except (BadLine, KeyError, TypeError, ValueError):
+            told = "has no item, system and output whose length can be told"
+            wrong.append(Problem(source.name, number, "", told))
     if wrong:
         raise InputError(wrong, len(wrong), done="read")
-    return found
+    return found, source.read()
+
+
+def _lines(source: Source) -> Iterator[bytes]:
+    try:
+        for block in source.blocks():
+            yield from block.lines
+    except InputError as error:
+        raise InputError(error.problems, error.count, done="read") from None
 
 
 def _score(line: Any) -> Score:

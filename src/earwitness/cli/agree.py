@@ -30,7 +30,13 @@ USUAL = Settings()
 @click.argument("ratings", nargs=-1, type=FILE)
 @click.option("--with", "more", multiple=True, type=FILE, help="More scores, of other metrics.")
 @click.option("--db", help="A store that has the answers, instead of files of them.")
-@click.option("--scale", "scales", multiple=True, help="A scale to look at.  [default: all]")
+@click.option(
+    "--scale",
+    "scales",
+    multiple=True,
+    metavar="NAME[=LOW:HIGH]",
+    help="A scale to look at, and how far it goes.  [default: all]",
+)
 @click.option(
     "--metric", "metrics", multiple=True, help="A column that is a metric.  [default: all]"
 )
@@ -127,6 +133,9 @@ def command(
         columns=dict(pairs(options.pop("columns"), "=")),
         given=dict(pairs(options.pop("given"), "=")),
     )
+    said = options.pop("scales")
+    options["scales"] = [one.partition("=")[0] for one in said]
+    options["ends"] = [one for one in said if "=" in one]
     options["screening"] = screening_of(options.pop("screening"))
     options["levels"] = options["levels"] or LEVELS
     with notes(), bar(unit="scales") as progress:

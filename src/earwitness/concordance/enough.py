@@ -54,19 +54,28 @@ def _enough(
     have: int,
     counts: Sequence[int],
     values: Callable[[int], Floats],
+    names: Sequence[str] = (),
 ) -> Enough:
-    names = [one.name for one in asked.joined.metrics]
+    """A curve of the metrics that have one: those named, or all."""
     points, means, halves = list[tuple[int, dict[str, Estimate]]](), [], []
     for count in counts:
         drawn = values(count)
         level = asked.settings.level
-        own = {name: _estimate(drawn[:, n], level, count) for n, name in enumerate(names)}
+        own = {
+            one.name: _estimate(drawn[:, n], level, count)
+            for n, one in enumerate(asked.joined.metrics)
+            if not names or one.name in names
+        }
         means.append([one.value for one in own.values()])
         halves.append([np.nan_to_num((one.high - one.low) / 2) for one in own.values()])
         points.append((count, own))
     limits = asked.settings.gain, asked.settings.spread
     table, half = np.array(means), np.array(halves)
-    least = {n: enough(counts, table[:, i], half[:, i], *limits) for i, n in enumerate(names)}
+    least = {
+        name: enough(counts, table[:, n], half[:, n], *limits)
+        for n, name in enumerate(points[0][1])
+        if not np.isnan(table[:, n]).all()
+    }
     return Enough(what, figure, have, tuple(points), least, *limits)
 
 
@@ -84,9 +93,14 @@ def _estimate(drawn: Floats, level: float, count: int) -> Estimate:
 
 def _references(asked: Asked, figure: Figure, scores: Sequence[Score]) -> list[Enough]:
     """From scores with fewer references, each draw of these by itself."""
-    counts = sorted({one.references for one in scores})
-    if len(counts) < 2:
+    known: dict[str, set[int]] = {}
+    for one in scores:
+        if one.references:
+            known.setdefault(one.metric, set()).add(one.references)
+    names = [name for name, own in known.items() if len(own) > 1]
+    if not names:
         return []
+    counts = sorted({count for name in names for count in known[name]})
     joined, people = asked.joined, asked.grid.people
 
     def values(count: int) -> Floats:
@@ -99,4 +113,4 @@ def _references(asked: Asked, figure: Figure, scores: Sequence[Score]) -> list[E
             rows.append(value(Grid(table, people), figure.level, [figure.coefficient]).value[0])
         return np.array(rows)
 
-    return [_enough(asked, figure, "references", counts[-1], counts, values)]
+    return [_enough(asked, figure, "references", counts[-1], counts, values, names)]

@@ -55,6 +55,10 @@ class Settings:
                 raise UsageError(f"{name} must be 1 or more, got {getattr(self, name)}")
         if self.folds < 2:
             raise UsageError(f"folds must be 2 or more, got {self.folds}")
+        if not self.ranked:
+            known = ", ".join(COEFFICIENTS[self.coefficient].levels)
+            told = f"{self.coefficient} is not taken at level {'+'.join(self.levels)}"
+            raise UsageError(f"{told} — it is at {known}")
         if self.seed < 0:
             raise UsageError(f"seed must be 0 or more, got {self.seed}")
 
@@ -70,10 +74,9 @@ class Settings:
     @property
     def ranked(self) -> list[Figure]:
         """Figures by which metrics are ranked."""
-        levels = [one for one in self.ranking if one in self.levels]
-        return [
-            Figure(one, self.coefficient) for one in levels if self.coefficient in names_at(one)
-        ]
+        levels = [one for one in self.ranking if one in self.levels] or list(self.levels)
+        fitting = [one for one in levels if self.coefficient in names_at(one)]
+        return [Figure(one, self.coefficient) for one in fitting]
 
     @property
     def signature(self) -> str:
@@ -81,7 +84,7 @@ class Settings:
         parts = [
             f"earwitness={self.version}",
             f"concordance(levels={'+'.join(self.levels)},rank={self.coefficient}@"
-            f"{'+'.join(self.ranking)},"
+            f"{'+'.join(one.level for one in self.ranked)},"
             f"calibration={self.folds}folds,mapping={self.mapping})",
             f"bootstrap(over={self.over},draws={self.draws},level={self.level:g})",
             f"permutation(swap={self.swap},n={self.permutations},correction={self.correction})",

@@ -25,7 +25,7 @@ def _warnings(asked: Asked) -> Iterator[str]:
     own, settings = asked.joined, asked.settings
     systems, items = len(own.systems), len(own.items)
     raters = asked.given.size[2]
-    if systems < FEW_SYSTEMS:
+    if systems < FEW_SYSTEMS and "system" in asked.levels:
         yield (
             f"{systems} systems are few: with them even a metric that knows nothing may seem to "
             "agree at the system level (see the row of chance)"

@@ -56,7 +56,7 @@ class Material:
 def analyse(material: Material, settings: Settings, *, progress: Progress = no_progress) -> Results:
     """Everything that follows from ratings."""
     _check(material, settings)
-    settings = _with_anchors(material.ratings, settings)
+    settings = with_anchors(material.ratings, settings)
     counted, doubled = resolve(material.ratings, settings.doubled, reference=settings.reference)
     found = screen(
         counted,
@@ -112,7 +112,7 @@ def _check(material: Material, settings: Settings) -> None:
             raise UsageError(f'there is no system "{name}" — {nearest(name, known - {""})}')
 
 
-def _with_anchors(ratings: Sequence[Rating], settings: Settings) -> Settings:
+def with_anchors(ratings: Sequence[Rating], settings: Settings) -> Settings:
     """The anchors of MUSHRA by their usual names, if nothing is said."""
     if settings.anchor or all(one.scale != BASIC.name for one in ratings):
         return settings

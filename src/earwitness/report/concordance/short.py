@@ -94,11 +94,11 @@ def _enough(curves: tuple[Enough, ...]) -> Iterator[str]:
         what, level = one.what, LEVELS[one.figure.level]
         if all(needed):
             most = max(needed)
-            verb = "is" if most == 1 else "are"
-            yield f"{most} {what} {verb} enough {level} ({one.have} are there)"
+            many = f"{most} {what} are" if most > 1 else f"1 {what.removesuffix('s')} is"
+            yield f"{many} enough {level} ({one.have} are there)"
         else:
             short = [name for name, count in one.enough.items() if not count]
-            yield f"{level}, {one.have} {what} are too few for {listed(short)}"
+            yield f"{level}, {one.have} {what} are not shown to be enough for {listed(short)}"
 
 
 def writable(found: Concordance) -> Iterator[str]:
