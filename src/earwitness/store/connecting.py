@@ -47,15 +47,6 @@ class Database:
         self.writer.dispose()
         self.reader.dispose()
 
-    def scrub(self) -> None:
-        """See to it that what was deleted is not left in files of SQLite, unless somebody reads."""
-        if self.writer.dialect.name == "sqlite":
-            with self.writer.connect() as connection:
-                driver: Any = connection.connection.driver_connection
-                driver.execute("PRAGMA busy_timeout = 1000")  # writers wait meanwhile
-                driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-                driver.execute(f"PRAGMA {PRAGMAS[0]}")
-
 
 def connect(address: str) -> Database:
     """A database by its address, or by the path of a file of SQLite."""

@@ -29,8 +29,10 @@ from earwitness.store.records import (
     State,
     Visit,
 )
+from earwitness.store.scrubbing import Scrubber
 from earwitness.store.writer import Writer
 
+SCRUBBING = 1.0  # seconds to wait for it; it goes on in any case
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -43,6 +45,8 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self._database, self._writer = database, Writer(database.writer)
+        self._scrubber = Scrubber(database.reader)
+        self._scrubber.ask()  # another process may have been killed before it could
 
     @classmethod
     def open(cls, address: str | PathLike[str], *, version: str = "") -> Self:
@@ -62,6 +66,7 @@ class Store:
     def close(self) -> None:
         """Finish what was asked for, and let go of the database."""
         self._writer.close()
+        self._scrubber.close()
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -194,11 +199,11 @@ class Store:
     def withdraw(self, study: str, listener: int) -> None:
         """Delete all that came from a listener; the number stays used.
 
-        Unlike the job of this name, it also overwrites what was deleted in files of SQLite.
+        Unlike the job of this name, it also sees to it that nothing is left in the log of SQLite:
+        at once, or as soon as nobody reads there any more.
         """
         self.write(finishing.withdraw, study, listener).result()
-        with _told():
-            self._database.scrub()
+        self._scrubber.ask().wait(SCRUBBING)
 
     def status(self, study: str) -> list[ListenerStatus]:
         """How far every listener is, by number."""
