@@ -121,6 +121,27 @@ def test_answers_of_before_count_and_can_be_set_aside(address: str) -> None:
         assert [one.meta for one in store.history(DIGEST)] == [None, None, {"plays": []}]
 
 
+def test_who_withdrew_before_is_not_known_and_who_withdraws_now_is(address: str) -> None:
+    made(address, 3)
+    ask(address, f"INSERT INTO studies (digest, title, added) VALUES ('{DIGEST}', 'Old', 'then')")
+    ask(address, f"{LISTENER}(1, 1, 'token 1', 'withdrawn', 'then', NULL)")
+    ask(address, f"{LISTENER}(1, 2, 'token 2', 'joined', 'then', NULL)")
+    ask(address, f"{LISTENER}(1, 3, 'token 3', 'open', NULL, NULL)")
+    ask(address, "UPDATE listeners SET outside = '5f8a' WHERE number = 2")
+    with Store.open(address, version="1.2.3") as store:
+        assert store.claimed(DIGEST, outside="5f8b") is None
+        known = store.claimed(DIGEST, outside="5f8a")
+        assert known is not None
+        assert known.number == 2
+        store.withdraw(DIGEST, 2)
+        again = store.claim(DIGEST, outside="5f8a")
+        assert again is not None
+        assert (again.number, again.state, again.outside) == (2, State.WITHDRAWN, None)
+        assert store.free(DIGEST) == 1
+    versions = ask(address, "SELECT version FROM migrations ORDER BY number")
+    assert versions == [*[("0.0.1",)] * 3, ("1.2.3",)]
+
+
 def test_a_step_that_fails_leaves_nothing_behind(address: str) -> None:
     made(address, 1)
     ask(address, "CREATE TABLE events (something INTEGER)")
@@ -135,10 +156,10 @@ def test_a_step_that_fails_leaves_nothing_behind(address: str) -> None:
 
 def test_a_store_of_a_later_version_is_refused_and_left_alone(address: str) -> None:
     Store.open(address, version="1.2.3").close()
-    ask(address, "INSERT INTO migrations VALUES (4, 'something new', 'now', '9.8.7')")
-    with pytest.raises(UsageError, match=r"later program \(earwitness 9.8.7; step 4, .* knows 3"):
+    ask(address, "INSERT INTO migrations VALUES (5, 'something new', 'now', '9.8.7')")
+    with pytest.raises(UsageError, match=r"later program \(earwitness 9.8.7; step 5, .* knows 4"):
         Store.open(address)
-    assert len(ask(address, "SELECT * FROM migrations")) == 4
+    assert len(ask(address, "SELECT * FROM migrations")) == 5
 
 
 def test_tables_of_another_program_are_refused_and_left_alone(address: str) -> None:
@@ -157,7 +178,7 @@ def test_many_who_open_an_empty_database_at_once_make_it_once(address: str) -> N
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(opened, range(16)))
     rows = ask(address, "SELECT number, version FROM migrations ORDER BY number")
-    assert [number for number, _ in rows] == [1, 2, 3]
+    assert [number for number, _ in rows] == [1, 2, 3, 4]
     assert len({version for _, version in rows}) == 1
 
 

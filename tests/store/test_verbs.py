@@ -107,6 +107,30 @@ def test_the_same_person_may_be_in_two_studies(store: Store) -> None:
     assert [one and one.number for one in both] == [3, 1]
 
 
+def test_who_has_withdrawn_is_known_and_nothing_says_who_it_was(store: Store, address: str) -> None:
+    store.add_study("e" * 64, "Another")
+    store.add_listeners("e" * 64, [1, 2], open=True)
+    for study in (DIGEST, "e" * 64):
+        first = store.claim(study, outside="5f8a")
+        assert first is not None
+        store.withdraw(study, first.number)
+        for again in (store.claim, store.claimed):
+            gone = again(study, outside="5f8a")
+            assert gone is not None
+            assert (gone.number, gone.state) == (first.number, State.WITHDRAWN)
+            assert gone.token == first.token
+        assert store.free(study) == 1
+        assert store.free(study, Quota(1, 4)) == 0
+        assert store.claimed(study, outside="5f8b") is None
+        assert store.claim(study, outside="5f8b") is not None
+    kept = ask(address, "SELECT gone FROM listeners WHERE gone IS NOT NULL")
+    assert len({one for (one,) in kept}) == 2  # each study has a secret of its own
+    told = repr([list(store.export(DIGEST, private=True)), kept])
+    assert "5f8a" not in told
+    secret = ask(address, "SELECT secret FROM studies")[0][0]
+    assert secret not in told
+
+
 def test_a_claim_says_by_what(store: Store) -> None:
     with pytest.raises(UsageError, match="either the id of another service or"):
         store.claim(DIGEST)
@@ -324,7 +348,7 @@ def test_an_export_has_every_row_and_no_links_unless_asked(store: Store) -> None
     store.add_events(DIGEST, 1, [PLAYED])
     told: list[dict[str, Any]] = json.loads(json.dumps(list(store.export(DIGEST))))
     assert [one["record"] for one in told] == (
-        ["migration"] * 3 + ["study"] + ["listener"] * 4 + ["answer"] * 2 + ["event"]
+        ["migration"] * 4 + ["study"] + ["listener"] * 4 + ["answer"] * 2 + ["event"]
     )
     assert [one["version"] for one in told[:2]] == ["1.2.3"] * 2
     corrected = told[-2]
@@ -340,12 +364,12 @@ def test_an_export_comes_in_portions(store: Store, monkeypatch: pytest.MonkeyPat
     for number in range(20):
         store.add_answer(answer(str(number)), f"id {number}")
     records = store.export(DIGEST)
-    first = [next(records) for _ in range(10)]
+    first = [next(records) for _ in range(11)]
     store.add_answer(answer("late"), "late")  # is not in what was begun before
     pages = [one["page"] for one in (*first, *records) if one["record"] == "answer"]
     assert pages == [str(number) for number in range(20)]
     half = store.export(DIGEST)
-    assert [next(half)["record"] for _ in range(9)][-1] == "answer"  # and no more of it
+    assert [next(half)["record"] for _ in range(10)][-1] == "answer"  # and no more of it
 
 
 def test_answers_are_those_that_a_file_of_answers_has(store: Store, tmp_path: Path) -> None:

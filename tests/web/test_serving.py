@@ -229,6 +229,20 @@ def test_the_quota_counts_everybody_who_ever_came(folder: Path, address: str) ->
         assert client.post("/join?PROLIFIC_PID=c").status_code == 403
 
 
+def test_who_has_withdrawn_and_comes_again_is_told_so_and_gets_no_other_place(
+    folder: Path, address: str
+) -> None:
+    with served(study(folder, "acr", NO_REST), address, open=2) as client:
+        own, site = join(client, "?PROLIFIC_PID=a"), site_of(client)
+        take(client, own, stop="1.1")
+        client.post(f"{own}/withdraw", json={"confirm": True})
+        for again in (client.get, client.post):
+            got = again("/join?PROLIFIC_PID=a", follow_redirects=False)
+            assert (got.status_code, got.headers["location"]) == (303, own)
+        assert client.get(f"{own}/state").json()["withdrawn"]
+        assert site.store.free(site.digest, site.quota) == 1
+
+
 def test_to_look_at_the_open_link_takes_no_place(folder: Path, address: str) -> None:
     with served(study(folder, "acr", NO_REST), address, open=2) as client:
         site = site_of(client)

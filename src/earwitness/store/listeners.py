@@ -15,11 +15,13 @@ from sqlalchemy import (
     delete,
     func,
     insert,
+    or_,
     select,
     update,
 )
 
 from earwitness.errors import UsageError
+from earwitness.store.knowing import hashed, secret_of
 from earwitness.store.records import Listener, State, now
 from earwitness.store.tables import answers, events, listeners, studies
 from earwitness.store.texts import named, plain
@@ -94,11 +96,11 @@ def claim(
     The same person, by what another service calls them (``outside``) or by an id that their browser
     made (``request``), gets the same number again.
     """
+    known = claimed(connection, study, outside=outside, request=request)
+    if known is not None:
+        return known
     column, by = _person(outside, request)
     serial = study_serial(connection, study)
-    own = (listeners.c.study == serial) & (column == by)
-    if (known := _find(connection, own)) is not None:
-        return known
     if quota is not None and not _left(connection, serial, quota):
         return None
     free = _free(serial, quota)
@@ -107,16 +109,22 @@ def claim(
     connection.execute(
         update(listeners).where(listeners.c.serial == next_one.scalar_subquery()).values(change)
     )
-    return _find(connection, own)
+    return _find(connection, (listeners.c.study == serial) & (column == by))
 
 
 def claimed(
     connection: Connection, study: str, *, outside: str | None = None, request: str | None = None
 ) -> Listener | None:
-    """The number that a person has claimed, if any; nothing is taken."""
+    """The number that a person has claimed, if any, also who has withdrawn; nothing is taken."""
     column, by = _person(outside, request)
     serial = study_serial(connection, study)
-    return _find(connection, (listeners.c.study == serial) & (column == by))
+    found = _find(connection, (listeners.c.study == serial) & (column == by))
+    if found is not None or outside is None:
+        return found
+    if (secret := secret_of(connection, study)) is None:
+        return None
+    gone = listeners.c.gone == hashed(secret, outside)
+    return _find(connection, (listeners.c.study == serial) & gone)
 
 
 def free(connection: Connection, study: str, quota: Quota | None = None) -> int:
@@ -128,7 +136,8 @@ def free(connection: Connection, study: str, quota: Quota | None = None) -> int:
 
 def _left(connection: Connection, serial: int, quota: Quota) -> int:
     """How many more may come: everybody counts who ever came, also who has withdrawn since."""
-    came = listeners.c.outside.is_not(None) | listeners.c.request.is_not(None)
+    by = (listeners.c.outside, listeners.c.request, listeners.c.gone)
+    came = or_(*(column.is_not(None) for column in by))
     own = select(func.count()).where(listeners.c.study == serial, came)
     return max(0, quota.most - (connection.scalar(own) or 0))
 

@@ -110,6 +110,14 @@ CREATE TABLE events (
             "ALTER TABLE answers ADD COLUMN aside INTEGER NOT NULL DEFAULT 0",
         ),
     ),
+    Step(
+        4,
+        "who has withdrawn is known again",
+        (
+            "ALTER TABLE studies ADD COLUMN secret TEXT",
+            "ALTER TABLE listeners ADD COLUMN gone TEXT",
+        ),
+    ),
 )
 
 

@@ -3,7 +3,8 @@
 An answer that corrects none supersedes ``""``: so one rule, that listener, page and what is
 superseded are unique together, says both that a page is answered once and that an answer is
 corrected once. A row that is ``aside`` is no answer: it sets aside the one that it supersedes, and
-the page is open again.
+the page is open again. Of who has withdrawn, ``gone`` is what another service called them, hashed
+with the ``secret`` of the study.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ studies = Table(
     _text("digest"),
     _text("title"),
     _text("added"),
+    _perhaps("secret"),
     UniqueConstraint("digest"),
 )
 listeners = Table(
@@ -72,6 +74,7 @@ listeners = Table(
     _perhaps("finished"),
     _perhaps("withdrawn"),
     _perhaps("code"),
+    _perhaps("gone"),
     UniqueConstraint("token"),
     UniqueConstraint("study", "number"),
     UniqueConstraint("study", "outside"),
