@@ -57,7 +57,7 @@ def plays(view: Mapping[str, Any]) -> list[dict[str, Any]]:
     """All sounds of a page, played once to their end, for each question where that is asked."""
     names = [""] if view["switching"] else [one["name"] for one in view["questions"]]
     return [
-        {"sound": number, "question": name, "started": "2026-01-01", "seconds": 0.1, "ended": True}
+        {"sound": number, "question": name, "started": "2026-01-01", "seconds": 1.5, "ended": True}
         for name in names
         for number in range(len(view["sounds"]))
     ]

@@ -15,6 +15,8 @@ from starlette.testclient import TestClient
 from browsing import answer, link, served, site_of, take
 from earwitness.store import State
 from earwitness.web import state as state_module
+from earwitness.web.played import unheard
+from studies import sound
 from taking import Anyone, study
 
 NO_REST = "rest_minutes: 0\n"
@@ -150,6 +152,53 @@ def test_sounds_must_be_heard_for_every_question_and_not_too_often(folder: Path)
         meta = {"plays": [*cut, *plays]}  # what was cut off may be heard again
         got = client.post(f"{own}/answers", json={**sent, "meta": meta})
         assert got.json()["status"] == "stored"
+
+
+@pytest.mark.parametrize(
+    ("lasted", "believed"),
+    [(0, False), (1.89, False), (1.91, True), (2, True), (9, True), (None, False), ("2", False)],
+)
+def test_a_play_that_was_clearly_too_short_is_not_believed(
+    folder: Path, lasted: Any, believed: bool
+) -> None:
+    for path in folder.glob("*/*.wav"):
+        sound(path, seconds=2)
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
+        own = link(client)
+        page = take(client, own, stop="training.1")["page"]
+        sent = answer(page, {"QUALITY": 1})
+        sent["meta"]["plays"][0]["seconds"] = lasted
+        got = client.post(f"{own}/answers", json=sent)
+        assert got.status_code == (200 if believed else 422)
+        if not believed:
+            told = ["sound 0 was not heard to its end for QUALITY"]
+            assert got.json()["error"]["details"] == told
+            sent["meta"]["plays"] += [{**sent["meta"]["plays"][0], "seconds": 2}]
+            assert client.post(f"{own}/answers", json=sent).status_code == 200
+
+
+def test_a_short_sound_may_seem_shorter_by_a_twentieth_of_a_second() -> None:
+    view = {"sounds": [{}], "questions": [{"name": "Q"}], "switching": False, "plays": 1}
+    play = {"sound": 0, "question": "Q", "ended": True}
+    for lasted, wrong in ((0.051, 0), (0.049, 1)):
+        plays = {"plays": [{**play, "seconds": lasted}]}
+        assert len(unheard(view, plays, [0.1])) == wrong
+        assert unheard(view, plays, [None]) == []
+
+
+def test_that_sounds_were_fetched_is_kept_once_a_page(folder: Path, address: str) -> None:
+    with served(study(folder, "acr", NO_REST), address) as client:
+        own, site = link(client), site_of(client)
+        [ahead] = client.get(f"{own}/state").json()["ahead"]
+        assert client.get(ahead).status_code == 200
+        assert site.store.add_events(site.digest, 1, []) == 0  # comes after all that was asked for
+        assert site.store.events(site.digest, 1) == []  # nobody has agreed to anything yet
+        state = take(client, own, stop="1.1")
+        for address in [state["page"]["sounds"][0]["address"], *state["ahead"]] * 2:
+            assert client.get(address).status_code == 200
+        site.store.add_events(site.digest, 1, [])
+        found = [(one.what, one.page) for one in site.store.events(site.digest, 1)]
+        assert found == [("fetched", "1.1"), ("fetched", "1.2")]
 
 
 def test_a_rest_lasts_as_long_as_the_clock_of_the_server_says(

@@ -123,7 +123,8 @@ def _checked(
         read_page(now.site.design.study, asked, values, now.listener.number)
     except BadAnswer as error:
         raise _wrong(error.wrong, misfits_told(error, asked.view, now.site.words)) from None
-    if is_open and (wrong := unheard(asked.view, meta)):
+    seconds = now.site.heard.seconds(now.course.sounds[page])
+    if is_open and (wrong := unheard(asked.view, meta, seconds)):
         raise _wrong(wrong, [now.site.words.page("hear_again")])
     return now, values
 

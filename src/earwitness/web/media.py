@@ -14,10 +14,13 @@ from starlette.responses import Response
 from earwitness.audio.files import read_sound, write_wav
 from earwitness.audio.form import SUBTYPES, widened
 from earwitness.errors import EarwitnessError
+from earwitness.store import Event, add_events
 from earwitness.web.errors import Refusal
 from earwitness.web.listen import here
 
 KEPT = tuple(SUBTYPES)  # what is decoded to as many bits; others to floats
+
+FETCHED = "fetched"  # the event that says that sounds of a page were sent
 
 
 async def sound(request: Request) -> Response:
@@ -34,6 +37,9 @@ def _content(request: Request) -> bytes:
     files = now.course.sounds.get(page, ())
     if now.shut or page not in allowed or number >= len(files):
         raise Refusal(403, "not_now", "this sound is not to be heard now")
+    if now.visit.pages:  # who has not answered anything leaves no trace
+        fetched = Event(f"{FETCHED} {page}", page, FETCHED)  # an id that is kept once
+        now.site.store.write(add_events, now.site.digest, now.listener.number, (fetched,))
     try:
         return sound_bytes(now.site.folder / files[number], now.site.heard.sample)
     except (OSError, EarwitnessError, struct.error) as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,11 @@ class Heard:
     files: Mapping[str, Measured]
     sample: tuple[int, int] | None
     told: tuple[str, ...]
+
+    def seconds(self, names: Sequence[str]) -> list[float | None]:
+        """How long sounds last, by their files; None where that is not known."""
+        known = [self.files.get(name) for name in names]
+        return [None if one is None else one.seconds for one in known]
 
     @property
     def warning(self) -> str:
