@@ -20,6 +20,7 @@ from earwitness.formats.study import read_study
 from earwitness.listening.device import ROUNDS, drawn
 from earwitness.listening.digest import with_digest
 from earwitness.listening.pages import pages
+from earwitness.web.course import make_course
 from studies import udase
 from taking import Anyone, study
 
@@ -46,6 +47,21 @@ def test_the_device_page_comes_before_the_first_sound(folder: Path) -> None:
     made = study_design(study(folder, "p835", DEVICE))
     shown = [page.name for page in pages(made.study, made.plans[0], lambda *_: "")]
     assert shown[:5] == ["consent", "before", "instructions", "device", "training.0"]
+
+
+def test_the_time_that_is_left_counts_forms_and_the_device_page(folder: Path) -> None:
+    bare = study(folder, "acr", "rest_minutes: 0\n").read_text()
+    path, left = folder / "acr.yaml", list[float]()
+    for text in (bare, bare + DEVICE, bare.replace("I may stop at any time.", '""')):
+        path.write_text(text)
+        course = make_course(study_design(path), 1)
+        left.append(course.minutes[0] * 60)
+        assert course.minutes[-1] == 0
+    plain, device, no_consent = left
+    assert device - plain == pytest.approx(20 + 10 + 50 + 50)
+    assert plain - no_consent == pytest.approx(10)
+    trials = 5 * (0.1 + 4)  # practice and four that count, each heard and rated
+    assert plain == pytest.approx(trials + 4 * 10)
 
 
 def test_every_listener_has_rounds_of_their_own_and_every_place_alike() -> None:

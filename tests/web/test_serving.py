@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import pytest
 from browsing import answer, join, link, served, site_of, take
 from earwitness.errors import StoreError, UsageError
 from earwitness.store import Store
-from earwitness.web import Settings
+from earwitness.web import Settings, security
 from earwitness.web.security import HEADERS, LARGEST
 from taking import study
 
@@ -129,6 +131,32 @@ def test_requests_that_are_too_large_are_refused(folder: Path) -> None:
     with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
         got = client.post(f"{link(client)}/answers", content=b" " * (LARGEST + 1))
         assert (got.status_code, got.json()["error"]["code"]) == (413, "too_large")
+
+
+def test_a_body_that_does_not_come_to_its_end_is_waited_for_only_so_long(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(security, "PATIENCE", 0.05)
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
+        sent = list[Any]()
+
+        async def receive() -> dict[str, Any]:
+            if sent_first:
+                sent_first.clear()
+                return {"type": "http.request", "body": b'{"id"', "more_body": True}
+            await asyncio.Event().wait()
+            raise AssertionError("nobody sets it")
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        sent_first = [True]
+        path = f"{link(client)}/answers"
+        scope = {"type": "http", "method": "POST", "path": path, "headers": [], "query_string": b""}
+        asyncio.run(client.app(scope, receive, send))  # type: ignore[arg-type]
+    assert sent[0]["status"] == 408
+    assert (b"connection", b"close") in sent[0]["headers"]
+    assert json.loads(sent[1]["body"])["error"]["code"] == "too_slow"
 
 
 def test_below_a_root_path_all_addresses_have_it(folder: Path) -> None:

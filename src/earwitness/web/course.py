@@ -10,13 +10,16 @@ from earwitness.data import Design, Study
 from earwitness.listening.design.minutes import trial_seconds
 from earwitness.listening.pages import REST, Page, pages
 
+QUESTION = 10.0  # seconds that one of a form takes, reading included
+STEPS = {"level": 20.0, "sides": 10.0, "huggins": 50.0, "antiphase": 50.0}  # of a device page
+
 
 @dataclass(frozen=True)
 class Course:
     """All pages in order; the last one is the end, and is never answered.
 
     ``sounds`` are the files of every page, from the folder of the study; ``minutes`` says for every
-    page how long it takes from there to the end.
+    page how long it takes from there to the end. Pages that only tell take no time.
     """
 
     pages: tuple[Page, ...]
@@ -73,7 +76,10 @@ def make_course(design: Design, listener: int) -> Course:
 def _minutes(study: Study, page: Page, seconds: Mapping[str, float]) -> float:
     if page.trial is not None:
         return trial_seconds(study, page.trial, seconds[page.trial.item]) / 60
-    return study.rest_minutes if page.view["kind"] == REST else 0.0
+    if page.view["kind"] == REST:
+        return study.rest_minutes
+    steps = sum(STEPS[step] for step in page.view.get("steps", ()))
+    return (steps + QUESTION * len(page.view.get("questions", ()))) / 60
 
 
 def _session(name: str) -> str:

@@ -54,7 +54,8 @@ async def refused(request: Request, error: Exception) -> Response:
     if "text/html" in request.headers.get("accept", ""):
         page = notice(request.app.state.site, "not_found" if found.status == 404 else "failed")
         return HTMLResponse(page, found.status)
-    return JSONResponse(found.body, found.status)
+    headers = {"Connection": "close"} if found.status == 408 else {}
+    return JSONResponse(found.body, found.status, headers)
 
 
 def _refusal(error: Exception) -> Refusal:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -13,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from earwitness.web.errors import Refusal
 
 LARGEST = 256 * 1024  # bytes of a request
+PATIENCE = 30.0  # seconds for all of it
 DEEPEST = 20  # lists and objects within each other
 DIGITS = 300  # of a whole number: more are no number of any database
 POLICY = {
@@ -68,11 +70,7 @@ class Guarded:
 
 async def sent(request: Request) -> Mapping[str, Any]:
     """The body of a request: an object of JSON that is not too large."""
-    found = bytearray()
-    async for part in request.stream():
-        found += part
-        if len(found) > LARGEST:
-            raise Refusal(413, "too_large", f"more than {LARGEST:,} bytes")
+    found = await _body(request)
     try:
         value = json.loads(found, parse_constant=_no_number, parse_int=_whole_number)
     except (ValueError, RecursionError):
@@ -82,6 +80,20 @@ async def sent(request: Request) -> Mapping[str, Any]:
     if _depth(value) > DEEPEST:
         raise Refusal(400, "too_deep", f"more than {DEEPEST} lists and objects within each other")
     return value
+
+
+async def _body(request: Request) -> bytes:
+    """All of a body, which must come in good time: else many slow ones would fill the server."""
+    found = bytearray()
+    try:
+        async with asyncio.timeout(PATIENCE):
+            async for part in request.stream():
+                found += part
+                if len(found) > LARGEST:
+                    raise Refusal(413, "too_large", f"more than {LARGEST:,} bytes")
+    except TimeoutError:
+        raise Refusal(408, "too_slow", f"no whole request within {PATIENCE:g} s") from None
+    return bytes(found)
 
 
 def _depth(value: Any) -> int:
