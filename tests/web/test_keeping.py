@@ -272,6 +272,32 @@ def test_everything_that_is_kept_can_be_exported(folder: Path, address: str) -> 
     assert not any("token" in one for one in records)
 
 
+def test_a_store_that_links_made_is_told(folder: Path) -> None:
+    path, db = study(folder, "acr", MORE), str(folder / "typo.db")
+    for address in (db, f"sqlite:///{folder / 'other.db'}"):
+        command = ("study", "links", str(path), "--db", address)
+        assert f"note: {address} was not there, and is a new store now\n" in run(*command).stderr
+        assert run(*command).stderr == ""
+    assert run("study", "links", str(path)).stderr == ""  # beside the study file, as expected
+
+
+@pytest.mark.parametrize("table", [False, True])
+def test_what_was_answered_can_be_told_without_sounds(folder: Path, table: bool) -> None:
+    path = study(folder, "acr", MORE + "material: clips.csv\n" * table)
+    (folder / "clips.csv").write_text("name,seconds\n" + "".join(f"{one},0.1\n" for one in "abcd"))
+    with served(path, str(folder / "study.db")) as client:
+        take(client, link(client))
+    verbs = (["status"], ["export"], ["export", "--all"])
+    commands = [["study", *verb, str(path)] for verb in verbs]
+    before = [run(*command).stdout for command in commands]
+    for sound in folder.glob("*/*.wav" if table else "C1/*.wav"):
+        sound.unlink()
+    assert [run(*command).stdout for command in commands] == before
+    assert all(before)
+    with pytest.raises(InputError, match=r"no file of \"C1\" is there"):
+        read_study(path)
+
+
 @pytest.mark.parametrize("verb", ["status", "export"])
 def test_a_store_that_is_not_there_is_not_made(folder: Path, verb: str) -> None:
     path = study(folder, "acr", MORE)

@@ -75,6 +75,12 @@ def store_address(study: Place, db: Place | None) -> str:
     return fspath(db) if db else str(Path(study).parent / FILE)
 
 
+def is_there(db: Place) -> bool:
+    """Whether a store is there; of servers of databases, it is taken to be."""
+    address = fspath(db).removeprefix("sqlite:///")
+    return "://" in address or Path(address).is_file()
+
+
 @contextmanager
 def opened(plan: Study, db: Place, *, new: bool = False) -> Iterator[Store]:
     """A store that has this study; a ``new`` one is made where there is none.
@@ -82,7 +88,7 @@ def opened(plan: Study, db: Place, *, new: bool = False) -> Iterator[Store]:
     It warns of answers to another form of the study.
     """
     address = fspath(db)
-    if not new and "://" not in address and not Path(address).is_file():
+    if not new and not is_there(address):
         raise UsageError(f"{address}: there is no store — earwitness serve makes one")
     with Store.open(address, version=__version__) as store:
         for note in other_forms(store, plan):
@@ -179,7 +185,7 @@ class _Shown:
 
 def stored_answers(study: StudyGiven, db: Place) -> Stored:
     """Answers that count, listener by listener; pages that only tell are left out."""
-    made = study_design(study)
+    made = study_design(_plan(study))
     with opened(made.study, db) as store:
         found = store.counting(made.study.digest)
     shown = _Shown(made.study)
@@ -213,4 +219,5 @@ def _named(address: str) -> str:
 
 
 def _plan(study: StudyGiven) -> Study:
-    return study if isinstance(study, Study) else read_study(Path(study))
+    """A study; what it has of answers can be told without its sounds."""
+    return study if isinstance(study, Study) else read_study(Path(study), heard=False)

@@ -49,7 +49,13 @@ def links(study: Path, db: str | None, base: str, to: str, **which: int | None) 
     Who has a link can answer as that listener: send each to one person. Whoever has a link has no
     open place, and the other way round.
     """
-    from earwitness.api.keeping import store_address, study_links, study_unblock, study_uninvite
+    from earwitness.api.keeping import (
+        is_there,
+        store_address,
+        study_links,
+        study_unblock,
+        study_uninvite,
+    )
 
     address = store_address(study, db)
     if len([one for one in which.values() if one is not None]) > 1:
@@ -63,7 +69,10 @@ def links(study: Path, db: str | None, base: str, to: str, **which: int | None) 
             told = ", ".join(map(str, numbers)) or "nobody"
             click.echo(f"took back the links of: {told}", err=True)
         else:
+            new = not is_there(address)
             _print(study_links(study, address, base=base.rstrip("/"), first=which["first"]), to)
+            if new and db is not None:
+                click.echo(f"note: {db} was not there, and is a new store now", err=True)
 
 
 @click.command("status")

@@ -27,11 +27,18 @@ from earwitness.listening.screening import SCREENS
 Value = dict[str, Any]
 
 
-def read_study(path: str | Path, *, without: Sequence[str] = (), practice: bool = True) -> Study:
+def read_study(
+    path: str | Path,
+    *,
+    without: Sequence[str] = (),
+    practice: bool = True,
+    heard: bool = True,
+) -> Study:
     """A study, or all that is wrong with its file and with what it names.
 
     Sounds ``without`` which it is read are not looked for; without ``practice`` there need be no
-    room for that, since clips will be chosen later.
+    room for that, since clips will be chosen later. A study that is not ``heard`` any more may lack
+    sounds, as long as it is known from a table, or from others, what clips there are.
     """
     place = Path(path)
     file = read_yaml(place)
@@ -45,7 +52,8 @@ def read_study(path: str | Path, *, without: Sequence[str] = (), practice: bool 
     usable = {key: one for key, one in usable.items() if key not in wrong}
     if {"systems", "blocks"} <= set(usable):  # the rest of the file can be looked at
         value = _filled({"title": "", **usable})
-        found = _found(place.parent, value, without, looked=not wrong & {"files", "material"})
+        looked = not wrong & {"files", "material"}
+        found = _found(place.parent, value, without, looked=looked, heard=heard)
         faulty = contradictions(value, found.clips, practice=practice)
         more = [fault for fault in faulty if _about(fault, wrong)]
         _refuse(file, [*faults, *more], found.problems)
@@ -101,14 +109,16 @@ class _Found:
     problems: list[Problem] = field(default_factory=list)
 
 
-def _found(folder: Path, value: Value, without: Sequence[str], *, looked: bool) -> _Found:
+def _found(
+    folder: Path, value: Value, without: Sequence[str], *, looked: bool, heard: bool
+) -> _Found:
     sounds = _sounds(folder, value, without)
     material = _material(folder, value, sounds) if looked else Material()
     found = _Found(
         with_numbers(material.clips, list(map(str, value["balance"]["numbers"]))),
         problems=material.problems,
     )
-    if sounds is not None:
+    if sounds is not None and heard:
         found.problems += sounds.problems(found.clips)
     if value.get("anchors"):
         found.anchors, problems = anchor_clips(folder, value["anchors"])
