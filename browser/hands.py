@@ -120,12 +120,12 @@ class Listener:
             value = ORDER[self.count % len(ORDER)]
             self.count += 1
             found[self.scales[self.page.locator(".prompt").inner_text()]] = value
-            self._hear()
+            self.hear()
             self.hand.choose(value)
             expect(self.page.locator(f".steps i:nth-child({place + 1}).now")).to_have_count(0)
         return found
 
-    def _hear(self) -> None:
+    def hear(self) -> None:
         """Play the sound to its end, which opens the choices."""
         expect(self.page.locator(f"{READY} button.play[data-main]")).to_be_enabled()
         self.hand.play()

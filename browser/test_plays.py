@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import small_study as small
 from browser.fake_server import FakeServer, served, tone
-from browser.listener import hear, opened, rate, until
+from browser.hands import P835, Listener
+from browser.listener import DESKTOP, hear, opened, rate, until, visit
+from browser.real_server import PAGES, really_served
 from playwright.sync_api import Browser, Page, expect
 
 PART = "Number(document.querySelector('.bar i').style.getPropertyValue('--part')) > 1.4 / 20"
@@ -66,3 +69,37 @@ def test_a_play_that_a_reload_cuts_off_says_how_far_it_was(browser: Browser) -> 
         cut, whole = fake.answers[0]["meta"]["plays"]
         assert (cut["ended"], whole["ended"]) == (False, True)
         assert 0.8 < cut["seconds"] < 20
+
+
+def test_a_sound_heard_on_one_device_is_not_heard_again_on_another(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with really_served(tmp_path) as server:
+        first = browser.new_context(**DESKTOP)
+        page, _ = visit(first, server.links[0])
+        listener = Listener(page)
+        listener.walk(*PAGES[: PAGES.index("1.1")])
+        listener.stand("1.1")
+        listener.hear()
+        for _ in range(100):  # events are sent when there is time for them
+            if server.told("play_ended", "1.1"):
+                break
+            page.wait_for_timeout(100)
+        second = browser.new_context(**DESKTOP)
+        other, _ = visit(second, server.links[0])
+        elsewhere = Listener(other)
+        elsewhere.stand("1.1")
+        expect(other.locator("button.play")).to_be_disabled()
+        expect(other.get_by_role("radio").first).to_be_enabled()
+        asked = elsewhere.scales[other.locator(".prompt").inner_text()]
+        elsewhere.hand.choose(2)
+        expect(other.locator(".steps i.done")).to_have_count(1)
+        rest = elsewhere.rate()
+        elsewhere.stand("1.2")
+        [given] = [one for one in server.history() if one.answer.page == "1.1"]
+        assert given.answer.values == {asked: 2, **rest}
+        assert given.meta is not None
+        plays = [one["question"] for one in given.meta["plays"] if one["ended"]]
+        assert sorted(plays) == sorted(P835)
+        for context in (first, second):
+            context.close()

@@ -44,6 +44,17 @@ def _row(serial: int, event: Event) -> dict[str, Any]:
     }
 
 
+def of_page(connection: Connection, study: str, listener: int, page: str, what: str) -> list[Event]:
+    """Events of one sort on one page, in the order they came."""
+    who = listener_row(connection, study, listener)
+    columns = (events.c.id, events.c.page, events.c.what, events.c.details, events.c.at)
+    chosen = select(*columns).where(
+        events.c.listener == who.serial, events.c.page == page, events.c.what == what
+    )
+    rows = connection.execute(chosen.order_by(events.c.serial))
+    return [Event(id, page, what, read(details), at) for id, page, what, details, at in rows]
+
+
 def happened(
     connection: Connection, study: str, listener: int | None
 ) -> Iterator[tuple[int, str, Event]]:

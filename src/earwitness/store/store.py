@@ -187,6 +187,11 @@ class Store:
         """Keep what happened on pages; how many of these events were new."""
         return self.write(events.add_events, study, listener, tuple(happened)).result()
 
+    def events_of(self, study: str, listener: int, page: str, what: str) -> list[Event]:
+        """What happened of one sort on one page of a listener."""
+        with self._reading() as connection:
+            return events.of_page(connection, study, listener, page, what)
+
     def events(self, study: str, listener: int) -> list[Event]:
         """What happened on a listener's pages."""
         with self._reading() as connection:

@@ -85,8 +85,11 @@ async def answers(request: Request) -> Response:
     if outcome in LATE:
         raise await run_in_threadpool(lambda: _not_open(here(request)))
     new = outcome == Outcome.STORED  # else others may have gone on since, or back
-    then = await run_in_threadpool(lambda: told(now.after(page) if new else here(request)))
-    return JSONResponse({"status": outcome.value, "state": then})
+
+    def then() -> dict[str, Any]:
+        return told(now.after(page), new=True) if new else told(here(request))
+
+    return JSONResponse({"status": outcome.value, "state": await run_in_threadpool(then)})
 
 
 def _parts(body: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], dict[str, Any], str]:

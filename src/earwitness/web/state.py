@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from math import ceil
@@ -11,6 +12,8 @@ from earwitness.listening.pages import DEVICE, REST, Page, View, with_answer
 from earwitness.store import Listener, State, Visit
 from earwitness.web.course import Course
 from earwitness.web.site import BLOCK, RESUME, Site
+
+PLAY = ("sound", "question", "started", "seconds", "ended")
 
 
 def clock() -> datetime:
@@ -92,15 +95,15 @@ def arrive(site: Site, visit: Visit, id: str) -> Standing:
     return now if again is None else standing(site, again)
 
 
-def told(now: Standing) -> dict[str, Any]:
-    """The state as the browser gets it."""
+def told(now: Standing, *, new: bool = False) -> dict[str, Any]:
+    """The state as the browser gets it; ``new`` says that the page has just been reached."""
     who, course = now.listener, now.course
     last = now.place == len(course.pages) - 1 and not now.shut
     code = _code(now) if last else None
     passed = [page for page in course.pages if page.name in now.visit.pages]
     until = None if now.shut else now.rest()
     return {
-        "page": None if now.shut else _view(now, now.page),
+        "page": None if now.shut else {**_view(now, now.page), **({} if new else _played(now))},
         "progress": [sum(page.trial is not None for page in passed), course.trials],
         "minutes": round(course.minutes[now.place], 1),
         "rest": until and {"until": _iso(until), "seconds": ceil(now.resting())},
@@ -112,6 +115,24 @@ def told(now: Standing) -> dict[str, Any]:
         "blocked": who.state == State.BLOCKED,
         "withdrawn": who.state == State.WITHDRAWN,
     }
+
+
+def _played(now: Standing) -> dict[str, Any]:
+    """What was heard to its end of the page that is open, on whatever device, up to the limit.
+
+    Where a session starts again nothing of it counts.
+    """
+    view, site = now.page.view, now.site
+    if not view.get("plays") or site.settings.resume != RESUME:
+        return {}
+    told = site.store.events_of(site.digest, now.listener.number, now.page.name, "play_ended")
+    found, counts = [], Counter[object]()
+    for one in told:
+        part = str(one.details.get("question")), str(one.details.get("sound"))
+        counts[part] += one.details.get("ended") is True
+        if one.details.get("ended") is True and counts[part] <= view["plays"]:
+            found.append({name: one.details.get(name) for name in PLAY})
+    return {"played": found}
 
 
 def _level(now: Standing) -> float | None:

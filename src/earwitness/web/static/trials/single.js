@@ -16,6 +16,8 @@ export async function showSingle(view, at) {
     Object.assign(trial, { values: {}, plays: [] }); // from the start, but for the comment
     await at.draft.write(trial);
   }
+  const here = new Set(trial.plays.filter((one) => one.ended).map((one) => one.question));
+  trial.plays.push(...(view.played ?? []).filter((one) => !here.has(one.question))); // on another device
   if (at.left.aborted) return;
   new Single(view, at, trial).ask();
 }
@@ -148,8 +150,8 @@ class Single {
     this.at.events.flush();
   }
 
-  #tell(kind, { question, sound, seconds, ended }) {
-    this.at.events.tell(kind, { page: this.view.name, question, sound, seconds, ended });
+  #tell(kind, { question, sound, started, seconds, ended }) {
+    this.at.events.tell(kind, { page: this.view.name, question, sound, started, seconds, ended });
   }
 
   /** How far a play is, kept about every second. */
@@ -162,6 +164,7 @@ class Single {
   async #heardOf(play, { underruns, ...found }) {
     Object.assign(play, found);
     this.#tell("play_ended", play);
+    this.at.events.flush();
     this.trial.underruns += underruns;
     if (underruns) this.at.events.tell("underrun", { count: underruns });
     if (!play.ended) this.problem = say("sound_cut");
