@@ -231,6 +231,25 @@ def test_one_comes_back_to_the_very_trial_on_any_device(folder: Path, address: s
         assert take(client, own)["done"]
 
 
+@pytest.mark.parametrize(("policy", "counts"), [("resume", True), ("session", False)])
+def test_what_was_heard_on_one_device_counts_on_another_up_to_the_limit(
+    folder: Path, address: str, policy: str, counts: bool
+) -> None:
+    def told(question: str, *, ended: bool) -> dict[str, Any]:
+        play = {"question": question, "sound": 0, "started": "2026", "seconds": 0.4, "ended": ended}
+        return {"kind": "play_ended", "page": "1.1", **play}
+
+    with served(study(folder, "p835", NO_REST), address, resume=policy) as client:
+        own = link(client)
+        take(client, own, stop="1.1")
+        happened = [told("SIG", ended=False), *(told("SIG", ended=True) for _ in range(3))]
+        sent = {"id": str(uuid.uuid4()), "events": happened}
+        assert client.post(f"{own}/events", json=sent).status_code == 200
+        page = client.get(f"{own}/state").json()["page"]
+        heard = [(one["question"], one["ended"]) for one in page.get("played", [])]
+        assert heard == ([("SIG", True)] if counts else [])
+
+
 def test_a_session_starts_again_where_that_is_said(folder: Path, address: str) -> None:
     path = study(folder, "acr", NO_REST)
     with served(path, address, resume="session") as client:

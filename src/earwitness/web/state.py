@@ -132,7 +132,7 @@ def _played(now: Standing) -> dict[str, Any]:
         counts[part] += one.details.get("ended") is True
         if one.details.get("ended") is True and counts[part] <= view["plays"]:
             found.append({name: one.details.get(name) for name in PLAY})
-    return {"played": found}
+    return {"played": found} if found else {}
 
 
 def _level(now: Standing) -> float | None:
