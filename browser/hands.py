@@ -126,7 +126,7 @@ class Listener:
         return found
 
     def hear(self) -> None:
-        """Play the sound to its end, which opens the choices; on another device it may have been."""
+        """Play the sound to its end, which opens the choices, unless that was done elsewhere."""
         expect(self.page.locator(f"{READY} button.play")).to_be_visible()
         if self.page.locator("button.play[data-state=heard]").count() == 0:
             expect(self.page.locator(f"{READY} button.play[data-main]")).to_be_enabled()
