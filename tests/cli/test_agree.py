@@ -165,7 +165,7 @@ def test_scores_of_names_of_files_are_joined_with_ratings_of_the_same() -> None:
     found = json.loads(good(*command, "--baseline", "loudness", "--to", "json"))
     assert [one["scale"]["name"] for one in found["scales"]] == ["SIG", "BAK", "OVRL"]
     best = {scale["scale"]["name"]: scale["ranked"][0]["groups"][0][0] for scale in found["scales"]}
-    assert best == {"SIG": "pesq", "BAK": "noise_left", "OVRL": "dnsmos_like"}
+    assert best == {"SIG": "loudness", "BAK": "noise_left", "OVRL": "dnsmos_like"}
     assert not any(one.startswith("screening") for one in found["notes"])
 
 

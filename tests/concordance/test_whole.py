@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import isnan
 
@@ -13,7 +14,7 @@ from concordance.grids import METRICS, both, choices
 from earwitness.concordance.joined import Metric, joined
 from earwitness.concordance.settings import CALIBRATED, Settings
 from earwitness.concordance.whole import agree
-from earwitness.data import Concordant, Figure, Key, ScaleConcordance, Score
+from earwitness.data import Concordant, Figure, Key, Rating, ScaleConcordance, Score
 from earwitness.errors import UsageError
 
 QUICK = Settings(draws=60, permutations=60, splits=10)
@@ -209,3 +210,74 @@ def test_the_signature_says_all_that_numbers_depend_on() -> None:
         "version": "x",
     }.items():
         assert replace(Settings(), **{name: value}).signature != usual, name  # type: ignore[arg-type]
+
+
+def test_a_baseline_that_goes_against_people_is_turned_round() -> None:
+    given = both()
+    turned = [replace(s, value=-s.value) if s.metric == "close" else s for s in given.scores]
+    metrics = [Metric("close", baseline=True), Metric("fair"), Metric("noise")]
+    one = agree(replace(given, scores=turned, metrics=metrics), QUICK).scales[0]
+    assert one.metrics[0].low_is_good
+    assert one.ranked[0].groups[0][0] == "close"
+
+
+def test_who_always_wins_stays_the_best() -> None:
+    given = choices()
+    best = [
+        replace(r, value=1.0 if r.key.system == "S5" else r.value)
+        for r in given.ratings
+        if "S5" not in (r.against.system if r.against else "",)
+    ]
+    one = agree(replace(given, ratings=best), QUICK).scales[0]
+    values = {name: own.value for name, own in one.people.items()}
+    assert max(values, key=lambda name: values[name]) == "S5"
+    assert not any(isnan(value) for value in values.values())
+
+
+def test_systems_rated_on_other_items_or_by_others_are_warned_of() -> None:
+    given = both()
+
+    def warned(kept: Callable[[Rating], bool]) -> str:
+        ratings = [one for one in given.ratings if kept(one)]
+        return " ".join(agree(replace(given, ratings=ratings), QUICK).scales[0].warnings)
+
+    items, people = "not all rated on the same items", "not all rated by the same people"
+    assert items not in warned(lambda one: bool(one.scale))
+    assert people not in warned(lambda one: one.listener != 0 or one.key.item != "item1")
+    assert items in warned(lambda one: (one.key.item, one.key.system) != ("item1", "S2"))
+    other = warned(lambda one: one.listener != 0 or one.key.system != "S2")
+    assert people in other
+    assert items not in other
+
+
+def test_a_study_that_can_tell_nothing_apart_says_so() -> None:
+    few = agree(both(systems=4), QUICK).scales[0]
+    assert any("cannot be told from others here" in one for one in few.warnings)
+    assert all(one.corrected >= 0.05 for one in few.apart)
+    many = agree(both(systems=9), QUICK).scales[0]
+    assert not any("cannot be told from others here" in one for one in many.warnings)
+
+
+def test_of_very_many_metrics_the_first_of_every_group_is_tested_and_every_baseline() -> None:
+    given = both(systems=10)
+    spreads = np.linspace(0.1, 3, 14)
+    truth = {s.key: s.value for s in given.scores if s.metric == "close"}
+    rng = np.random.default_rng(1)
+    names = [f"m{n:02}" for n in range(14)]
+    scores = [
+        Score(key, name, x + float(rng.normal(0, spread)))
+        for name, spread in zip(names, spreads, strict=True)
+        for key, x in truth.items()
+    ]
+    metrics = [Metric(name, baseline=name == "m13") for name in names]
+    settings = replace(QUICK, permutations=600, levels=("system",))
+    one = agree(replace(given, scores=scores, metrics=metrics), settings).scales[0]
+    tested = {(a.a, a.b) for a in one.apart}
+    [rank] = one.ranked
+    order = [name for group in rank.groups for name in group]
+    for group in rank.groups:
+        below = order[order.index(group[0]) + 1 :]
+        assert {(group[0], name) for name in below} <= tested
+    for name in names[:-1]:
+        assert {(name, "m13"), ("m13", name)} & tested
+    assert len(tested) < 14 * 13 / 2

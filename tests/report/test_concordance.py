@@ -45,7 +45,7 @@ def test_a_metric_below_a_baseline_is_said_to_be() -> None:
     given = both()
     metrics = [Metric("close", baseline=True), Metric("fair"), Metric("noise")]
     text = render(agree(replace(given, metrics=metrics), QUICK), "text")
-    assert re.search(r"fair.* cannot be shown to beat close, a baseline", text)
+    assert "no metric can be shown to beat close, a baseline" in text
     assert "noise could be chance" in text
 
 

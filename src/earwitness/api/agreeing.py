@@ -75,12 +75,31 @@ def study_agree(
         material = material_of(files, plan, reading, asked)
     check_roles(material, {"reference": reference, "anchor": anchor})
     asked = with_anchors(material.ratings, asked)
-    counted, _ = resolve(material.ratings, asked.doubled, reference=asked.reference)
+    counted, doubled = resolve(material.ratings, asked.doubled, reference=asked.reference)
     kept, told = _screened(counted, asked, material)
+    kept, left = _without(kept, asked.controls)
+    told += [f"{len(doubled):,} votes were doubled; {asked.doubled} counts"] if doubled else []
+    told += [f"hidden references and anchors are left out: {', '.join(left)}"] if left else []
     _known_scales(scales, kept)
     both = _both(_listed(scores), scoring, material, kept, told)
-    both = replace(both, kept=asked.chosen, scales=Scales(asked.scales))
+    chosen = f"{asked.chosen}|left={'+'.join(left) or 'none'}{_read_as(scoring, reading)}"
+    both = replace(both, kept=chosen, scales=Scales(asked.scales))
     return agree(both, settings, scales, progress=progress)
+
+
+def _without(
+    ratings: Sequence[Rating], controls: Sequence[str]
+) -> tuple[Sequence[Rating], list[str]]:
+    """Ratings of what competes, and controls that were rated: any metric can tell those."""
+    left = [name for name in controls if any(one.key.system == name for one in ratings)]
+    return [one for one in ratings if one.key.system not in left] or ratings, left
+
+
+def _read_as(scoring: Scoring, reading: Reading) -> str:
+    """How names of samples were taken apart, if that was said."""
+    said = {"scores": scoring.pattern, "ratings": reading.pattern}
+    parts = [f"{name}={pattern}" for name, pattern in said.items() if pattern]
+    return f"|patterns({','.join(parts)})" if parts else ""
 
 
 def _listed(given: Place | Sequence[Place]) -> list[Place]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
-from math import isnan
+from math import isnan, nan
 
 import numpy as np
 
@@ -15,96 +16,125 @@ from earwitness.stats.concord.swaps import WHAT, swapped
 from earwitness.stats.correction import CORRECTIONS
 from earwitness.stats.exact import Floats
 
-EVERY = 12  # metrics up to which all pairs are compared; beyond, each with the best ones
-BEST = 3
+EVERY = 12  # metrics up to which all pairs are compared
+Pair = tuple[int, int]
 
 
-def apart(asked: Asked, figure: Figure) -> list[Apart]:
-    """Differences of metrics by a figure, with p corrected over all of them."""
-    grid, settings, joined = asked.grid, asked.settings, asked.joined
-    values = value(grid, figure.level, [figure.coefficient]).value[0]
-    pairs = _pairs(values)
-    drawn = asked.drawn_by(figure)
-    first, second = (np.array(side, np.int64) for side in (np.array(pairs).reshape(-1, 2).T))
-    ends = asked.interval(
-        (values[first] - values[second])[None],
-        (drawn[:, first] - drawn[:, second])[None],
-        [figure.coefficient],
-        difference=True,
-    )
-    p = {
-        what: swapped(
-            joined.scores,
-            grid.people,
-            pairs,
-            figure.level,
-            figure.coefficient,
-            what,
-            permutations=settings.permutations,
-            seed=settings.seed,
-        )
-        for what in WHAT
-    }
-    corrected = CORRECTIONS[settings.correction](p[settings.swap].tolist())
-    by_williams = (
-        _williams(grid, pairs) if figure.level == "system" else [float("nan")] * len(pairs)
-    )
-    counts = len(joined.systems) if figure.level == "system" else len(joined.items)
-    return [
-        Apart(
-            joined.metrics[a].name,
-            joined.metrics[b].name,
+def apart(asked: Asked, figure: Figure) -> tuple[list[Apart], Ranked]:
+    """Metrics by a figure: who is told from whom, and groups.
+
+    Up to ``EVERY`` metrics all pairs are compared; beyond, the first of every group with all that
+    rank below it, and every metric with every baseline. p is corrected over all comparisons of a
+    metric with those that rank below it.
+    """
+    values = value(asked.grid, figure.level, [figure.coefficient]).value[0]
+    order = [int(n) for n in np.argsort(-values, kind="stable") if not isnan(values[n])]
+    pairs = list(combinations(order, 2))
+    if len(order) > EVERY:
+        trivial = {n for n in order if asked.joined.metrics[n].baseline}
+        pairs = [pair for pair in pairs if pair[0] == order[0] or trivial & {*pair}]
+    found = _tested(asked, figure, values, pairs)
+    groups: list[list[int]] = []
+    for place, number in enumerate(order):
+        if groups and not found[groups[-1][0], number].told:
+            groups[-1].append(number)
+            continue
+        groups.append([number])
+        below = [(number, other) for other in order[place + 1 :]]
+        if any(pair not in found for pair in below):
+            found |= _tested(asked, figure, values, below)
+    names = [one.name for one in asked.joined.metrics]
+    ranked = Ranked(figure, tuple(tuple(names[n] for n in group) for group in groups))
+    return list(found.values()), ranked
+
+
+def _tested(
+    asked: Asked, figure: Figure, values: Floats, pairs: Sequence[Pair]
+) -> dict[Pair, Apart]:
+    """Differences of pairs, the better metric first."""
+    if not pairs:
+        return {}
+    settings, names = asked.settings, [one.name for one in asked.joined.metrics]
+    differences = _differences(asked, figure, values, pairs)
+    p = {what: _swapped(asked, figure, what, pairs) for what in WHAT}
+    corrected = _corrected(p[settings.swap], pairs, CORRECTIONS[settings.correction])
+    own = _williams(asked.grid, pairs) if figure.level == "system" else [nan] * len(pairs)
+    return {
+        (a, b): Apart(
+            names[a],
+            names[b],
             figure,
-            Estimate(
-                float(values[a] - values[b]),
-                float(ends.low[0, n]),
-                float(ends.high[0, n]),
-                settings.level,
-                counts,
-                int(ends.undefined[0, n]),
-                f"bootstrap over {settings.over}",
-            ),
-            {what: float(own[n]) for what, own in p.items()},
+            differences[n],
+            {what: float(one[n]) for what, one in p.items()},
             corrected[n],
-            by_williams[n],
+            own[n],
             settings.alpha,
         )
         for n, (a, b) in enumerate(pairs)
+    }
+
+
+def _differences(
+    asked: Asked, figure: Figure, values: Floats, pairs: Sequence[Pair]
+) -> list[Estimate]:
+    drawn = asked.drawn_by(figure)
+    first, second = np.array(pairs, np.int64).T
+    points = (values[first] - values[second])[None]
+    apart_ = (drawn[:, first] - drawn[:, second])[None]
+    ends = asked.interval(points, apart_, [figure.coefficient], difference=True)
+    joined = asked.joined
+    count = len(joined.systems) if figure.level == "system" else len(joined.items)
+    return [
+        Estimate(
+            float(points[0, n]),
+            float(ends.low[0, n]),
+            float(ends.high[0, n]),
+            asked.settings.level,
+            count,
+            int(ends.undefined[0, n]),
+            f"bootstrap over {asked.settings.over}",
+        )
+        for n in range(len(pairs))
     ]
 
 
-def _pairs(values: Floats) -> list[tuple[int, int]]:
-    """The better metric of each pair first; of very many metrics each beside the best ones."""
-    known = [int(n) for n in np.argsort(-values, kind="stable") if not isnan(values[n])]
-    pairs = list(combinations(known, 2))
-    return pairs if len(known) <= EVERY else [one for one in pairs if one[0] in known[:BEST]]
+def _swapped(asked: Asked, figure: Figure, what: str, pairs: Sequence[Pair]) -> Floats:
+    return swapped(
+        asked.joined.scores,
+        asked.grid.people,
+        pairs,
+        figure.level,
+        figure.coefficient,
+        what,
+        permutations=asked.settings.permutations,
+        seed=asked.settings.seed,
+    )
 
 
-def _williams(grid: Grid, pairs: list[tuple[int, int]]) -> list[float]:
+def _corrected(
+    p: Floats, pairs: Sequence[Pair], correct: Callable[[Sequence[float]], list[float]]
+) -> list[float]:
+    """Over all comparisons of a metric with those that rank below it."""
+    found = [nan] * len(pairs)
+    for first in dict.fromkeys(pair[0] for pair in pairs):
+        own = [n for n, pair in enumerate(pairs) if pair[0] == first]
+        for n, one in zip(own, correct([float(p[n]) for n in own]), strict=True):
+            found[n] = one
+    return found
+
+
+def _williams(grid: Grid, pairs: Sequence[Pair]) -> list[float]:
     """Two-sided p of Williams' test on Pearson's correlations of systems' means."""
-    found = []
+    return list(map(float, _each_williams(grid, pairs)))
+
+
+def _each_williams(grid: Grid, pairs: Sequence[Pair]) -> Iterator[float]:
     for a, b in pairs:
         known = ~(np.isnan(grid.scores[a]) | np.isnan(grid.scores[b]) | np.isnan(grid.people))
         both = np.where(known, grid.scores[[a, b]], np.nan)
         own = value(Grid(both, np.where(known, grid.people, np.nan)), "system", ["pearson"])
-        first = np.nanmean(np.where(known.any(axis=1)[:, None], both[0], 0), axis=1)
+        sums, counts = np.where(known, both[0], 0).sum(axis=1), known.sum(axis=1)
+        first = sums / np.maximum(counts, 1)
         other = Grid(both[1:], np.repeat(first[:, None], known.shape[1], axis=1))
         between = value(other, "system", ["pearson"]).value[0, 0]
-        n = int(own.n[0, 0])
-        found.append(float(williams(own.value[0, 0], own.value[0, 1], between, n).p))
-    return found
-
-
-def ranked(asked: Asked, figure: Figure, differences: list[Apart]) -> Ranked:
-    """Metrics by value; a group ends before the first that is told from the group's first."""
-    grid, names = asked.grid, [one.name for one in asked.joined.metrics]
-    values = value(grid, figure.level, [figure.coefficient]).value[0]
-    order = [names[n] for n in np.argsort(-values, kind="stable") if not isnan(values[n])]
-    known = {(one.a, one.b): one.corrected for one in differences}
-    groups: list[list[str]] = []
-    for name in order:
-        if groups and not known.get((groups[-1][0], name), 1) < asked.settings.alpha:
-            groups[-1].append(name)
-        else:
-            groups.append([name])
-    return Ranked(figure, tuple(map(tuple, groups)))
+        yield float(williams(own.value[0, 0], own.value[0, 1], between, int(own.n[0, 0])).p)

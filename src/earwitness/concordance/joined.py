@@ -11,6 +11,7 @@ from earwitness.data import Key, Rating, Score
 from earwitness.errors import UsageError
 from earwitness.listening.analysis.choices import are_choices
 from earwitness.listening.analysis.coded import coded
+from earwitness.stats.concord.levels import Grid, value
 from earwitness.stats.exact import Floats
 from earwitness.stats.votes import Votes
 
@@ -78,6 +79,20 @@ def joined(
         paired,
         _notes(rated, scored, both),
     )
+
+
+def with_turned(own: Joined, people: Floats) -> Joined:
+    """Baselines that go against people are turned round: they have no good end of their own."""
+    found = value(Grid(own.scores, people), "system", ["spearman"]).value[0]
+    turned = [
+        one.baseline and found[n] < 0 and not one.low_is_good for n, one in enumerate(own.metrics)
+    ]
+    signs = np.where(turned, -1.0, 1.0)[:, None, None]
+    metrics = tuple(
+        replace(one, low_is_good=True) if turn else one
+        for one, turn in zip(own.metrics, turned, strict=True)
+    )
+    return replace(own, metrics=metrics, scores=own.scores * signs)
 
 
 def _among_several(ratings: Sequence[Rating]) -> bool:

@@ -20,7 +20,7 @@ from earwitness.stats.votes import Votes
 class Abilities:
     """Choices between systems, from which abilities follow (Bradley–Terry); every item has these.
 
-    Abilities that are not finite are unknown.
+    Where some would not be finite, half a vote each way is added for every pair.
     """
 
     first: tuple[int, ...]
@@ -53,7 +53,23 @@ class Abilities:
             (self.size[0], self.size[2]),
         )
         found = fitted(votes).abilities
+        if not np.isfinite(found).all():  # somebody always won, or always lost
+            found = fitted(_eased(votes)).abilities
         return np.where(np.isfinite(found), found, np.nan)
+
+
+def _eased(votes: Choices) -> Choices:
+    """With half a vote each way for every pair that was compared, so that nobody always wins."""
+    pairs = np.unique(np.stack([votes.first, votes.second]), axis=1)
+    whole = [np.concatenate([column, column]) for column in (votes.first, votes.second)]
+    one = np.ones(pairs.shape[1], np.int64)
+    return Choices(
+        np.concatenate([whole[0], pairs[0], pairs[0]]),
+        np.concatenate([whole[1], pairs[1], pairs[1]]),
+        np.concatenate([votes.outcomes, votes.outcomes, one, -one]),
+        np.concatenate([votes.listeners, votes.listeners, 0 * one, 0 * one]),
+        votes.size,
+    )
 
 
 def abilities(joined: Joined) -> Abilities:

@@ -87,7 +87,8 @@ class Settings:
             f"{'+'.join(one.level for one in self.ranked)},"
             f"calibration={self.folds}folds,mapping={self.mapping})",
             f"bootstrap(over={self.over},draws={self.draws},level={self.level:g})",
-            f"permutation(swap={self.swap},n={self.permutations},correction={self.correction})",
+            f"permutation(swap={self.swap},n={self.permutations},correction={self.correction},"
+            f"alpha={self.alpha:.4g})",
             f"ceiling(splits={self.splits})",
             f"enough(gain={self.gain:g},spread={self.spread:g})",
             f"seed={self.seed}",

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from earwitness.concordance.apart import apart, ranked
+from earwitness.concordance.apart import apart
 from earwitness.concordance.ceilings import ceilings
 from earwitness.concordance.enough import curves
 from earwitness.concordance.figures import Asked, chance, figures
-from earwitness.concordance.joined import Joined, Metric, joined
+from earwitness.concordance.joined import Joined, Metric, joined, with_turned
 from earwitness.concordance.mapped import mapped
 from earwitness.concordance.people import means, voices
 from earwitness.concordance.settings import Settings
@@ -94,10 +94,12 @@ def agree(
 
 def _scale(both: Both, settings: Settings, name: str) -> ScaleConcordance:
     own = joined(both.scores, both.metrics, both.ratings, name, both.systems)
-    asked = Asked(own, voices(own), settings)
+    given = voices(own)
+    own = with_turned(own, means(given))
+    asked = Asked(own, given, settings)
     scale, told = both.scales.of(name, own.ratings)
     ranks = [one for one in settings.ranked if one.level in asked.levels]
-    differences = {figure: apart(asked, figure) for figure in ranks}
+    differences = [apart(asked, figure) for figure in ranks]
     return ScaleConcordance(
         scale=described(scale),
         people=_people(asked),
@@ -106,8 +108,8 @@ def _scale(both: Both, settings: Settings, name: str) -> ScaleConcordance:
         votes=len(own.ratings),
         metrics=tuple(_metrics(asked)),
         chance=chance(asked),
-        ranked=tuple(ranked(asked, figure, found) for figure, found in differences.items()),
-        apart=tuple(one for found in differences.values() for one in found),
+        ranked=tuple(ranked for _, ranked in differences),
+        apart=tuple(one for found, _ in differences for one in found),
         ceilings=tuple(ceilings(asked)),
         curves=tuple(
             one for figure in ranks for one in curves(asked, figure, [*both.fewer, *both.scores])

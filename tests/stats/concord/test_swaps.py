@@ -72,8 +72,8 @@ def test_the_same_seed_gives_the_same_p_in_any_company_and_in_blocks(
     level: str, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(3)
-    people = rng.normal(size=(5, 6))
-    scores = people + rng.normal(size=(4, 5, 6)) * np.array([0.3, 1, 2, 4])[:, None, None]
+    people = rng.normal(size=(9, 6))  # more swaps than are made
+    scores = people + rng.normal(size=(4, 9, 6)) * np.array([0.3, 1, 2, 4])[:, None, None]
     scores[3, 2, 2] = NAN
 
     def run(pairs: list[tuple[int, int]], seed: int = 7) -> bytes:
@@ -86,8 +86,35 @@ def test_the_same_seed_gives_the_same_p_in_any_company_and_in_blocks(
     assert run([(0, 1), (1, 2), (3, 0)]) == whole
     assert run([(0, 1)]) + run([(1, 2)]) + run([(3, 0)]) == whole
     assert run([(0, 1), (1, 2), (3, 0)], 8) != whole
-    monkeypatch.setattr(swaps, "HELD", 4 * 30 * 7)
+    monkeypatch.setattr(swaps, "HELD", 4 * 54 * 7)
     assert run([(0, 1), (1, 2), (3, 0)]) == whole
+
+
+@pytest.mark.parametrize("level", ["system", "item"])
+def test_where_all_swaps_can_be_made_p_is_their_share_whatever_the_seed(level: str) -> None:
+    rng = np.random.default_rng(5)
+    people = rng.normal(size=(6, 4))
+    scores = np.stack([people + rng.normal(size=(6, 4)), rng.normal(size=(6, 4))])
+    found = [
+        swapped(scores, people, [(0, 1)], level, "pearson", "systems", seed=seed)[0]
+        for seed in (1, 2)
+    ]
+    assert found[0] == found[1]
+    assert found[0] * 32 == int(found[0] * 32) >= 1
+    assert swaps.least_p(6, "systems", 1000) == 1 / 32
+    assert swaps.least_p(20, "systems", 1000) == swaps.least_p(6, "inputs", 1000) == 1 / 1001
+
+
+@pytest.mark.parametrize("scale", [1e-13, 1e160])
+def test_scales_of_scores_do_not_matter(scale: float) -> None:
+    rng = np.random.default_rng(6)
+    people = rng.normal(size=(7, 5))
+    scores = np.stack([people + rng.normal(size=(7, 5)), rng.normal(size=(7, 5))])
+    plain, other = (
+        swapped(own, people, [(0, 1)], "system", "pearson", "systems")
+        for own in (scores, scores * np.array([scale, 1])[:, None, None])
+    )
+    assert plain == pytest.approx(other)
 
 
 def test_a_constant_metric_has_no_difference() -> None:

@@ -110,7 +110,8 @@ def _contrast(found: Concordance, one: Apart, metrics: dict[str, Concordant]) ->
 def _tested(found: Concordance) -> str:
     return (
         f"By permutation: scores of two metrics are swapped, which generalises to "
-        f"{SWAPPED[found.test]}; p is corrected over all pairs of a table ({found.correction})."
+        f"{SWAPPED[found.test]}; p is corrected over all comparisons of a metric with those "
+        f"below it ({found.correction})."
     )
 
 

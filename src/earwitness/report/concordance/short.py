@@ -65,20 +65,21 @@ def _trivial(
                 f"{where}: {listed(lost)} could be chance (metrics that know nothing reach "
                 f"{number(chance.high, value_of(rank.figure))})"
             )
-    order = [name for group in rank.groups for name in group]
-    for base in (name for name in order if metrics[name].baseline):
-        below = [name for name in order[order.index(base) + 1 :] if name in real]
-        same = [name for group in rank.groups if base in group for name in group if name in real]
-        beside = list(dict.fromkeys([*below, *same]))
+    better = {(one.a, one.b) for one in scale.apart if one.figure == rank.figure and one.told}
+    for base in (name for group in rank.groups for name in group if metrics[name].baseline):
+        beside = [name for name in real if (name, base) not in better]
         if beside:
-            yield f"{where}: {listed(beside)} cannot be shown to beat {base}, a baseline"
+            all_ = "no metric can" if len(beside) == len(real) else f"{listed(beside)} cannot"
+            yield f"{where}: {all_} be shown to beat {base}, a baseline"
 
 
 def _beside_people(scale: ScaleConcordance, rank: Ranked, best: Estimate) -> Iterator[str]:
     for one in scale.ceilings:
         if one.figure == rank.figure and one.rater.value == one.rater.value:
             value = value_of(rank.figure)
-            than = "better than" if best.value > one.rater.value else "no better than"
+            than = "about as well as"
+            than = "better than" if one.rater.value < best.low else than
+            than = "less well than" if one.rater.value > best.high else than
             yield (
                 f"{scale.scale.name}, {LEVELS[rank.figure.level]}: the best metric agrees {than} "
                 f"one rater does with the others ({number(one.rater.value, value)})"
@@ -119,7 +120,7 @@ def _sentence(found: Concordance, scale: ScaleConcordance, rank: Ranked) -> str:
         f"({scale.votes:,} ratings on {scale.scale.name})"
     )
     told = (
-        f"On {sizes}, {first[0]} agreed best with people by {named(figure)}: "
+        f"On {sizes}, {first[0]} agreed best with people by {named(figure)} (n = {own.n:,}): "
         f"{number(own.value, value)}, {100 * found.level:g} % interval {interval(own, value)}, "
         f"bootstrap over {found.over} (generalising to {OVER[found.over]})."
     )

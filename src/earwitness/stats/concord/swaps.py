@@ -12,8 +12,9 @@ for granted, mix the errors of a system away, and find differences between metri
 good over systems far too often (of 8 systems in about 2 of 5 tests, of more systems more often).
 They answer whether metrics differ on these very systems.
 
-p = (k + 1) / (n + 1) for k of n swaps with a
-difference at least as large, so it is never 0. A swap without a value counts as at least as large.
+p = (k + 1) / (n + 1) for k of n swaps with a difference at least as large, so it is never 0. Where
+there are no more swaps of systems than are asked for, all of them are made, and p is the share of
+those (that of none among them). A swap without a value counts as at least as large.
 """
 
 from __future__ import annotations
@@ -36,12 +37,14 @@ EQUAL = 1e-12  # differences closer than this are equal
 def standardised(scores: Floats) -> Floats:
     """Every metric with mean 0 and standard deviation 1 over its known scores; constants are 0."""
     flat = scores.reshape(len(scores), -1)
+    largest = np.nanmax(np.abs(flat), axis=1, initial=0, keepdims=True)
+    flat = flat / np.where(largest > 0, largest, 1)
     known = ~np.isnan(flat)
     count = known.sum(axis=1, keepdims=True).astype(np.float64)
     mean = ratio(np.where(known, flat, 0).sum(axis=1, keepdims=True), count)
     apart = flat - mean
     sd = np.sqrt(ratio(np.where(known, apart**2, 0).sum(axis=1, keepdims=True), count))
-    unit = np.where(sd > EQUAL * np.maximum(1, np.abs(mean)), sd, np.inf)
+    unit = np.where(sd > EQUAL, sd, np.inf)
     return np.asarray((apart / unit).reshape(scores.shape))
 
 
@@ -85,9 +88,29 @@ def _p(asked: _Asked, level: str, what: str, permutations: int, seed: int) -> Fl
     each = {"system": _by_system, "item": _by_item, "global": _pooled}[level]
     observed = _apart(each(asked, np.zeros((1, *shape), bool)))
     larger = np.zeros(len(asked.both))
-    for masks in _masks(shape, what, permutations, seed):
+    whole = what == "systems" and all_swaps(shape[0]) <= permutations
+    for masks in _every_mask(shape[0]) if whole else _masks(shape, what, permutations, seed):
         larger += (~(_apart(each(asked, masks)) < observed - EQUAL)).sum(axis=0)
-    return np.where(np.isnan(observed[0]), np.nan, (larger + 1) / (permutations + 1))
+    p = larger / all_swaps(shape[0]) if whole else (larger + 1) / (permutations + 1)
+    return np.where(np.isnan(observed[0]), np.nan, p)
+
+
+def all_swaps(systems: int) -> int:
+    """How many swaps of systems there are; to swap the others instead makes no difference."""
+    return 1 << max(0, systems - 1)
+
+
+def least_p(systems: int, what: str, permutations: int) -> float:
+    """The least p that a test can have."""
+    if what == "systems" and all_swaps(systems) <= permutations:
+        return 1 / all_swaps(systems)
+    return 1 / (permutations + 1)
+
+
+def _every_mask(systems: int) -> Iterator[Bools]:
+    """All swaps of systems, that of none among them."""
+    numbers = np.arange(all_swaps(systems))[:, None]
+    yield (numbers >> np.arange(systems) & 1).astype(bool)[:, :, None]
 
 
 def _apart(both: Floats) -> Floats:
