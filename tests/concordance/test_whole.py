@@ -13,8 +13,8 @@ from scipy import stats
 from concordance.grids import METRICS, both, choices
 from earwitness.concordance.joined import Metric, joined
 from earwitness.concordance.settings import CALIBRATED, Settings
-from earwitness.concordance.whole import agree
-from earwitness.data import Concordant, Figure, Key, Rating, ScaleConcordance, Score
+from earwitness.concordance.whole import Both, agree
+from earwitness.data import Concordant, Estimate, Figure, Key, Rating, ScaleConcordance, Score
 from earwitness.errors import UsageError
 
 QUICK = Settings(draws=60, permutations=60, splits=10)
@@ -89,6 +89,29 @@ def test_low_scores_that_are_good_are_turned_round() -> None:
     assert one.metrics[0].figures[figure] == plain.metrics[0].figures[figure]
     mean = plain.metrics[0].systems["S0"].value
     assert one.metrics[0].systems["S0"].value == pytest.approx(-mean)
+
+
+def test_errors_are_of_scores_as_they_are_also_where_low_is_good() -> None:
+    given = both()
+    turned = [replace(s, value=5 - s.value) if s.metric == "close" else s for s in given.scores]
+    metrics = [Metric("close", low_is_good=True), Metric("fair"), Metric("noise")]
+    low = replace(given, scores=turned, metrics=metrics)
+    one = agree(low, replace(QUICK, mapping="none")).scales[0].metrics[0]
+    means = [(one.systems[name].value, said.value) for name, said in _said(low).items()]
+    error = sum((score - people) ** 2 for score, people in means)
+    assert one.mapped[0].rmse.value == pytest.approx((error / 7) ** 0.5)
+    assert one.mapped[0].pearson.value > 0.9
+    curve = agree(low, QUICK).scales[0].metrics[0].mapped[0].curve
+    assert curve[0][0] == pytest.approx(min(score for score, _ in means))
+    assert curve[0][1] > curve[-1][1]
+    wrong = replace(low, metrics=[Metric("close"), *metrics[1:]])
+    flat = agree(wrong, QUICK).scales[0].metrics[0].mapped[0]
+    assert flat.used == "flat"
+    assert isnan(flat.pearson.value)
+
+
+def _said(given: Both) -> dict[str, Estimate]:
+    return dict(agree(given, QUICK).scales[0].people)
 
 
 def test_a_metric_against_people_is_pointed_out() -> None:

@@ -27,27 +27,41 @@ def mapped(asked: Asked) -> list[tuple[Mapped, ...]]:
             continue
         points = _systems(asked, asked.given) if level == "system" else _outputs(asked, asked.given)
         for metric, own in enumerate(found):
-            own.append(_mapped(asked, level, *(side[metric] for side in points)))
+            own.append(_mapped(asked, level, metric, *(side[metric] for side in points)))
     return [tuple(own) for own in found]
 
 
-def _mapped(asked: Asked, level: str, scores: Floats, people: Floats, widths: Floats) -> Mapped:
-    """High scores are good here, so a mapping that falls is not allowed."""
+def _mapped(
+    asked: Asked, level: str, metric: int, scores: Floats, people: Floats, widths: Floats
+) -> Mapped:
+    """Of scores as the metric gives them; the mapping must rise where high ones are good."""
     settings = asked.settings
+    sign = -1 if asked.joined.metrics[metric].low_is_good else 1
     found = accuracy(
-        scores, people, widths, mapping=settings.mapping, direction=1, level=settings.level
+        sign * scores,
+        people,
+        widths,
+        mapping=settings.mapping,
+        direction=sign,
+        level=settings.level,
     )
-    used = "none" if found.mapping is None else WAYS.get(found.mapping.order, "none")
     return Mapped(
         level,
         settings.mapping,
-        "mean" if found.mapping is not None and found.mapping.order == 0 else used,
+        _used(found.mapping),
         found.pearson,
         found.rmse,
         found.rmse_star,
         found.outliers,
         _curve(found),
     )
+
+
+def _used(fit: Fit | None) -> str:
+    """The mapping by name: flat where no curve beats the mean, mean where points are too few."""
+    if fit is None:
+        return "none"
+    return WAYS[fit.order] if fit.order else "flat" if fit.flat else "mean"
 
 
 def _curve(found: Accuracy) -> tuple[tuple[float, float], ...]:

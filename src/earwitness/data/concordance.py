@@ -28,8 +28,9 @@ class Figure(NamedTuple):
 class Mapped:
     """Scores mapped to the scale of people, as P.1401 counts errors.
 
-    ``curve`` has points of the mapping, score and value; ``asked`` is the mapping that was wanted,
-    ``used`` the one that so few points allow.
+    ``curve`` has points of the mapping: the score as the metric gives it, and the value. ``asked``
+    is the mapping that was wanted, ``used`` the one that so few points allow, or ``flat`` where no
+    curve fits better than the mean.
     """
 
     level: str

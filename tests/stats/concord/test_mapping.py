@@ -133,7 +133,8 @@ def test_few_points_have_fewer_terms() -> None:
     assert (flat.asked, flat.order, flat.terms, flat.direction) == (3, 0, (1.5,), 0)
     same = fit(np.full(6, 2.0), y, 1)
     assert (same.order, same.at(np.array([2.0])).tolist()) == (0, [3.0])
-    assert fit(x, np.full(6, 3.0), 3).direction == 0
+    level = fit(x, np.full(6, 3.0), 3)
+    assert (level.direction, level.order, level.flat, flat.flat) == (0, 0, True, False)
 
 
 def test_unknown_points_are_counted_and_a_score_beyond_the_range_has_no_value() -> None:
@@ -149,10 +150,10 @@ def test_unknown_points_are_counted_and_a_score_beyond_the_range_has_no_value() 
 
 def test_a_direction_that_the_points_have_not_gives_the_mean() -> None:
     x = np.arange(6.0)
-    assert fit(x, -x, 1, 1).terms == (-2.5, 0.0)
+    assert fit(x, -x, 1, 1).terms == (-2.5,)
     assert fit(x, -x, 1).direction == -1
     wrong = fit(x, -x, 3, 1)
-    assert (wrong.direction, wrong.bound) == (0, True)
+    assert (wrong.direction, wrong.bound, wrong.order, wrong.flat) == (0, True, 0, True)
     assert np.allclose(wrong.at(x), -2.5)
 
 

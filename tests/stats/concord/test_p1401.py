@@ -70,6 +70,17 @@ def test_a_metric_that_falls_has_a_positive_correlation_once_mapped() -> None:
     assert down.pearson.value == pytest.approx(0.8, abs=1e-12)
     raw = accuracy(-SCORES, PEOPLE, WIDTHS, mapping="none")
     assert raw.pearson.value == pytest.approx(-0.8, abs=1e-12)
+    low = accuracy(-SCORES, PEOPLE, WIDTHS, mapping="none", direction=-1)
+    assert low.pearson.value == pytest.approx(0.8, abs=1e-12)
+    assert np.allclose(low.residuals, PEOPLE + SCORES)
+
+
+def test_a_metric_against_its_direction_has_a_flat_mapping_of_one_number() -> None:
+    found = accuracy(-SCORES, PEOPLE, WIDTHS, direction=1)
+    # the mean is 3; errors −2 0 −1 2 1: Σe² = 10, 10 / (5 − 1)
+    assert found.d == 1
+    assert found.rmse.value == pytest.approx(math.sqrt(2.5))
+    assert math.isnan(found.pearson.value)
 
 
 def test_fewer_terms_take_fewer_degrees_of_freedom() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from earwitness.data import Concordance, Figure, ScaleConcordance, Value
+from earwitness.data import Concordance, Figure, Mapped, ScaleConcordance, Value
 from earwitness.report.concordance.ranking import CHANCE, shown
 from earwitness.report.concordance.words import LEVELS, NAMES, WHERE, named, value_of
 from earwitness.report.numbers import cell, number
@@ -42,12 +42,10 @@ def _scatters(scale: ScaleConcordance) -> Scatters:
             for name, own in metric.systems.items()
             if name in scale.people
         )
-        sign = -1 if metric.low_is_good else 1
         curves = [one.curve for one in metric.mapped if one.level == "system"]
-        curve = tuple((sign * x, y) for x, y in (curves[0] if curves else ()))
         own = metric.figures.get(Figure("system", "pearson"))
         told = f"r {number(own.value, CORRELATION)}" if own else ""
-        drawn.append(Scatter(shown(metric), told, points, tuple(sorted(curve))))
+        drawn.append(Scatter(shown(metric), told, points, curves[0] if curves else ()))
     header = (
         "system",
         f"people, {scale.scale.name}",
@@ -116,7 +114,7 @@ def _errors(scale: ScaleConcordance) -> Iterator[Table]:
                     rows.append(
                         (
                             shown(metric),
-                            one.used if one.used == one.asked else f"{one.used} (few points)",
+                            _way(one),
                             f"{one.rmse.n:,}",
                             cell(one.pearson, CORRELATION),
                             cell(one.rmse, POINTS),
@@ -130,11 +128,16 @@ def _errors(scale: ScaleConcordance) -> Iterator[Table]:
             yield Table(f"{scale.scale.name}: errors over {what}", header, tuple(rows), names=2)
 
 
+def _way(one: Mapped) -> str:
+    return one.used if one.used in (one.asked, "flat") else f"{one.used} (few points)"
+
+
 def _mapped() -> str:
     return (
-        "Scores are mapped to the scale of people by the best curve that never falls. RMSE is in "
-        "points of the scale; RMSE* counts only what lies beyond the 95 % interval of people, the "
-        "outlier ratio how many do."
+        "Scores are mapped to the scale of people by the best curve that never falls (never rises, "
+        "where low scores are good). Flat: no such curve fits better than the mean, so there is no "
+        "correlation. RMSE is in points of the scale; RMSE* counts only what lies beyond the "
+        "95 % interval of people, the outlier ratio how many do."
     )
 
 

@@ -12,7 +12,9 @@ that turn are left out, and the one that fits best is taken. Rising and falling 
 unless a direction is asked for.
 
 With few points there are fewer terms: a cubic needs 4 different scores and 5 points, a line 2
-different scores and 3 points; what has less is mapped to the mean, and the result says so.
+different scores and 3 points; what has less is mapped to the mean, and the result says so. Where
+no curve of the allowed direction fits better than the mean, the mapping is the mean too: it is
+flat, and one number was taken from the points, not four.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ class Fit:
 
     ``asked`` is the order that was wanted, ``order`` the one that the points allow. ``direction``
     is 1 if it rises, −1 if it falls, 0 if it is flat. ``bound`` says that plain least squares would
-    have turned. ``n`` counts the points, ``undefined`` those without a score or a value of people.
+    have turned; ``flat`` that points allow more than the mean, but nothing fits better. ``n``
+    counts the points, ``undefined`` those without a score or a value of people.
     """
 
     terms: tuple[float, ...]
@@ -54,6 +57,7 @@ class Fit:
     bound: bool
     n: int
     undefined: int
+    flat: bool = False
 
     def at(self, scores: Floats) -> Floats:
         """Scores on the scale of people; NaN beyond the range of those that were fitted."""
@@ -81,7 +85,11 @@ def fit(scores: Floats, people: Floats, order: int, direction: int = 0) -> Fit:
     slopes, bound = _slopes(_scaled(x, low, high), y - y.mean(), allowed, direction)
     powers = polynomial.polyvander(_scaled(x, low, high), allowed)[:, 1:]
     terms = (float(y.mean() - slopes @ powers.mean(axis=0)), *map(float, slopes))
-    return Fit(terms, low, high, order, allowed, _direction(slopes), bound, n, missing)
+    way = _direction(slopes)
+    if way == 0:
+        terms = (float(y.mean()),)
+    used = allowed if way else 0
+    return Fit(terms, low, high, order, used, way, bound, n, missing, allowed > used)
 
 
 def _allowed(order: int, n: int, different: int) -> int:

@@ -2,8 +2,9 @@
 
 Errors are values of people less mapped scores. Of N points and d numbers that the mapping took from
 them, RMSE = √(Σe² / (N − d)): d is 4 for a cubic, 2 for a line, 1 for a mean and 1 without any
-mapping. A mapping that fell back to fewer terms has the d of what was fitted. (Programs differ: one
-that is much used has 1 for a line and 0 without a mapping, so its RMSE is a little smaller.)
+mapping. A mapping that fell back to fewer terms, or is flat, has the d of what was fitted.
+(Programs differ: one that is much used has 1 for a line and 0 without a mapping, so its RMSE is a
+little smaller.)
 
 People are not certain of their own means. With the half width of the 95 % interval of each mean,
 RMSE* leaves out of every error what is within it, and the outlier ratio is the share of points
@@ -52,7 +53,12 @@ def accuracy(
     direction: int = 0,
     level: float = 0.95,
 ) -> Accuracy:
-    """Of one metric; ``widths`` are half widths of the intervals of the values of people."""
+    """Of one metric; ``widths`` are half widths of the intervals of the values of people.
+
+    ``direction`` −1 says that low scores are good. Errors are of scores as they are; without a
+    mapping the correlation is that of scores turned round, so that high is good for every metric.
+    A flat mapping has no correlation.
+    """
     if mapping not in ORDERS:
         raise ValueError(f"mapping: one of {', '.join(ORDERS)}, got {mapping}")
     found = fit(scores, people, ORDERS[mapping], direction) if mapping != "none" else None
@@ -62,7 +68,7 @@ def accuracy(
     return Accuracy(
         found,
         d,
-        pearson(mapped, people, level),
+        pearson(-mapped if found is None and direction < 0 else mapped, people, level),
         rmse(errors, d, level),
         rmse_star(errors, widths, d, level),
         outlier_ratio(errors, widths, level),
