@@ -324,14 +324,31 @@ def test_a_study_that_has_changed_is_told(folder: Path, address: str, title: str
     with served(path, address) as client:
         got = client.get(f"{own}/state")
         assert (got.status_code, got.json()["error"]["code"]) == (404, "not_here")
+    kept = folder / "kept.jsonl"
+    kept.write_text("answers\n")
     for verb in ("status", "export", "links"):
-        said = run("study", verb, str(path), "--db", address).stderr
+        more = ["-o", str(kept)] if verb == "export" else []
+        done = CliRunner().invoke(group, ["study", verb, str(path), "--db", address, *more])
+        assert ("nobody has answered" in str(done.exception)) is (verb == "export")
+        said = done.stderr
         assert f"{told}, {count} answers of 1 listener, the last 20" in said
         assert "put the study file back as it was, or keep this form in a store of its own" in said
+    assert kept.read_text() == "answers\n"
     with served(path, address) as client:
         take(client, link(client, 2))
     said = run(*command).stderr  # of other studies that have a title of their own, nothing is said
     assert (told in said) is (title == "Taking part")
+
+
+def test_who_runs_the_study_can_check_completion_codes(folder: Path) -> None:
+    path, address = study(folder, "acr", MORE), str(folder / "study.db")
+    with served(path, address) as client:
+        code = take(client, link(client))["code"]
+        link(client, 2)
+    rows = list(
+        csv.DictReader(io.StringIO(run("study", "status", str(path), "--to", "csv").stdout))
+    )
+    assert [row["code"] for row in rows] == [code, ""]
 
 
 def test_answers_to_other_trials_than_planned_are_refused(folder: Path) -> None:

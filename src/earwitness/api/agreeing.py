@@ -73,6 +73,8 @@ def study_agree(
         material = stored_material(plan, db, files)
     else:
         material = material_of(files, plan, reading, asked)
+    if not material.ratings:
+        raise UsageError("there are no ratings")
     check_roles(material, {"reference": reference, "anchor": anchor})
     asked = with_anchors(material.ratings, asked)
     counted, doubled = resolve(material.ratings, asked.doubled, reference=asked.reference)

@@ -145,6 +145,8 @@ def study_status(study: StudyGiven, db: Place) -> list[Record]:
             "last": one.last or "",
             "finished": one.listener.finished or "",
             "withdrawn": one.listener.withdrawn or "",
+            "outside": one.listener.outside or "",
+            "code": one.listener.code or "",
         }
         for one in found
         if one.listener.number in counts

@@ -80,7 +80,10 @@ def links(study: Path, db: str | None, base: str, to: str, **which: int | None) 
 @DB
 @TO
 def status(study: Path, db: str | None, to: str) -> None:
-    """Print who is where: pages answered of all, when last heard of, finished, withdrawn."""
+    """Print who is where: pages answered of all, when last heard of, finished, withdrawn.
+
+    Beside it stand the id that another service gave, and the completion code of who has finished.
+    """
     from earwitness.api.keeping import store_address, study_status
 
     with notes():
@@ -106,6 +109,10 @@ def export(study: Path, db: str | None, output: Path | None, everything: bool) -
     check_results([str(study), address], [output])
     with notes():
         text = _everything(study, address) if everything else _answers(study, address)
+    if not text:
+        raise UsageError(
+            f"{address}: nobody has answered this form of the study; nothing was written"
+        )
     if target is None:
         sys.stdout.write(text)
         return
