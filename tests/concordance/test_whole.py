@@ -118,7 +118,7 @@ def test_a_metric_against_people_is_pointed_out() -> None:
     given = both()
     turned = [replace(s, value=-s.value) if s.metric == "close" else s for s in given.scores]
     warned = agree(replace(given, scores=turned), QUICK).scales[0].warnings
-    assert any("close" in one and "--low close" in one for one in warned)
+    assert any("where close is high" in one and "--low close" in one for one in warned)
 
 
 def test_few_systems_are_warned_of_and_too_few_have_no_interval() -> None:

@@ -145,6 +145,8 @@ def _both(
         inputs.append(file)
     full, fewer = _by_references(every)
     metrics, notes = metrics_of(full, scoring.low, scoring.baselines)
+    low = [one.name for one in metrics if one.low_is_good]
+    notes.append(f"low is taken as good of {', '.join(low) or 'no metric'}, high of all others")
     return Both(
         full,
         metrics,

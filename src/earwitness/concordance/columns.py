@@ -51,7 +51,7 @@ def _left_out(columns: dict[str, Column]) -> Iterator[tuple[str, str]]:
 
 def _metric(name: str, low: Collection[str], baselines: Collection[str]) -> Metric:
     """The program's own values say which end is good; what has no good end is a baseline."""
-    known = _own_values().get(name.partition("@")[0])
+    known = _own_values().get(name.partition("@")[0].lower())
     best = "" if known is None else known.best
     trivial = name in baselines or name in TRIVIAL or best == "none"
     return Metric(name, name in low or best == "low", trivial)

@@ -146,6 +146,6 @@ def _turned(asked: Asked) -> Iterator[str]:
     found = value(asked.grid, "system", ["spearman"])
     for place, metric in enumerate(asked.joined.metrics):
         if found.value[0, place] < -0.5 and not metric.baseline:
-            told = "is" if metric.low_is_good else "seems"
+            end = "low" if metric.low_is_good else "high"
             remedy = "" if metric.low_is_good else f" — say --low {metric.name} if low is good"
-            yield f"{metric.name} {told} against people: where it is high, people rate low{remedy}"
+            yield f"where {metric.name} is {end}, which is taken as good, people rate low{remedy}"

@@ -18,7 +18,11 @@ from earwitness.formats.ratings.reading import Rows, read_rows
 from earwitness.formats.ratings.table import Words
 from earwitness.formats.source import Source
 
-WORDS = Words("metrics", "score", "score", undefined=True)
+REMEDY = (
+    "or say --score-column {role}=NAME, or --score-sample NAME for names of files, with "
+    "--score-pattern"
+)
+WORDS = Words("metrics", "score", "score", undefined=True, remedy=REMEDY)
 NAMES = {"scale": "metric", "session": "references", "trial": "draw"}
 NOT_THERE = ("listener", "asked", "place", "against")
 ROLES = ("item", "system", "metric", "value")

@@ -127,14 +127,12 @@ def _absent(layout: Layout, table: Table, options: Options, wide: bool) -> Itera
     said = {*layout.fields, *layout.places, *options.given}
     for role in NEEDED if wide else (*NEEDED, *LONG):
         if role not in said and not options.columns.get(role):
-            yield Fault(role, NO_COLUMN, _remedy(role, free, _option(role)))
+            yield Fault(
+                role, NO_COLUMN, _remedy(role, free, options.words.remedy.format(role=role))
+            )
     if wide and not layout.scales:
         told = "there are no columns scale and value, and none of numbers"
         yield Fault("", told, _remedy("value", free))
-
-
-def _option(role: str) -> str:
-    return f"or say --column {role}=NAME or --given {role}=VALUE"
 
 
 def _remedy(name: str, known: Sequence[str], more: str = "") -> str:

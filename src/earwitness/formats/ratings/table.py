@@ -37,6 +37,7 @@ class Words:
     row: str = "rating"
     cell: str = "vote"
     undefined: bool = False
+    remedy: str = "or say --column {role}=NAME or --given {role}=VALUE"
 
 
 @dataclass

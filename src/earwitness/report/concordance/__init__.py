@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from earwitness.data import Concordance
 from earwitness.report.concordance.ranking import ranking_sections, shown
 from earwitness.report.concordance.records import concordance_csv, concordance_json
-from earwitness.report.concordance.short import in_short, writable
+from earwitness.report.concordance.short import in_short, to_mind, writable
 from earwitness.report.concordance.tables import table_sections
 from earwitness.report.parts import Lines, Quote, Report, Section
 
@@ -25,6 +25,9 @@ def concordance_report(found: Concordance) -> Report:
 
 def _sections(found: Concordance) -> Iterator[Section]:
     yield Section("In short", (Lines("", tuple(in_short(found))),))
+    doubts = tuple(to_mind(found))
+    if doubts:
+        yield Section("To keep in mind", doubts)
     yield from ranking_sections(found)
     yield from table_sections(found)
     quotes = tuple(Quote(one) for one in writable(found))

@@ -7,26 +7,36 @@ from collections.abc import Iterator
 from earwitness.data import Concordance, Concordant, Enough, Estimate, Ranked, ScaleConcordance
 from earwitness.report.concordance.words import LEVELS, NAMES, OVER, SWAPPED, named, value_of
 from earwitness.report.numbers import cell, interval, number
+from earwitness.report.parts import Lines
 from earwitness.report.sentences import listed
 
 
 def in_short(found: Concordance) -> Iterator[str]:
-    """Which metric to trust, for what, and how sure that is."""
+    """Which metric to trust, for what."""
     for scale in found.scales:
         for rank in scale.ranked:
-            yield from _answers(scale, rank)
-        yield from (f"{scale.scale.name}: {one}" for one in _enough(scale.curves))
-        yield from (f"{scale.scale.name}: {one}" for one in scale.warnings)
+            yield f"{scale.scale.name}, {LEVELS[rank.figure.level]}: {_answer(scale, rank)}"
 
 
-def _answers(scale: ScaleConcordance, rank: Ranked) -> Iterator[str]:
+def to_mind(found: Concordance) -> Iterator[Lines]:
+    """How sure that is, scale by scale."""
+    for scale in found.scales:
+        told = [one for rank in scale.ranked for one in _doubts(scale, rank)]
+        told += [*_enough(scale.curves), *scale.warnings]
+        if told:
+            yield Lines(scale.scale.name, tuple(dict.fromkeys(told)))
+
+
+def _answer(scale: ScaleConcordance, rank: Ranked) -> str:
     metrics = {one.metric: one for one in scale.metrics}
     value, figure = value_of(rank.figure), rank.figure
     if not rank.groups:
-        yield f"{scale.scale.name}, {LEVELS[figure.level]}: no metric has a value"
-        return
+        return "no metric has a value"
     first = rank.groups[0]
     own = metrics[first[0]].figures[figure]
+    chance = scale.chance.get(figure)
+    if chance is not None and own.value <= chance.high:
+        return f"no metric does better than chance ({first[0]}: {cell(own, value)})"
     told = f"{first[0]} agrees best ({NAMES[figure.coefficient]} {cell(own, value)})"
     if len(first) > 1:
         told += f"; {listed(first[1:])} cannot be told from it"
@@ -37,9 +47,14 @@ def _answers(scale: ScaleConcordance, rank: Ranked) -> Iterator[str]:
         told += (
             f"; {listed(lower)} {'ranks' if len(lower) == 1 else 'rank'} lower, but no test says so"
         )
-    yield f"{scale.scale.name}, {LEVELS[figure.level]}: {told}"
-    yield from _trivial(scale, rank, metrics)
-    yield from _beside_people(scale, rank, own)
+    return told
+
+
+def _doubts(scale: ScaleConcordance, rank: Ranked) -> Iterator[str]:
+    metrics = {one.metric: one for one in scale.metrics}
+    if rank.groups:
+        yield from _trivial(scale, rank, metrics)
+        yield from _beside_people(scale, rank, metrics[rank.groups[0][0]].figures[rank.figure])
 
 
 def _others(scale: ScaleConcordance, rank: Ranked) -> tuple[list[str], list[str]]:
@@ -56,15 +71,19 @@ def _trivial(
 ) -> Iterator[str]:
     """Metrics that are no better than what knows nothing, or than a baseline."""
     chance = scale.chance.get(rank.figure)
-    where = f"{scale.scale.name}, {LEVELS[rank.figure.level]}"
+    where = LEVELS[rank.figure.level]
     real = [name for group in rank.groups for name in group if not metrics[name].baseline]
     if chance is not None:
-        lost = [name for name in real if metrics[name].figures[rank.figure].value <= chance.high]
+        values = {name: metrics[name].figures[rank.figure].value for name in real}
+        lost = [name for name, x in values.items() if chance.low <= x <= chance.high]
+        against = [name for name, x in values.items() if x < chance.low]
+        low, high = (number(x, value_of(rank.figure)) for x in (chance.low, chance.high))
         if lost:
-            yield (
-                f"{where}: {listed(lost)} could be chance (metrics that know nothing reach "
-                f"{number(chance.high, value_of(rank.figure))})"
-            )
+            known = f"metrics that know nothing lie between {low} and {high}"
+            yield f"{where}: {listed(lost, len(lost))} could be chance ({known})"
+        if against:
+            verb = "goes" if len(against) == 1 else "go"
+            yield f"{where}: {listed(against, len(against))} {verb} against people"
     better = {(one.a, one.b) for one in scale.apart if one.figure == rank.figure and one.told}
     for base in (name for group in rank.groups for name in group if metrics[name].baseline):
         beside = [name for name in real if (name, base) not in better]
@@ -81,7 +100,7 @@ def _beside_people(scale: ScaleConcordance, rank: Ranked, best: Estimate) -> Ite
             than = "better than" if one.rater.value < best.low else than
             than = "less well than" if one.rater.value > best.high else than
             yield (
-                f"{scale.scale.name}, {LEVELS[rank.figure.level]}: the best metric agrees {than} "
+                f"{LEVELS[rank.figure.level]}: the best metric agrees {than} "
                 f"one rater does with the others ({number(one.rater.value, value)})"
             )
 

@@ -27,7 +27,7 @@ def table_sections(found: Concordance) -> Iterator[Section]:
         yield Section("Errors after a mapping (P.1401)", tuple(errors), _mapped(), place="pages")
     people = [_people(scale) for scale in found.scales if scale.ceilings]
     if people:
-        told = "What a metric can hardly beat: people against people, by the same coefficients."
+        told = "How well people agree with people, by the same coefficients."
         yield Section("People against people", tuple(people), told, "pages", folded=True)
     curves = [one for scale in found.scales for one in _curves(scale)]
     if curves:
