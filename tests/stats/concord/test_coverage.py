@@ -146,6 +146,16 @@ def test_an_interval_of_pairs_by_hand() -> None:
     assert share.low[0, 0] == pytest.approx(0.5 - 0.7433 / 2, abs=1e-4)
 
 
+def test_draws_that_are_all_the_same_have_no_interval() -> None:
+    drawn = np.ones((2, 20, 1))
+    drawn[0, 0] = 1 - 1e-15
+    found = interval(np.ones((2, 1)), drawn, ["kendall_b", "pearson"])
+    assert np.isnan([found.low, found.high]).all()
+    drawn[:, 0] = 0.9
+    found = interval(np.ones((2, 1)), drawn, ["kendall_b", "pearson"])
+    assert ((found.low < 1) & (found.low > 0.5)).all()
+
+
 def test_no_draws_and_no_value_have_no_interval() -> None:
     drawn = np.full((1, 3, 2), math.nan)
     drawn[:, :, 1] = 0.5

@@ -21,6 +21,7 @@ from earwitness.stats.student import ratio
 from earwitness.stats.votes import Votes
 
 HELD = 1_000_000  # numbers laid out at a time
+SAME = 1e-6  # a spread of draws that is of rounding alone
 NEAR = 0.999  # Pearson's r beyond which Fisher's scale is cut off
 OVER = {
     "systems": (True, False, False),
@@ -132,6 +133,9 @@ def interval(
     by √(n / (n − 1)), and the end is that of Student's t. Where all kinds are drawn noise counts
     several times, the spread is too wide already, and there is no such allowance (None).
 
+    Where all draws are the same, as where every one is 1, they say nothing about how far the value
+    may be from that of another study: there is no interval, rather than one without width.
+
     For a ``difference`` of two metrics' coefficients the range is twice as wide.
     """
     ranges = [(COEFFICIENTS[name].low, COEFFICIENTS[name].high) for name in names]
@@ -141,12 +145,12 @@ def interval(
 
     fisher = np.array([name == "pearson" for name in names])[:, None]
     spread = _deviation(_stretched((drawn.swapaxes(0, 1) - middle) / reach, fisher))
-    half = _times(level, count) * spread
+    half = _times(level, count) * np.where(spread > SAME, spread, np.nan)
     place = _stretched((points - middle) / reach, fisher)
     ends = [middle + reach * _back(place + side * half, fisher) for side in (-1, 1)]
     return Interval(
-        np.where(spread > 0, np.minimum(ends[0], points), points + 0 * half),
-        np.where(spread > 0, np.maximum(ends[1], points), points + 0 * half),
+        np.minimum(ends[0], points),
+        np.maximum(ends[1], points),
         np.isnan(drawn).sum(axis=1).astype(np.float64),
     )
 
