@@ -13,6 +13,7 @@ from earwitness.concordance.settings import CALIBRATED, Settings
 from earwitness.data import Estimate, Figure
 from earwitness.stats.bootstrap import FEWEST, percentile_interval
 from earwitness.stats.concord.calibration import calibrated
+from earwitness.stats.concord.chance import dealt
 from earwitness.stats.concord.draws import OVER, Interval, drawn_values, interval
 from earwitness.stats.concord.levels import Grid, Value, value
 from earwitness.stats.exact import Floats
@@ -163,27 +164,29 @@ def _calibrate(asked: Asked, grid: Grid, level: str, found: list[Found]) -> None
 
 
 def chance(asked: Asked) -> dict[Figure, Estimate]:
-    """What metrics get that know nothing: their mean, and the range of most of them."""
-    people, settings = asked.grid.people, asked.settings
-    rng = np.random.Generator(np.random.PCG64((settings.seed, 9)))
-    noise = rng.standard_normal((NOTHING, *people.shape))
+    """What metrics get that know nothing: their mean, and the range of most of them.
+
+    They are the metrics themselves, whose systems were dealt anew among those that people rated.
+    So they favour systems, tie, and lack outputs just as much as the metrics do. Noise that is new
+    for every output would favour none, and its range over items would be too narrow.
+    """
     found: dict[Figure, Estimate] = {}
     for level in asked.levels:
-        names = settings.figures(level)
         if level == "global":
             continue
-        values = value(Grid(noise, people), level, names)
+        names = asked.settings.figures(level)
+        drawn = dealt(asked.grid, level, names, NOTHING, asked.settings.seed)
+        things = value(asked.grid, level, names).n.max(axis=1)
         for place, name in enumerate(names):
-            own = values.value[place]
-            known = own[~np.isnan(own)]
-            low, high = percentile_interval(own[:, None], settings.level)
+            known = drawn[place][~np.isnan(drawn[place])]
+            low, high = percentile_interval(drawn[place][:, None], asked.settings.level)
             found[Figure(level, name)] = Estimate(
                 float(known.mean()) if len(known) else float("nan"),
                 float(low[0]),
                 float(high[0]),
-                settings.level,
-                int(values.n[place, 0]),
-                len(own) - len(known),
+                asked.settings.level,
+                int(things[place]),
+                NOTHING - len(known),
                 BY_CHANCE,
             )
     return found
