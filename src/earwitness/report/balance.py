@@ -39,7 +39,8 @@ def _plan(study: Study) -> Table:
         *([("consent", "asked for")] if study.consent else []),
         *([("form before", _count(len(study.before), "question"))] if study.before else []),
         *([("instructions", "shown")] if study.instructions else []),
-        *([("practice", _count(study.training, "trial"))] if study.training else []),
+        *([("device", f"checked for {', '.join(study.device)}")] if study.device else []),
+        *([("practice", _practice(study))] if study.training else []),
         *([("anchors", _count(len(study.anchors), "sound"))] if study.anchors else []),
         *((f"block {n}", _block(block)) for n, block in enumerate(study.blocks, 1)),
         *([("form after", _count(len(study.after), "question"))] if study.after else []),
@@ -47,6 +48,12 @@ def _plan(study: Study) -> Table:
         ("analysis", _analysis(study)),
     ]
     return Table("what happens", ("", "what"), tuple(rows), names=2)
+
+
+def _practice(study: Study) -> str:
+    gold = {(one.item, one.system) for one in study.gold}
+    told = f", with feedback ({len(gold)} outputs have expected answers)" if study.feedback else ""
+    return f"{_count(study.training, 'trial')}{told}"
 
 
 def _count(number: int, what: str) -> str:

@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from earwitness.data import Design, Study
-from earwitness.listening.design.minutes import trial_seconds
+from earwitness.listening.design.minutes import CHECKS, QUESTION, trial_seconds
 from earwitness.listening.pages import REST, Page, pages
-
-QUESTION = 10.0  # seconds that one of a form takes, reading included
-STEPS = {"level": 20.0, "sides": 10.0, "huggins": 50.0, "antiphase": 50.0}  # of a device page
 
 
 @dataclass(frozen=True)
@@ -78,7 +75,7 @@ def _minutes(study: Study, page: Page, seconds: Mapping[str, float]) -> float:
         return trial_seconds(study, page.trial, seconds[page.trial.item]) / 60
     if page.view["kind"] == REST:
         return study.rest_minutes
-    steps = sum(STEPS[step] for step in page.view.get("steps", ()))
+    steps = sum(CHECKS[step] for step in page.view.get("steps", ()))
     return (steps + QUESTION * len(page.view.get("questions", ()))) / 60
 
 

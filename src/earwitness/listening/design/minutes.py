@@ -9,6 +9,9 @@ from itertools import chain
 from earwitness.data import Block, Clip, Plan, Study, Trial
 from earwitness.listening.kinds import block_kind
 
+QUESTION = 10.0  # seconds that one of a form takes, reading included
+CHECKS = {"level": 20.0, "sides": 10.0, "huggins": 50.0, "antiphase": 50.0}  # of a device
+
 
 @dataclass(frozen=True)
 class Step:
@@ -20,13 +23,14 @@ class Step:
 
 
 def minutes(study: Study) -> list[Step]:
-    """Anchors, practice, hearing, rating, rests, and their sum."""
+    """Forms and the device page, anchors, practice, hearing, rating, rests, and their sum."""
     if study.plans:
         steps = [_rows(study)]
     else:
         steps = [*_first(study)]
         for number, block in enumerate(study.blocks, 1):
             steps += _block(study, block, f" (block {number})" * (len(study.blocks) > 1))
+    steps = [*_asked(study), *steps]
     rests = sum(block.sessions for block in study.blocks) - 1
     told = f"{rests} × {study.rest_minutes:g} min"
     steps.append(Step("resting", told, rests * study.rest_minutes))
@@ -43,6 +47,14 @@ def clips_for(study: Study, limit: float) -> int:
 
 def _seconds(clips: tuple[Clip, ...]) -> float:
     return sum(clip.seconds for clip in clips) / len(clips)
+
+
+def _asked(study: Study) -> Iterator[Step]:
+    if count := len(study.before) + len(study.after):
+        yield Step("forms", f"{count} questions × {QUESTION:g} s", count * QUESTION / 60)
+    if study.device:
+        told = " + ".join(f"{name} {CHECKS[name]:g} s" for name in study.device)
+        yield Step("device", told, sum(CHECKS[name] for name in study.device) / 60)
 
 
 def _first(study: Study) -> Iterator[Step]:
