@@ -107,8 +107,8 @@ def steps(scores: Floats, votes: Votes) -> None:
         names = names_at(level)
         told(f"{level}: all values", partial(value, grid, level, names))
         told(f"{level}: draws of all", partial(drawn_values, scores, votes, level, names))
-        if level != "system":
-            told(f"{level}: calibration", partial(calibrated, grid, level))
+        if level == "item":
+            told(f"{level}: calibration", partial(calibrated, grid))
         if level == "global":
             continue
         told(f"{level}: ceilings", partial(ceilings, votes, level, names, splits=200, seed=0))

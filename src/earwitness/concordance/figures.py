@@ -120,8 +120,8 @@ def figures(asked: Asked) -> list[Found]:
             for place, name in enumerate(names):
                 one = _estimate(point, ends, place, metric, asked.settings)
                 own.figures[Figure(level, name)] = one
-        if level != "system":
-            _calibrate(asked, grid, level, found)
+        if level == "item":
+            _calibrate(asked, grid, found)
     return found
 
 
@@ -139,19 +139,18 @@ def _estimate(
     )
 
 
-def _calibrate(asked: Asked, grid: Grid, level: str, found: list[Found]) -> None:
+def _calibrate(asked: Asked, grid: Grid, found: list[Found]) -> None:
     """acc_23 where differences of scores up to a margin, chosen on other items, are ties."""
     settings = asked.settings
-    tied = calibrated(grid, level, folds=settings.folds, seed=settings.seed)
+    tied = calibrated(grid, folds=settings.folds, seed=settings.seed)
     if tied.reason:
         return
-    margins = tied.by_item if level == "item" else tied.margin
-    drawn = asked.drawn_with(level, ["acc_23"], margins)
+    drawn = asked.drawn_with("item", ["acc_23"], tied.by_item)
     ends = asked.interval(tied.value[None], drawn, ["acc_23"])
-    point = value(grid, level, ["acc_23"])
+    point = value(grid, "item", ["acc_23"])
     for metric, own in enumerate(found):
         one = _estimate(point, ends, 0, metric, settings)
-        own.figures[Figure(level, CALIBRATED)] = Estimate(
+        own.figures[Figure("item", CALIBRATED)] = Estimate(
             float(tied.value[metric]),
             one.low,
             one.high,
@@ -160,7 +159,7 @@ def _calibrate(asked: Asked, grid: Grid, level: str, found: list[Found]) -> None
             one.undefined,
             one.method,
         )
-        own.margins[level] = float(tied.margin[metric])
+        own.margins["item"] = float(tied.margin[metric])
 
 
 def chance(asked: Asked) -> dict[Figure, Estimate]:

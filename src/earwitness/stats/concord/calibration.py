@@ -5,10 +5,10 @@ gives the highest acc_23, over all margins that make a difference, the smallest 
 ones. A margin that is chosen and judged on the same items is too good: items are dealt into folds,
 and each fold is judged with the margin that the other folds choose.
 
-At the item level the share is averaged over items, and at the global level it is of all pairs of
-cells. The pairs of systems are too few, and each belongs to all others, so there is no calibration
-at the system level. Where a global set has more than ``MOST`` cells, the margin is chosen on that
-many of them, dealt by the seed; it is judged on all.
+The share is averaged over items. There is no calibration at other levels. The pairs of systems are
+too few, and each belongs to all others. Of all cells most pairs are of two items, which may lie in
+two folds: pairs within folds alone are another quantity than acc_23 of all pairs, so that the two
+could not be compared, and what is left when both folds are put aside is little to choose on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from earwitness.stats.exact import Bools, Floats
 from earwitness.stats.student import ratio
 from earwitness.stats.votes import Codes
 
-MOST = 1000  # cells whose pairs choose a global margin
 NEAR = 1e-12  # shares closer than this are equal
 FOLDS = 5
 
@@ -45,24 +44,19 @@ class Calibrated(NamedTuple):
         return self.margins[self.folds].T
 
 
-def calibrated(grid: Grid, level: str, *, folds: int = FOLDS, seed: int = 0) -> Calibrated:
-    """acc_23 of all metrics with cross-validated margins, at the item or the global level."""
+def calibrated(grid: Grid, *, folds: int = FOLDS, seed: int = 0) -> Calibrated:
+    """acc_23 of all metrics over the systems of each item, with cross-validated margins."""
     metrics, _, items = grid.scores.shape
-    if level == "system":
-        return _without(metrics, "the pairs of systems are too few to choose a margin on")
     count = min(folds, items)
     if count < 2:
         return _without(metrics, "one item is too few: a margin is chosen on others")
     rng = np.random.Generator(np.random.PCG64((seed, 0)))
     fold = rng.permutation(items) % count
-    shuffled = rng.permutation(grid.people.size)
     margins = np.empty((count + 1, metrics))
     for metric, scores in enumerate(grid.scores):
-        known = ~np.isnan(scores) & ~np.isnan(grid.people)
-        pairs = _item_pairs(known) if level == "item" else _cell_pairs(known, shuffled)
+        pairs = _pairs(~np.isnan(scores) & ~np.isnan(grid.people))
         margins[:, metric] = _margins(scores, grid.people, fold, count, pairs)
-    judge = _judged_items if level == "item" else _judged_cells
-    return Calibrated(judge(grid, margins[:-1], fold), margins[:-1], margins[-1], fold)
+    return Calibrated(_judged(grid, margins[:-1], fold), margins[:-1], margins[-1], fold)
 
 
 def _without(metrics: int, reason: str) -> Calibrated:
@@ -78,7 +72,7 @@ class _Pairs(NamedTuple):
     weight: Floats
 
 
-def _item_pairs(known: Bools) -> _Pairs:
+def _pairs(known: Bools) -> _Pairs:
     """Pairs of systems within items; all items weigh the same."""
     systems, items = known.shape
     first, second = np.triu_indices(systems, 1)
@@ -86,13 +80,6 @@ def _item_pairs(known: Bools) -> _Pairs:
     weight = np.broadcast_to(ratio(np.ones(items), both.sum(axis=0).astype(np.float64)), both.shape)
     places = [(side[:, None] * items + np.arange(items))[both] for side in (first, second)]
     return _Pairs(places[0], places[1], weight[both])
-
-
-def _cell_pairs(known: Bools, shuffled: Codes) -> _Pairs:
-    """Pairs of cells, of the first that the seed deals."""
-    cells = np.sort(shuffled[known.ravel()[shuffled]][:MOST])
-    first, second = np.triu_indices(len(cells), 1)
-    return _Pairs(cells[first], cells[second], np.ones(len(first)))
 
 
 def _margins(scores: Floats, people: Floats, fold: Codes, count: int, pairs: _Pairs) -> Floats:
@@ -105,8 +92,8 @@ def _margins(scores: Floats, people: Floats, fold: Codes, count: int, pairs: _Pa
     size = np.abs(apart)
     order = np.argsort(size, kind="stable")
     size, gains = size[order], gains[order]
-    folds = [fold[side[order] % len(fold)] for side in (pairs.first, pairs.second)]
-    kept = [(folds[0] != one) & (folds[1] != one) for one in range(count)]
+    own = fold[pairs.first[order] % len(fold)]
+    kept = [own != one for one in range(count)]
     return np.array([_best(size, gains, which) for which in [*kept, np.ones(len(size), bool)]])
 
 
@@ -122,20 +109,8 @@ def _best(size: Floats, gains: Floats, kept: Bools) -> float:
     return float(margins[np.argmax(sums >= sums.max() - NEAR * max(1.0, len(gains)))])
 
 
-def _judged_items(grid: Grid, margins: Floats, fold: Codes) -> Floats:
+def _judged(grid: Grid, margins: Floats, fold: Codes) -> Floats:
     """The mean over items, each with the margin of its fold."""
     limits = margins[fold].T
     found = value(grid, "item", ["acc_23"], np.nan_to_num(limits)).value[0]
     return np.where(np.isnan(margins).any(axis=0), np.nan, found)
-
-
-def _judged_cells(grid: Grid, margins: Floats, fold: Codes) -> Floats:
-    """Right pairs of cells within folds, over all pairs within folds."""
-    right, whole = np.zeros(len(grid.scores)), np.zeros(len(grid.scores))
-    for one, limits in enumerate(margins):
-        part = Grid(grid.scores[:, :, fold == one], grid.people[:, fold == one])
-        found = value(part, "global", ["acc_23"], np.nan_to_num(limits))
-        pairs = found.n[0] * (found.n[0] - 1) / 2
-        right += np.where(pairs > 0, found.value[0], 0) * pairs
-        whole += pairs
-    return np.where(np.isnan(margins).any(axis=0), np.nan, ratio(right, whole))
