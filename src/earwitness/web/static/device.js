@@ -10,24 +10,27 @@ const PAUSE = 300; // milliseconds between sounds
 
 const later = (time) => new Promise((done) => setTimeout(done, time));
 
-/** Show the first step; the others follow as the listener goes on. */
-export function showDevice(view, at) {
-  allSteps(view, at);
-}
-
 /** Ask for the level alone, on a device where none is known; `first` was set on another. */
 export async function askLevel(first, at) {
-  const found = await level({}, at, [heading(say("device_level")), make("p", { class: "notice" }, say("level_again"))], first);
+  const found = await level(at, [heading(say("device_level")), make("p", { class: "notice" }, say("level_again"))], first);
   at.events.tell("level", { level: found });
 }
 
-/** Go through the steps that the server names, then answer with what came out. */
-async function allSteps(view, at) {
-  const steps = { level, sides, huggins: hugginsCheck, antiphase };
+/** Go through the steps that the server names, then answer with what came out. What was done
+ * before a reload is not asked again; a level that this device does not know any more is. */
+export async function showDevice(view, at) {
+  const done = { chosen: {}, ...(at.refused ? null : await at.draft.read()) };
+  if (at.level.get() === null) delete done.level;
+  if (!at.left.aborted) allSteps(view, at, done);
+}
+
+async function allSteps(view, at, done) {
+  const steps = { level: firstLevel, sides, huggins: hugginsCheck, antiphase };
   const found = {};
   for (const [n, name] of view.steps.entries()) {
-    const told = make("p", { class: "steps" }, say("step", { number: n + 1, count: view.steps.length }));
-    found[name] = await steps[name](view, at, [heading(say(`device_${name}`)), told]);
+    const step = say("step", { number: n + 1, count: view.steps.length });
+    const top = (round) => [heading(say(`device_${name}`)), make("p", { class: "steps" }, step + round)];
+    found[name] = await steps[name]({ name, at, top, done, targets: view.trials[name] });
   }
   const { latency, rate } = at.sounds.facts;
   at.answer(found, { latency, rate, channels: at.sounds.context.destination.maxChannelCount });
@@ -48,7 +51,14 @@ async function trying(at, said, act) {
   }
 }
 
-function level(view, at, top, first = FIRST) {
+async function firstLevel({ at, top, done }) {
+  done.level ??= await level(at, top(""));
+  at.sounds.setLevel(done.level);
+  await at.draft.write(done);
+  return done.level;
+}
+
+function level(at, top, first = FIRST) {
   const { sounds } = at;
   const said = make("p", { class: "said bad", role: "status" });
   const slider = make("input", { type: "range", min: String(LOWEST), max: "0", step: "1", id: "level",
@@ -69,7 +79,7 @@ function level(view, at, top, first = FIRST) {
   };
   const start = () => trying(at, said, async () => {
     sounds.setLevel(Number(slider.value));
-    silence ??= sounds.loop(levelNoise(sounds.context, view.level ?? NOISE), at.left);
+    silence ??= sounds.loop(levelNoise(sounds.context, NOISE), at.left);
     playing.textContent = say("noise_stop");
     going.disabled = false;
     playing.removeAttribute("data-main");
@@ -80,22 +90,32 @@ function level(view, at, top, first = FIRST) {
   return new Promise((resolve) => (finish = resolve));
 }
 
-/** Ask after a sound: play it, choose; the number that was chosen. */
+/** Ask after a sound: play it, choose; the number that was chosen. The button keeps the focus
+ * while the sound lasts, then the choices have it. */
 function asked(at, top, told, labels, played) {
   const said = make("p", { class: "said bad", role: "status" });
+  let busy = false;
   return new Promise((done) => {
-    const chosen = labels.map((label, n) => button(label, () => done(n), { "data-key": String(n + 1), disabled: true }));
+    const choose = (n) => ((busy = true), done(n));
+    const chosen = labels.map((label, n) => button(label, () => choose(n), { "data-key": String(n + 1), disabled: true }));
+    const choices = make("div", { class: "row even", role: "group", "aria-label": told, tabindex: "-1" }, chosen);
+    const set = (now, open) => {
+      busy = now;
+      playing.setAttribute("aria-disabled", String(now));
+      for (const one of chosen) one.disabled = !open;
+    };
     const playing = button(say("play"), async () => {
-      playing.disabled = true;
-      for (const one of chosen) one.disabled = true;
+      if (busy) return;
+      set(true, false);
       const well = await trying(at, said, () => played((n) => light(chosen, n)));
-      for (const one of chosen) one.disabled = !well;
-      playing.disabled = false;
-      if (well) playing.textContent = say("play_again");
-      if (well) announce(say("now_choose"));
+      if (at.left.aborted) return;
+      set(false, well);
+      if (!well) return;
+      playing.textContent = say("play_again");
+      choices.focus({ preventScroll: true });
+      announce(say("now_choose"));
     }, { class: "play plain", "data-main": true });
-    show(top, make("section", { class: "card" }, make("p", { class: "told" }, told), playing, said,
-      make("div", { class: "row even" }, chosen)));
+    show(top, make("section", { class: "card" }, make("p", { class: "told" }, told), playing, said, choices));
   });
 }
 
@@ -103,48 +123,49 @@ function light(chosen, now) {
   chosen.forEach((one, n) => one.classList.toggle("now", n === now));
 }
 
-/** Three sounds one after the other, each lighting its button. */
-async function three(at, buffers, lit) {
-  for (const [n, buffer] of buffers.entries()) {
-    if (at.left.aborted) return;
-    lit(n);
-    await at.sounds.play(buffer, at.left);
-    lit(-1);
-    await later(PAUSE);
+/** Ask round by round, from the first that is not done; how often the right one was chosen. */
+async function rounds({ name, at, top, done, targets }, told, labels, played) {
+  const chosen = (done.chosen[name] ??= []);
+  while (chosen.length < targets.length) {
+    const target = targets[chosen.length];
+    const round = say("round", { number: chosen.length + 1, count: targets.length });
+    const choice = asked(at, top(` · ${round}`), told, labels, (lit) => played(target, lit));
+    announce(`${round}. ${told}`);
+    chosen.push(await choice);
+    await at.draft.write(done);
   }
+  return targets.filter((target, n) => chosen[n] === target).length;
 }
 
-async function sides(view, at, top) {
-  const order = view.trials?.sides ?? (Math.random() < 0.5 ? [0, 1] : [1, 0]);
+async function sides(step) {
+  const { sounds, left } = step.at;
   const labels = [say("left"), say("right"), say("neither")];
-  let right = true;
-  for (const side of order) {
-    const played = () => at.sounds.play(sideNoise(at.sounds.context, side), at.left);
-    right = (await asked(at, top, say("sides_told"), labels, played)) === side && right;
-  }
-  return right;
+  const played = (side) => sounds.play(sideNoise(sounds.context, side), left);
+  return (await rounds(step, say("sides_told"), labels, played)) === step.targets.length;
 }
 
-async function counted(at, top, told, targets, made) {
-  let hits = 0;
-  for (const target of targets) {
-    const played = async (lit) => {
-      const buffers = [];
-      for (const n of [0, 1, 2]) buffers.push(await made(n, target));
-      await three(at, buffers, lit);
-    };
-    hits += Number((await asked(at, top, told, ["1", "2", "3"], played)) === target);
-  }
-  return [hits, targets.length];
+/** Three sounds one after the other, each lighting its button. */
+async function three(step, told, made) {
+  const { sounds, left } = step.at;
+  const played = async (target, lit) => {
+    const buffers = [];
+    for (const n of [0, 1, 2]) buffers.push(await made(sounds.context, n, target));
+    for (const [n, buffer] of buffers.entries()) {
+      if (left.aborted) return;
+      lit(n);
+      await sounds.play(buffer, left);
+      lit(-1);
+      await later(PAUSE);
+    }
+  };
+  return [await rounds(step, told, ["1", "2", "3"], played), step.targets.length];
 }
 
-function hugginsCheck(view, at, top) {
-  const made = (n, target) => huggins(at.sounds.context, n === target);
-  return counted(at, top, say("huggins_told"), view.trials.huggins, made);
+function hugginsCheck(step) {
+  return three(step, say("huggins_told"), (context, n, target) => huggins(context, n === target));
 }
 
-function antiphase(view, at, top) {
+function antiphase(step) {
   const how = (n, quiet) => (n === quiet ? "quiet" : n === (quiet + 1) % 3 ? "opposite" : "plain");
-  const made = (n, quiet) => tone(at.sounds.context, how(n, quiet));
-  return counted(at, top, say("antiphase_told"), view.trials.antiphase, made);
+  return three(step, say("antiphase_told"), (context, n, quiet) => tone(context, how(n, quiet)));
 }

@@ -14,14 +14,12 @@ import * as pages from "./pages.js";
 import { Sounds } from "./sound.js";
 import { showProgress, showSaving } from "./status.js";
 import { oneTab } from "./tabs.js";
-import { show as showAcr } from "./trials/acr.js";
-import { show as showP835 } from "./trials/p835.js";
-import { askToWithdraw } from "./withdraw.js";
+import { showSingle } from "./trials/single.js";
 import { say } from "./words.js";
 
-const TRIALS = { p835: showP835, acr: showAcr };
 const SHOWN = { consent: pages.consent, text: pages.text, rest: pages.rest, feedback: pages.feedback,
-  end: pages.end, form: showForm, device: showDevice, ...TRIALS };
+  end: pages.end, form: showForm, device: showDevice,
+  acr: showSingle, p835: showSingle };
 const AGAIN = 4000; // milliseconds between questions after a server that is not there
 const SLOW = 20000; // and after one that does not have this test
 const CALM = 400; // milliseconds before a page gives way to "one moment"
@@ -177,7 +175,7 @@ class Flow {
   }
 
   withdraw() {
-    askToWithdraw(async () => {
+    pages.askToWithdraw(async () => {
       const { status, told } = await ask(`${link}/withdraw`, { confirm: true });
       if (told.withdrawn !== true) throw new Error(String(status));
       await this.outbox.clear();

@@ -1,4 +1,4 @@
-// Pages without sounds: what is told, rests, feedback, the end.
+// Pages without sounds: what is told, rests, feedback, the end, leaving for good.
 
 import { announce, button, heading, make, paragraphs, show } from "./dom.js";
 import { say } from "./words.js";
@@ -97,4 +97,26 @@ export function end(view, { state, again }) {
     : [make("p", { class: "told center" }, say(state.done ? "all_saved" : "not_counted"))];
   show(heading(view.title ?? say("end")), make("section", { class: "card" }, code),
     state.done ? null : button(say("try_now"), again, { main: true }));
+}
+
+/** Ask whether somebody really wants to withdraw, then do it. */
+export function askToWithdraw(act) {
+  const said = make("p", { class: "said bad", role: "alert" });
+  const really = button(say("withdraw_yes"), async () => {
+    really.disabled = true;
+    try {
+      await act();
+      box.close();
+    } catch {
+      said.textContent = say("withdraw_failed");
+      really.disabled = false;
+    }
+  }, { class: "danger" });
+  const stay = button(say("withdraw_no"), () => box.close(), { class: "main", autofocus: true });
+  const box = make("dialog", { "aria-labelledby": "withdraw-title", close: () => box.remove() },
+    make("h2", { id: "withdraw-title" }, say("withdraw_title")),
+    make("p", {}, say("withdraw_told")), said, make("div", { class: "row" }, stay, really));
+  document.body.append(box);
+  box.showModal();
+  announce(say("withdraw_title"));
 }

@@ -1,3 +1,0 @@
-// ACR: one sound, one rating.
-
-export { showSingle as show } from "./single.js";
