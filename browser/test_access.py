@@ -152,3 +152,24 @@ def test_colours_follow_the_listener(browser: Browser) -> None:
         ):
             shades.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
     assert shades[0] != shades[1]
+
+
+def test_what_was_announced_on_a_page_is_gone_on_the_next(browser: Browser) -> None:
+    with (
+        served(FakeServer([small.form(), small.text(), small.end()])) as fake,
+        opened(browser, fake) as page,
+    ):
+        page.get_by_label("How old").fill("old")
+        page.get_by_label("In-ear").check()
+        go_on(page)
+        expect(page.locator(".announced:not(:empty)")).to_have_text("Please type a number.")
+        page.get_by_label("How old").fill("31")
+        go_on(page)
+        expect(page.locator("body")).to_have_attribute("data-name", "instructions")
+        expect(page.locator(".announced:not(:empty)")).to_have_count(0)
+        cut_off(page)
+        expect(page.locator(".announced:not(:empty)")).to_contain_text("There is no connection.")
+        page.unroute("**/answers")
+        page.get_by_role("button", name="Try now").click()
+        expect(page.locator(".code")).to_be_visible()
+        expect(page.locator(".announced:not(:empty)")).to_have_count(0)

@@ -34,10 +34,11 @@ export function heading(text) {
   return make("h1", { tabindex: "-1" }, text);
 }
 
-/** Show something as the whole page. */
+/** Show something as the whole page; what was told on another is told no more. */
 export function show(...children) {
   const main = document.querySelector("main");
   main.inert = false;
+  announce("");
   main.replaceChildren(...children.flat().filter(Boolean));
   main.querySelector("h1")?.focus({ preventScroll: true });
   scrollTo(0, 0);
