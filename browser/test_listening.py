@@ -72,6 +72,19 @@ def test_a_whole_study_by_keyboard(browser: Browser) -> None:
         assert fake.answers[-1]["meta"]["keyboard"] is True
 
 
+def test_the_first_page_says_which_study_it_is_of(browser: Browser) -> None:
+    with (
+        served(FakeServer([small.consent(), small.text(), small.end()])) as fake,
+        opened(browser, fake) as page,
+    ):
+        at(page, "Consent")
+        expect(page.get_by_role("banner").get_by_text("Listening test")).to_be_visible()
+        page.locator("label.check").click()
+        go_on(page)
+        at(page, "What you will do")
+        expect(page.get_by_role("banner").get_by_text("Listening test")).to_be_hidden()
+
+
 def test_a_whole_study_by_touch_on_a_phone(browser: Browser) -> None:
     def tap(name: str) -> None:
         page.get_by_role("button", name=name).tap()

@@ -1,4 +1,4 @@
-// The line above the page: how far, how long yet, and whether all answers are saved.
+// Above the page: how far, how long yet, whether all answers are saved; at first, which study.
 
 import { say } from "./words.js";
 
@@ -11,8 +11,8 @@ export function showSaving(count, fault, refused) {
   if (place.textContent !== text) place.textContent = text;
 }
 
-/** Show how far the listener is. */
-export function showProgress({ progress: [done, all] = [0, 0], minutes, page, withdrawn, blocked, done: over }) {
+/** Show how far the listener is, and on the first page in what study. */
+export function showProgress({ progress: [done, all] = [0, 0], minutes, page, answered, withdrawn, blocked, done: over }) {
   const bar = document.querySelector("progress");
   bar.max = Math.max(1, all);
   bar.value = done;
@@ -20,6 +20,7 @@ export function showProgress({ progress: [done, all] = [0, 0], minutes, page, wi
   const [number, count] = page?.progress ?? [];
   const where = count ? say("trial", { number, count }) : "";
   document.getElementById("where").textContent = [where, left].filter(Boolean).join(" · ");
+  document.getElementById("study").hidden = answered > 0;
   const shut = Boolean(withdrawn || blocked);
   document.getElementById("withdraw").hidden = shut;
   document.querySelector("header").hidden = shut;
