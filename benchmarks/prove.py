@@ -20,7 +20,7 @@ SETTINGS = {
 }
 COMMANDS = {
     "All tests with full counts": ["-m", "pytest", "-q", "-n", "2", "--durations=12"],
-    "Pages in Chromium": ["-m", "pytest", "-q", "browser"],
+    "Pages in Chromium": ["-m", "pytest", "-q", "-n", "2", "browser"],
     "Chapters against chunkseg": ["benchmarks/chapters.py"],
     "Titles against bert-score": ["benchmarks/titles.py"],
     "Word networks against one pass": ["benchmarks/summaries.py"],
@@ -31,6 +31,7 @@ COMMANDS = {
     "The store, however much it holds": ["benchmarks/store.py"],
     "Listeners at once, over HTTP": ["benchmarks/served.py"],
     "From a click to the first sound": ["benchmarks/listen.py"],
+    "Metrics beside people, beside scipy": ["benchmarks/concordance.py"],
 }
 
 

@@ -28,7 +28,8 @@ from earwitness.store import Given, State, Store
 
 SYSTEMS, CLIPS, SCALES = ("Kestrel", "Osprey"), ("bittern", "curlew", "dunlin"), ("SIG", "BAK")
 FOLDER, FILE = "aviary", "merlin.yaml"
-HIDDEN = (*SYSTEMS, *CLIPS, FOLDER, FILE.partition(".")[0], ".wav")
+ANCHORS, ANCHOR = "plover", "godwit"
+HIDDEN = (*SYSTEMS, *CLIPS, ANCHORS, ANCHOR, FOLDER, FILE.partition(".")[0], ".wav")
 STUDY = """\
 title: Small sounds
 seed: 3
@@ -36,6 +37,7 @@ language: {language}
 systems: [Kestrel, Osprey]
 files: "{{system}}/{{item}}.wav"
 listeners: 2
+anchors: plover
 training: 1
 feedback: true
 gold: expected.csv
@@ -54,9 +56,10 @@ blocks:
 """
 PAGES = (
     *("consent", "before", "instructions", "training.0", "training.1", "feedback.1"),
+    *("anchors.0", "anchors.1"),
     *("1.0", "1.1", "1.2", "rest.2", "2.0", "2.1", "2.2"),
 )
-TRIALS = ("training.1", "1.1", "1.2", "2.1", "2.2")
+TRIALS = ("training.1", "anchors.1", "1.1", "1.2", "2.1", "2.2")
 
 
 class RealServer:
@@ -161,6 +164,9 @@ def _write_study(folder: Path, study: Path, language: str) -> None:
         path = folder / system / f"{clip}.wav"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(_signed(tone(hertz=300 + 50 * number), f"{system} {clip}"))
+    anchor = folder / ANCHORS / f"{ANCHOR}.wav"
+    anchor.parent.mkdir(exist_ok=True)
+    anchor.write_bytes(_signed(tone(hertz=900), f"{ANCHORS} {ANCHOR}"))
     rows = [f"{clip},{one},{scale},4" for clip, one, scale in product(CLIPS, SYSTEMS, SCALES)]
     (folder / "expected.csv").write_text("\n".join(["item,system,scale,value", *rows, ""]))
     study.write_text(STUDY.format(language=language), encoding="utf-8")
