@@ -62,13 +62,13 @@ def pages(study: Study, plan: Plan, address: Address) -> Iterator[Page]:
     for name, trials in ((TRAINING, plan.training), ("anchors", plan.anchors)):
         if trials:
             title = words.page(name)
-            yield show.text(f"{name}.0", "", title)
+            yield show.text(f"{name}.0", words.page(f"{name}_told"), title)
             yield from show.practice(name, trials, title)
     for number, session in enumerate(plan.sessions, 1):
         if number > 1:
             yield show.rest(number)
         title = words.page("session", number=number, count=len(plan.sessions))
-        yield show.text(f"{number}.0", "", title)
+        yield show.text(f"{number}.0", words.page("session_told", trials=len(session)), title)
         yield from show.trials(str(number), session, number, title)
     yield from show.form("after", study.after)
     yield Page(END, {"kind": END, "title": words.page(END)})
@@ -142,8 +142,10 @@ class _Show:
             yield Page(when, view, questions=questions)
 
     def rest(self, number: int) -> Page:
-        minutes = self.study.rest_minutes
-        title = self.words.page(REST, minutes=self.words.number(minutes))
+        minutes, number_of = self.study.rest_minutes, self.words.number
+        title = self.words.page(REST, minutes=number_of(minutes))
+        if minutes < 1:
+            title = self.words.page("rest_seconds", seconds=number_of(round(minutes * 60)))
         return Page(f"rest.{number}", {"kind": REST, "title": title, "minutes": minutes})
 
     def device(self, listener: int) -> Page:
