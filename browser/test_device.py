@@ -103,3 +103,19 @@ def test_a_level_is_asked_for_again_where_it_is_known_no_more(browser: Browser) 
         page.get_by_role("button", name="Play the noise").click()
         go_on(page)
         stands(page, "Left and right", "Step 2 of 4 · Round 1 of 2")
+
+
+def test_a_page_that_was_refused_starts_again_also_after_a_reload(browser: Browser) -> None:
+    refusal = '{"error": {"code": "bad_answer", "message": "no", "wrong": []}}'
+    device = small.device() | {"steps": ["level"]}
+    with served(FakeServer([device, small.end()])) as fake, opened(browser, fake) as page:
+        page.route("**/answers", lambda route: route.fulfill(status=422, body=refusal))
+        level(page)
+        expect(page.locator(".notice")).to_contain_text("was not accepted")
+        page.unroute("**/answers")
+        page.reload()
+        stands(page, "Set a comfortable level", "Step 1 of 1")
+        assert fake.answers == []
+        level(page, -7)
+        expect(page.locator(".code")).to_be_visible()
+        assert fake.values() == {"device": {"level": -7}}

@@ -19,7 +19,8 @@ export async function askLevel(first, at) {
 /** Go through the steps that the server names, then answer with what came out. What was done
  * before a reload is not asked again; a level that this device does not know any more is. */
 export async function showDevice(view, at) {
-  const done = { chosen: {}, ...(at.refused ? null : await at.draft.read()) };
+  if (at.refused) await at.draft.write({});
+  const done = { chosen: {}, ...(await at.draft.read()) };
   if (at.level.get() === null) delete done.level;
   if (!at.left.aborted) allSteps(view, at, done);
 }
