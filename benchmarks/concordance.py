@@ -20,7 +20,7 @@ from scipy import stats
 from earwitness.stats.concord.calibration import calibrated
 from earwitness.stats.concord.ceiling import ceilings
 from earwitness.stats.concord.coefficients import LEVELS, names_at
-from earwitness.stats.concord.curves import with_count
+from earwitness.stats.concord.curves import with_counts
 from earwitness.stats.concord.draws import drawn_values
 from earwitness.stats.concord.levels import Grid, people, value
 from earwitness.stats.concord.swaps import WHAT, swapped
@@ -115,9 +115,10 @@ def steps(scores: Floats, votes: Votes) -> None:
         for what in WHAT:
             work = partial(swapped, scores, grid.people, pairs, level, "kendall_b", what)
             told(f"{level}: {len(pairs)} pairs, swaps of {what}", work)
-        for count in (2, votes.size[2], 2 * votes.size[2]):
-            work = partial(with_count, scores, votes, level, "kendall_b", "raters", count)
-            told(f"{level}: {count} raters", work)
+        counts = [2, 4, 8, votes.size[2], 2 * votes.size[2]]
+        for kind in ("raters", "items"):
+            curve = partial(with_counts, scores, votes, (level, "kendall_b"), kind, counts)
+            told(f"{level}: five numbers of {kind}", curve)
     print(f"  all: {total:.1f} s")
 
 

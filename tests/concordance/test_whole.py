@@ -155,6 +155,25 @@ def test_choices_become_abilities_and_speak_of_systems_alone() -> None:
     assert sum(e.value for e in one.people.values()) == pytest.approx(0, abs=1e-6)
 
 
+def test_a_curve_passes_through_the_value_and_says_nothing_of_chance(
+    found: ScaleConcordance,
+) -> None:
+    own = _by_name(found)
+    kinds = [(one.what, one.figure.level) for one in found.curves]
+    assert kinds == [(a, b) for b in ("system", "item") for a in ("raters", "items")]
+    for curve in found.curves:
+        assert [count for count, _ in curve.points][-2:] == [curve.have, 2 * curve.have]
+        for name, one in curve.points[-2][1].items():
+            assert one.value == own[name].figures[curve.figure].value
+        assert "close" in curve.enough
+        assert "noise" not in curve.enough
+
+
+def test_of_few_raters_or_items_nothing_is_said_to_be_enough() -> None:
+    few = agree(both(items=4, raters=3), QUICK).scales[0]
+    assert few.curves == ()
+
+
 def test_scores_of_fewer_references_make_a_curve() -> None:
     given = both()
     full = [replace(s, references=4) for s in given.scores]

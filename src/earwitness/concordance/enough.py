@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from earwitness.concordance.figures import Asked
 from earwitness.concordance.joined import table_of
 from earwitness.data import Enough, Estimate, Figure, Score
 from earwitness.stats.bootstrap import FEWEST, percentile_interval
-from earwitness.stats.concord.curves import enough, with_count
+from earwitness.stats.concord.curves import WHAT, Counted, enough, mean, there_are, with_counts
 from earwitness.stats.concord.levels import Grid, value
 from earwitness.stats.exact import Floats
 from earwitness.stats.votes import Votes
@@ -18,27 +19,38 @@ from earwitness.stats.votes import Votes
 DRAWS = 200
 
 
-def curves(asked: Asked, figure: Figure, scores: Sequence[Score]) -> list[Enough]:
-    """By raters and items, and by references where scores say how many they rest on."""
+def curves(
+    asked: Asked, figure: Figure, scores: Sequence[Score], chance: Mapping[Figure, Estimate]
+) -> list[Enough]:
+    """By raters and items, and by references where scores say how many they rest on.
+
+    Of fewer than five there is no curve. What could be ``chance`` has a curve, but no number is
+    said to be enough for it.
+    """
     found = []
-    votes, settings = asked.given, asked.settings
-    if isinstance(votes, Votes):
-        for what, have in (("raters", votes.size[2]), ("items", len(asked.joined.items))):
+    votes = asked.given
+    for what in WHAT if isinstance(votes, Votes) else ():
+        assert isinstance(votes, Votes)
+        have = there_are(votes, what)
+        if have >= FEWEST:
+            counts, seed = _counts(have), asked.settings.seed
+            points = with_counts(
+                asked.joined.scores, votes, figure, what, counts, draws=DRAWS, seed=seed
+            )
+            found.append(_enough(asked, figure, what, have, dict(zip(counts, points, strict=True))))
+    known = [*found, *_references(asked, figure, scores)]
+    beyond = _beyond(asked, figure, chance.get(figure))
+    return [
+        replace(one, enough={name: n for name, n in one.enough.items() if name in beyond})
+        for one in known
+    ]
 
-            def values(count: int, what: str = what) -> Floats:
-                return with_count(
-                    asked.joined.scores,
-                    votes,
-                    figure.level,
-                    figure.coefficient,
-                    what,
-                    count,
-                    draws=DRAWS,
-                    seed=settings.seed,
-                )
 
-            found.append(_enough(asked, figure, what, have, _counts(have), values))
-    return [*found, *_references(asked, figure, scores)]
+def _beyond(asked: Asked, figure: Figure, chance: Estimate | None) -> set[str]:
+    """Metrics that agree better than chance."""
+    values = value(asked.grid, figure.level, [figure.coefficient]).value[0]
+    least = -np.inf if chance is None else chance.high
+    return {one.name for one, own in zip(asked.joined.metrics, values, strict=True) if own > least}
 
 
 def _counts(have: int) -> list[int]:
@@ -52,17 +64,14 @@ def _enough(
     figure: Figure,
     what: str,
     have: int,
-    counts: Sequence[int],
-    values: Callable[[int], Floats],
+    counted: Mapping[int, Counted],
     names: Sequence[str] = (),
 ) -> Enough:
     """A curve of the metrics that have one: those named, or all."""
     points, means, halves = list[tuple[int, dict[str, Estimate]]](), [], []
-    for count in counts:
-        drawn = values(count)
-        level = asked.settings.level
+    for count, each in counted.items():
         own = {
-            one.name: _estimate(drawn[:, n], level, count)
+            one.name: _estimate(each, n, asked.settings.level, count)
             for n, one in enumerate(asked.joined.metrics)
             if not names or one.name in names
         }
@@ -72,23 +81,23 @@ def _enough(
     limits = asked.settings.gain, asked.settings.spread
     table, half = np.array(means), np.array(halves)
     least = {
-        name: enough(counts, table[:, n], half[:, n], *limits)
+        name: enough([*counted], table[:, n], half[:, n], *limits)
         for n, name in enumerate(points[0][1])
         if not np.isnan(table[:, n]).all()
     }
     return Enough(what, figure, have, tuple(points), least, *limits)
 
 
-def _estimate(drawn: Floats, level: float, count: int) -> Estimate:
-    """The mean over draws, and the range of most of them."""
+def _estimate(found: Counted, metric: int, level: float, count: int) -> Estimate:
+    """The value with so many, and the range of most draws about it."""
+    drawn = found.draws[:, metric]
     known = drawn[~np.isnan(drawn)]
-    value_, low, high = float("nan"), float("nan"), float("nan")
-    if len(known):
-        value_ = float(known.mean())
+    low, high = float("nan"), float("nan")
     if len(known) >= FEWEST:
         ends = percentile_interval(known[:, None], level)
         low, high = float(ends[0][0]), float(ends[1][0])
-    return Estimate(value_, low, high, level, count, len(drawn) - len(known), "draws")
+    missing = len(drawn) - len(known)
+    return Estimate(float(found.value[metric]), low, high, level, count, missing, "draws")
 
 
 def _references(asked: Asked, figure: Figure, scores: Sequence[Score]) -> list[Enough]:
@@ -113,4 +122,5 @@ def _references(asked: Asked, figure: Figure, scores: Sequence[Score]) -> list[E
             rows.append(value(Grid(table, people), figure.level, [figure.coefficient]).value[0])
         return np.array(rows)
 
-    return [_enough(asked, figure, "references", counts[-1], counts, values, names)]
+    counted = {count: Counted(mean(own), own) for count in counts for own in [values(count)]}
+    return [_enough(asked, figure, "references", counts[-1], counted, names)]

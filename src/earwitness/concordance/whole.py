@@ -99,6 +99,7 @@ def _scale(both: Both, settings: Settings, name: str) -> ScaleConcordance:
     asked = Asked(own, given, settings)
     scale, told = both.scales.of(name, own.ratings)
     ranks = [one for one in settings.ranked if one.level in asked.levels]
+    nothing = chance(asked)
     differences = [apart(asked, figure) for figure in ranks]
     return ScaleConcordance(
         scale=described(scale),
@@ -107,12 +108,14 @@ def _scale(both: Both, settings: Settings, name: str) -> ScaleConcordance:
         raters=len({one.listener for one in own.ratings}),
         votes=len(own.ratings),
         metrics=tuple(_metrics(asked)),
-        chance=chance(asked),
+        chance=nothing,
         ranked=tuple(ranked for _, ranked in differences),
         apart=tuple(one for found, _ in differences for one in found),
         ceilings=tuple(ceilings(asked)),
         curves=tuple(
-            one for figure in ranks for one in curves(asked, figure, [*both.fewer, *both.scores])
+            one
+            for figure in ranks
+            for one in curves(asked, figure, [*both.fewer, *both.scores], nothing)
         ),
         warnings=(*own.notes, *([told] if told else []), *warnings(asked)),
         paired=own.paired,

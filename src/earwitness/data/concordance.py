@@ -106,6 +106,7 @@ class Enough:
 
     ``enough`` is, by metric, the least number with which draws range by no more than ``spread`` to
     both sides, and beyond which twice as many would gain less than ``gain``; 0 if it takes more.
+    Metrics that agree no better than chance are not in it. Raters are those of an output.
     """
 
     what: str

@@ -106,7 +106,7 @@ def _beside_people(scale: ScaleConcordance, rank: Ranked, best: Estimate) -> Ite
 
 
 def _enough(curves: tuple[Enough, ...]) -> Iterator[str]:
-    """How many are enough for all metrics."""
+    """How many are enough for all metrics that agree better than chance."""
     for one in curves:
         needed = list(one.enough.values())
         if not needed:
@@ -115,7 +115,8 @@ def _enough(curves: tuple[Enough, ...]) -> Iterator[str]:
         if all(needed):
             most = max(needed)
             many = f"{most} {what} are" if most > 1 else f"1 {what.removesuffix('s')} is"
-            yield f"{many} enough {level} ({one.have} are there)"
+            there = f"an output has {one.have}" if what == "raters" else f"{one.have} are there"
+            yield f"{many} enough {level} ({there})"
         else:
             short = [name for name, count in one.enough.items() if not count]
             yield f"{level}, {one.have} {what} are not shown to be enough for {listed(short)}"

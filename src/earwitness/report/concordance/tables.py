@@ -167,6 +167,8 @@ def _curves(scale: ScaleConcordance) -> Iterator[Curve]:
 
 def _drawn_anew() -> str:
     return (
-        "So many raters or items are drawn with replacement, others stay; the band holds most "
-        "draws. The last point is twice what there is. References: scores with so many of them."
+        "With fewer raters of every output, or fewer items: draws of so many, others stay. With as "
+        "many as there are: the value itself. The last point is twice as many, read off a line "
+        "through half of them and all. The band is where most studies with so many would be. "
+        "References: scores with so many of them."
     )

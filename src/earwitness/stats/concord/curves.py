@@ -1,53 +1,133 @@
 """Concordance with fewer raters, or with fewer items, and with more.
 
-So many raters (or items) are drawn with replacement, again and again; other things stay as they
-are. A number beyond what there is says what could be expected of more like these.
+With fewer: so many are drawn, each at most once, again and again, and the mean of the coefficient
+over draws is what studies with so many would have on the average. (Drawn with replacement, who
+counts twice brings the same noise twice, and the whole panel would seem half as large as it is.)
+An output that has fewer votes than are asked for keeps all. With all there are: the value itself.
+
+With more: read off further on (see ``further``).
+
+How far studies with k of them spread: draws of k of n without replacement spread too little by
+√(1 − k / n), and are pulled apart by it; of all of them, and of more, it is that of half of them,
+less by the root of the numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from earwitness.stats.concord.levels import Drawn, at, people
+from earwitness.stats.concord.coefficients import COEFFICIENTS
+from earwitness.stats.concord.draws import back, stretched
+from earwitness.stats.concord.further import further
+from earwitness.stats.concord.levels import Drawn, Grid, at, people, steady, value
 from earwitness.stats.exact import Floats
-from earwitness.stats.votes import Votes
+from earwitness.stats.student import ratio
+from earwitness.stats.votes import Codes, Votes
 
 HELD = 2_000_000  # numbers laid out at a time
 WHAT = ("raters", "items")
 
 
-def with_count(
+class Counted(NamedTuple):
+    """With so many: the mean of a coefficient by metric, and draws × metrics about it."""
+
+    value: Floats
+    draws: Floats
+
+
+def there_are(votes: Votes, what: str) -> int:
+    """Items; or raters of an output, in the middle of all outputs."""
+    if what not in WHAT:
+        raise ValueError(f"what: raters or items, got {what}")
+    if what == "items":
+        return votes.size[1]
+    counts = np.bincount(votes.stimuli)
+    return int(np.median(counts[counts > 0])) if len(counts) else 0
+
+
+def with_counts(
     scores: Floats,
-    votes: Votes | Floats,
-    level: str,
-    name: str,
+    votes: Votes,
+    figure: tuple[str, str],
     what: str,
-    count: int,
+    counts: Sequence[int],
     *,
     draws: int = 200,
     seed: int = 0,
+) -> list[Counted]:
+    """A coefficient of all metrics with each number of raters (of an output) or items.
+
+    ``figure`` is its level and name. There must be two raters or items at least.
+    """
+    level, name = figure
+    whole = there_are(votes, what)
+    rng = np.random.Generator(np.random.PCG64((seed, WHAT.index(what))))
+    each = votes.size[2] if what == "raters" else whole
+    orders = np.argsort(rng.random((draws, each)), axis=1, kind="stable")
+    own = value(Grid(scores, people(votes)[0]), level, [name]).value[0]
+    half = _thinned(scores, votes, figure, what, orders, whole // 2)
+    found = []
+    for count in counts:
+        if count < whole:
+            some = _thinned(scores, votes, figure, what, orders, count)
+            found.append(_about(mean(some), some, 1 / (1 - count / whole), name))
+            continue
+        more = further(mean(half), own, name, (whole // 2, whole, count))
+        share = whole // 2 / count / (1 - whole // 2 / whole)
+        found.append(_about(own if count == whole else more, half, share, name))
+    return found
+
+
+def _about(middle: Floats, draws: Floats, share: float, name: str) -> Counted:
+    """Draws brought to the middle, and their variance to a share, on the scale of intervals."""
+    one, fisher = COEFFICIENTS[name], np.array(name == "pearson")
+    centre, reach = (one.high + one.low) / 2, (one.high - one.low) / 2
+    drawn = stretched((draws - centre) / reach, fisher)
+    place = stretched((middle - centre) / reach, fisher) + (drawn - mean(drawn)) * np.sqrt(share)
+    return Counted(middle, centre + reach * back(place, fisher))
+
+
+def _thinned(
+    scores: Floats, votes: Votes, figure: tuple[str, str], what: str, orders: Codes, count: int
 ) -> Floats:
-    """Draws × metrics: a coefficient with so many raters or items."""
-    if what not in WHAT or (what == "raters" and not isinstance(votes, Votes)):
-        raise ValueError(f"what: raters (where votes are known) or items, got {what}")
-    _, systems, items = scores.shape
-    whole = votes.size[2] if what == "raters" and isinstance(votes, Votes) else items
-    rng = np.random.Generator(np.random.PCG64((seed, WHAT.index(what), count)))
-    weights = rng.multinomial(count, np.full(whole, 1 / whole), size=draws).astype(np.float64)
-    fixed = people(votes) if isinstance(votes, Votes) else votes[None]
-    rows = max(1, HELD // max(1, systems * items * (systems if level == "item" else 1)))
-    found = [np.empty((0, len(scores)))]
-    for start in range(0, draws, rows):
-        own = weights[start : start + rows]
-        ones = np.ones((len(own), systems))
-        if what == "raters" and isinstance(votes, Votes):
-            drawn = Drawn(ones, np.ones((len(own), items)), people(votes, own))
+    """Draws × metrics, each with the first raters (of every output) or items of its order."""
+    systems, items, _ = votes.size
+    rows = max(1, HELD // max(1, items * systems * systems))
+    said, found = people(votes), []
+    for start in range(0, len(orders), rows):
+        own = orders[start : start + rows]
+        weights = np.ones((len(own), items))
+        if what == "raters":
+            said = np.stack([_first(votes, order, count) for order in own])
         else:
-            drawn = Drawn(ones, own, fixed)
-        found.append(at(level, scores, drawn, [name])[0][0])
+            weights = (own < count).astype(np.float64)
+        drawn = Drawn(np.ones((len(own), systems)), weights, said)
+        found.append(at(figure[0], scores, drawn, [figure[1]])[0][0])
     return np.concatenate(found)
+
+
+def _first(votes: Votes, order: Codes, count: int) -> Floats:
+    """Systems × items: means of the votes of the first raters of each cell; NaN without any."""
+    systems, items, raters = votes.size
+    turns = np.argsort(votes.stimuli * raters + order[votes.listeners], kind="stable")
+    cells = votes.stimuli[turns]
+    place = np.arange(len(cells)) - np.searchsorted(cells, cells)
+    kept, cells = turns[place < count], cells[place < count]
+    total = np.bincount(cells, votes.values[kept], minlength=systems * items)
+    n = np.bincount(cells, minlength=systems * items)
+    means = ratio(total.astype(np.float64), n.astype(np.float64))
+    if not np.array_equal(votes.values, np.rint(votes.values)):
+        means = steady(means, np.abs(votes.values).max(initial=0))
+    return means.reshape(items, systems).T
+
+
+def mean(draws: Floats) -> Floats:
+    """By metric, over draws with a value."""
+    known = ~np.isnan(draws)
+    return ratio(np.where(known, draws, 0).sum(axis=0), known.sum(axis=0).astype(np.float64))
 
 
 def enough(counts: Sequence[int], means: Floats, halves: Floats, gain: float, spread: float) -> int:

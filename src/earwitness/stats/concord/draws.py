@@ -144,10 +144,10 @@ def interval(
     middle = np.zeros_like(low) if difference else (high + low) / 2
 
     fisher = np.array([name == "pearson" for name in names])[:, None]
-    spread = _deviation(_stretched((drawn.swapaxes(0, 1) - middle) / reach, fisher))
+    spread = _deviation(stretched((drawn.swapaxes(0, 1) - middle) / reach, fisher))
     half = _times(level, count) * np.where(spread > SAME, spread, np.nan)
-    place = _stretched((points - middle) / reach, fisher)
-    ends = [middle + reach * _back(place + side * half, fisher) for side in (-1, 1)]
+    place = stretched((points - middle) / reach, fisher)
+    ends = [middle + reach * back(place + side * half, fisher) for side in (-1, 1)]
     return Interval(
         np.minimum(ends[0], points),
         np.maximum(ends[1], points),
@@ -155,12 +155,14 @@ def interval(
     )
 
 
-def _stretched(values: Floats, fisher: Bools) -> Floats:
+def stretched(values: Floats, fisher: Bools) -> Floats:
+    """Values from −1 to 1 on a scale that evens out their spread."""
     by_fisher = np.arctanh(np.clip(values, -NEAR, NEAR))
     return np.where(fisher, by_fisher, np.arcsin(np.clip(values, -1, 1)))
 
 
-def _back(values: Floats, fisher: Bools) -> Floats:
+def back(values: Floats, fisher: Bools) -> Floats:
+    """From that scale to values."""
     return np.where(fisher, np.tanh(values), np.sin(np.clip(values, -np.pi / 2, np.pi / 2)))
 
 
