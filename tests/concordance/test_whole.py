@@ -143,6 +143,25 @@ def test_cells_without_a_score_are_counted_and_named() -> None:
     assert "fair is undefined for 8 of 80 rated outputs" in one.warnings
 
 
+def test_means_that_are_shown_are_those_that_coefficients_take() -> None:
+    given = both()
+    rng = np.random.default_rng(4)
+    ratings = [r for r in given.ratings if rng.random() < 0.4 or r.listener == 0]
+    gone = {("fair", "item0", "S1"), ("fair", "item3", "S1"), ("fair", "item5", "S6")}
+    scores = [
+        replace(s, value=float("nan")) if (s.metric, s.key.item, s.key.system) in gone else s
+        for s in given.scores
+    ]
+    one = agree(replace(given, scores=scores, ratings=ratings), QUICK).scales[0]
+    for metric in one.metrics:
+        beside = metric.people or one.people
+        x = [own.value for own in metric.systems.values()]
+        y = [beside[name].value for name in metric.systems]
+        own = metric.figures[Figure("system", "pearson")].value
+        assert own == pytest.approx(stats.pearsonr(x, y)[0])
+    assert [bool(metric.people) for metric in one.metrics] == [False, True, False]
+
+
 def test_choices_become_abilities_and_speak_of_systems_alone() -> None:
     one = agree(choices(), QUICK).scales[0]
     assert one.paired

@@ -7,10 +7,11 @@ import numpy as np
 from earwitness.concordance.figures import Asked
 from earwitness.data import Mapped
 from earwitness.stats import student
+from earwitness.stats.concord.cells import half_widths
+from earwitness.stats.concord.levels import gaps
 from earwitness.stats.concord.mapping import Fit
 from earwitness.stats.concord.p1401 import ORDERS, Accuracy, accuracy
 from earwitness.stats.exact import Floats
-from earwitness.stats.means import means
 from earwitness.stats.votes import Votes
 
 DRAWN = 41  # points of a curve
@@ -82,9 +83,10 @@ def _systems(asked: Asked, votes: Votes) -> Points:
     count = known.sum(axis=2).astype(np.float64)
     scores = student.ratio(np.where(known, asked.joined.scores, 0).sum(axis=2), count)
     said = student.ratio(np.where(known, people, 0).sum(axis=2), count)
-    ends = means(votes, "cluster_t", level=0.95)
-    widths = np.array([(one.high - one.low) / 2 for one in ends])
-    return scores, said, np.broadcast_to(widths, scores.shape)
+    widths = np.empty_like(scores)
+    for which, own in gaps(asked.joined.scores):
+        widths[which] = half_widths(votes, own, 0.95)
+    return scores, said, widths
 
 
 def _outputs(asked: Asked, votes: Votes) -> Points:

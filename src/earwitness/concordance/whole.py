@@ -11,7 +11,7 @@ from earwitness.concordance.apart import apart
 from earwitness.concordance.ceilings import ceilings
 from earwitness.concordance.enough import curves
 from earwitness.concordance.figures import Asked, chance, figures
-from earwitness.concordance.joined import Joined, Metric, joined, with_turned
+from earwitness.concordance.joined import Metric, joined, with_turned
 from earwitness.concordance.mapped import mapped
 from earwitness.concordance.people import means, voices
 from earwitness.concordance.settings import Settings
@@ -30,7 +30,9 @@ from earwitness.data import (
 from earwitness.errors import UsageError
 from earwitness.listening.analysis.scales import Scales, described
 from earwitness.stats import student
-from earwitness.stats.means import means as mean_estimates
+from earwitness.stats.concord.cells import system_means
+from earwitness.stats.exact import Bools
+from earwitness.stats.student import Moments
 from earwitness.stats.votes import Votes
 
 
@@ -123,11 +125,10 @@ def _scale(both: Both, settings: Settings, name: str) -> ScaleConcordance:
 
 
 def _people(asked: Asked) -> dict[str, Estimate]:
-    """The mean of every system over listeners, or its ability."""
+    """The mean of every system over outputs, with an interval over listeners; or its ability."""
     names, given = asked.joined.systems, asked.given
     if isinstance(given, Votes):
-        found = mean_estimates(given, "cluster_t", level=asked.settings.level)
-        return dict(zip(names, found, strict=True))
+        return _estimates(asked, system_means(given), given.size[2], "cluster_t")
     values = means(given)[:, 0]
     nothing = float("nan")
     return {
@@ -140,26 +141,43 @@ def _metrics(asked: Asked) -> Iterator[Concordant]:
     own, errors = figures(asked), mapped(asked)
     people = asked.grid.people
     for number, metric in enumerate(asked.joined.metrics):
-        scores = asked.joined.scores[number]
-        known = ~np.isnan(scores) & ~np.isnan(people)
+        known = ~np.isnan(asked.joined.scores[number]) & ~np.isnan(people)
         yield Concordant(
             metric.name,
             own[number].figures,
-            _means(asked.joined, number, asked.settings.level),
+            _means(asked, number, known),
             int(known.sum()),
             metric.low_is_good,
             metric.baseline,
             own[number].margins,
             errors[number],
+            _beside(asked, known),
         )
 
 
-def _means(own: Joined, number: int, level: float) -> dict[str, Estimate]:
-    """The mean score of every system as the metric gives it, with an interval over items."""
+def _means(asked: Asked, number: int, known: Bools) -> dict[str, Estimate]:
+    """The mean score of every system as the metric gives it, with an interval over items.
+
+    Of the outputs that people rated, as coefficients have it.
+    """
+    own = asked.joined
     sign = -1 if own.metrics[number].low_is_good else 1
-    found = student.column_moments(sign * own.scores[number].T)
+    scores = np.where(known, sign * own.scores[number], np.nan)
+    return _estimates(asked, student.column_moments(scores.T), len(own.items), "t over items")
+
+
+def _beside(asked: Asked, known: Bools) -> dict[str, Estimate]:
+    """What people say of the outputs that a metric knows, where it does not know all."""
+    given = asked.given
+    if not isinstance(given, Votes) or (known == ~np.isnan(asked.grid.people)).all():
+        return {}
+    return _estimates(asked, system_means(given, known), given.size[2], "cluster_t")
+
+
+def _estimates(asked: Asked, found: Moments, whole: int, method: str) -> dict[str, Estimate]:
+    """By system, with the t interval."""
+    level = asked.settings.level
     low, high = student.interval(found, level)
-    items = len(own.items)
     return {
         name: Estimate(
             float(found.mean[n]),
@@ -167,8 +185,8 @@ def _means(own: Joined, number: int, level: float) -> dict[str, Estimate]:
             float(high[n]),
             level,
             int(found.n[n]),
-            items - int(found.n[n]),
-            "t over items",
+            whole - int(found.n[n]),
+            method,
         )
-        for n, name in enumerate(own.systems)
+        for n, name in enumerate(asked.joined.systems)
     }

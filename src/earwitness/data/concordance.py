@@ -48,8 +48,10 @@ class Concordant:
     """One metric beside people.
 
     ``low_is_good`` says that its scores were turned round before; ``baseline`` that it is no
-    metric but something trivial to be beaten. ``systems`` has mean scores. ``margins`` has, by
-    level, the difference of scores that counts as a tie after calibration.
+    metric but something trivial to be beaten. ``systems`` has mean scores over outputs that people
+    rated. ``margins`` has, by level, the difference of scores that counts as a tie after
+    calibration. ``people`` has people's means over the outputs that the metric knows, if it does
+    not know all.
     """
 
     metric: str
@@ -60,6 +62,7 @@ class Concordant:
     baseline: bool = False
     margins: Mapping[str, float] = field(default_factory=dict)
     mapped: tuple[Mapped, ...] = ()
+    people: Mapping[str, Estimate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def _scatters(scale: ScaleConcordance) -> Scatters:
     drawn = []
     for metric in scale.metrics[:MOST]:
         points = tuple(
-            Point(name, own.value, scale.people[name])
+            Point(name, own.value, (metric.people or scale.people)[name])
             for name, own in metric.systems.items()
             if name in scale.people
         )
@@ -71,7 +71,8 @@ def _mean(estimate: object) -> str:
 def _drawn() -> str:
     return (
         "Every dot is a system: the mean score across, the mean rating up, with its interval over "
-        "listeners. The line is the mapping of P.1401."
+        "listeners. Means are over outputs that the metric and people both know, each output "
+        "counting once. The line is the mapping of P.1401."
     )
 
 
