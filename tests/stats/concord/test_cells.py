@@ -11,7 +11,7 @@ from earwitness.stats import student
 from earwitness.stats.concord.cells import half_widths, system_means
 from earwitness.stats.concord.levels import people
 from earwitness.stats.means import means
-from earwitness.stats.votes import Votes
+from earwitness.stats.votes import Codes, Votes
 from stats.concord.grids import votes_of
 from support import many
 
@@ -47,6 +47,16 @@ def test_means_are_those_of_cells_that_count() -> None:
     assert system_means(votes, known).mean == pytest.approx(slow)
     nothing = system_means(votes, np.zeros_like(known))
     assert np.isnan([*nothing.mean, *nothing.sd]).all()
+
+
+def test_rounding_keeps_no_two_systems_apart() -> None:
+    votes = votes_of(6, 0.7, (5, 7, 6))
+    same = Votes(np.full(len(votes.values), 3.3), *_places(votes))
+    assert len(set(system_means(same).mean.tolist())) == 1
+
+
+def _places(votes: Votes) -> tuple[Codes, Codes, Codes, tuple[int, int, int]]:
+    return votes.systems, votes.items, votes.listeners, votes.size
 
 
 def test_the_interval_covers_as_often_as_it_says_also_with_gaps() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from earwitness.stats import student
+from earwitness.stats.concord.levels import steady
 from earwitness.stats.exact import Bools, Floats
 from earwitness.stats.student import Moments, ratio
 from earwitness.stats.votes import Votes
@@ -29,8 +30,9 @@ def system_means(votes: Votes, known: Bools | None = None) -> Moments:
     heard = there.sum(axis=2, keepdims=True).astype(np.float64)
     cells = (heard > 0).sum(axis=0, keepdims=True).astype(np.float64)
     weight = np.where(there, 1 / (np.maximum(heard, 1) * np.maximum(cells, 1)), 0)
-    total = (weight * np.where(there, table, 0)).sum(axis=(0, 2))
-    mean = np.where(cells[0, :, 0] > 0, total, np.nan)
+    said = ratio(np.where(there, table, 0).sum(axis=2), heard[:, :, 0])
+    total = np.where(np.isnan(said), 0, said).sum(axis=0)
+    mean = steady(ratio(total, cells[0, :, 0]), np.abs(votes.values).max(initial=0))
     n = there.any(axis=0).sum(axis=1).astype(np.float64)
     moved = (weight * np.where(there, table - mean[:, None], 0)).sum(axis=0)
     return Moments(mean, np.sqrt(ratio(n**2 * (moved**2).sum(axis=1), n - 1)), n)
