@@ -71,7 +71,7 @@ STUDY = {
         "a table of clips, CSV or JSONL: name, seconds, covariates; else what is in the folders",
     ),
     "reference": Entry(shapes.name, "the folder with the sounds that others are compared with"),
-    "anchors": Entry(shapes.text, "a folder with sounds that everybody rates first"),
+    "anchors": Entry(shapes.text, "a folder with sounds that everybody rates before the sessions"),
     "training": Entry(whole(0), "trials for practice, of clips not heard later", default=0),
     "feedback": Entry(
         shapes.yes_or_no, "whether listeners are told what was expected in practice", default=False
