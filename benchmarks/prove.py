@@ -18,8 +18,13 @@ SETTINGS = {
     "PYTHONUNBUFFERED": "1",
     "OPENBLAS_NUM_THREADS": "1",  # tests share the cores already
 }
+STORED = ["tests/store", "tests/web", "tests/audio"]
+BESIDE = ["tests/stats/concord", "tests/concordance", "tests/api/test_fewer.py"]
+PARTLY = ("Store and server with full counts", "Metrics beside people with full counts")
 COMMANDS = {
     "All tests with full counts": ["-m", "pytest", "-q", "-n", "2", "--durations=12"],
+    "Store and server with full counts": ["-m", "pytest", "-q", "-n", "2", *STORED],
+    "Metrics beside people with full counts": ["-m", "pytest", "-q", "-n", "2", *BESIDE],
     "Pages in Chromium": ["-m", "pytest", "-q", "-n", "2", "browser"],
     "Chapters against chunkseg": ["benchmarks/chapters.py"],
     "Titles against bert-score": ["benchmarks/titles.py"],
@@ -73,9 +78,10 @@ def known() -> dict[str, str]:
 def main() -> None:
     """Run everything, or what is named, and write the page; exit 1 if anything failed.
 
-    Parts that are not run again stay as they are, with their dates.
+    Parts that are not run again stay as they are, with their dates. What all tests have among them
+    is run by itself only if it is named.
     """
-    chosen = sys.argv[1:] or list(COMMANDS)
+    chosen = sys.argv[1:] or [title for title in COMMANDS if title not in PARTLY]
     if unknown := [title for title in chosen if title not in COMMANDS]:
         sys.exit(f"there is no part {unknown[0]!r}: {', '.join(COMMANDS)}")
     machine = f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores"
