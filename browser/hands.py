@@ -68,26 +68,38 @@ class Finger:
     def __init__(self, page: Page) -> None:
         self.page = page
 
+    def press(self, what: str | Locator) -> None:
+        """Press something."""
+        (self.page.locator(what) if isinstance(what, str) else what).tap()
+
     def consent(self) -> dict[str, Any]:
-        self.page.locator("label.check").tap()
+        self.press("label.check")
         self.go_on()
         return {"agree": True}
 
     def form(self) -> dict[str, Any]:
         self.page.locator("input[inputmode=decimal]").fill("47,5")
-        self.page.locator("label:has(input[type=radio])").last.tap()
+        self.press(self.page.locator("label:has(input[type=radio])").last)
         self.go_on()
         return {"age": 47.5, "worn": "B"}
 
     def go_on(self) -> None:
-        self.page.locator(f"{READY} button[data-main]").tap()
+        self.press(f"{READY} button[data-main]")
 
     def play(self) -> None:
-        self.page.locator("button.play").tap()
+        self.press("button.play")
 
     def choose(self, value: int) -> None:
-        self.page.locator(f'label:has(input[value="{value}"])').tap()
-        self.page.locator("button.wide").tap()
+        self.press(f'label:has(input[value="{value}"])')
+        self.press("button.wide")
+
+
+class Mouse(Finger):
+    """Clicks alone."""
+
+    def press(self, what: str | Locator) -> None:
+        """Press something."""
+        (self.page.locator(what) if isinstance(what, str) else what).click()
 
 
 class Listener:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from browser.conftest import FLAGS
-from browser.hands import Finger, Listener
+from browser.hands import Finger, Hand, Keyboard, Listener, Mouse
 from browser.listener import DESKTOP, PHONE, at, kill_browser, visit
 from browser.real_server import HIDDEN, PAGES, RealServer, really_served
 from playwright.sync_api import Browser, Page, Playwright, Response, Route, expect
@@ -64,6 +64,22 @@ def test_a_whole_study_by_keyboard_is_stored_as_pressed_and_gives_nothing_away(
     assert means_told(analysed) == pytest.approx(means_pressed(exported))
     assert sum("audio/wav" in one for one in told) >= 5
     assert [name for name in HIDDEN for one in told if name.lower() in one.lower()] == []
+
+
+@pytest.mark.parametrize(("hand", "width"), [(Mouse, 1200), (Mouse, 390), (Keyboard, 390)], ids=str)
+def test_a_whole_study_by_mouse_and_by_keyboard_is_stored_as_pressed_at_any_width(
+    browser: Browser, tmp_path: Path, hand: type[Hand], width: int
+) -> None:
+    with really_served(tmp_path) as server:
+        context = browser.new_context(viewport={"width": width, "height": 844})
+        page, said = visit(context, server.links[0])
+        listener = Listener(page, hand)
+        listener.walk(*PAGES)
+        finished(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        context.close()
+        assert said == []
+        kept_once(server, listener.pressed)
 
 
 def told_by(response: Response) -> str:
