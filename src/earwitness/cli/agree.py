@@ -9,12 +9,19 @@ import click
 
 from earwitness.api.agreeing import Scoring, study_agree
 from earwitness.api.rated import Reading
-from earwitness.cli.analyse import FILE, pairs, parted, screening_of
+from earwitness.cli.analyse import (
+    ANCHOR,
+    FILE,
+    REFERENCE,
+    SCREEN,
+    pairs,
+    parted,
+    screening_of,
+)
 from earwitness.cli.notes import notes
 from earwitness.cli.progress import bar
 from earwitness.cli.target import Target
 from earwitness.concordance.settings import Settings
-from earwitness.listening.screening import SCREENS
 from earwitness.report import FORMS
 from earwitness.stats.concord.coefficients import COEFFICIENTS, LEVELS
 from earwitness.stats.concord.draws import OVER
@@ -50,15 +57,9 @@ USUAL = Settings()
 @click.option("--sample", default="", help="The column of ratings that has names of samples.")
 @click.option("--column", "columns", multiple=True, metavar="NAME=COLUMN", help="Of ratings.")
 @click.option("--given", multiple=True, metavar="NAME=VALUE", help="What ratings do not say.")
-@click.option(
-    "--screen",
-    "screening",
-    multiple=True,
-    type=click.Choice([*SCREENS, "none"]),
-    help="A rule with its usual limits.  [default: as planned]",
-)
-@click.option("--reference", default="", help="The system that is the hidden reference.")
-@click.option("--anchor", default="", help="The system that is the middle anchor.")
+@SCREEN
+@REFERENCE
+@ANCHOR
 @click.option(
     "--rank",
     "coefficient",

@@ -21,6 +21,15 @@ from earwitness.report import FORMS
 
 FILE = click.Path(path_type=Path)
 STUDIES = (".yaml", ".yml")
+SCREEN = click.option(
+    "--screen",
+    "screening",
+    multiple=True,
+    type=click.Choice([*SCREENS, "none"]),
+    help="A rule with its usual limits.  [default: as planned]",
+)
+REFERENCE = click.option("--reference", default="", help="The system that is the hidden reference.")
+ANCHOR = click.option("--anchor", default="", help="The system that is the middle anchor.")
 
 
 @click.command("analyse")
@@ -41,15 +50,9 @@ STUDIES = (".yaml", ".yml")
 @click.option("--level", type=float, help="Level of intervals.  [default: as planned, 0.95]")
 @click.option("--correction", type=click.Choice(CORRECTIONS), help="[default: as planned, holm]")
 @click.option("--contrast", "contrasts", multiple=True, metavar="A:B", help="Else all pairs.")
-@click.option(
-    "--screen",
-    "screening",
-    multiple=True,
-    type=click.Choice([*SCREENS, "none"]),
-    help="A rule with its usual limits.  [default: as planned]",
-)
-@click.option("--reference", default="", help="The system that is the hidden reference.")
-@click.option("--anchor", default="", help="The system that is the middle anchor.")
+@SCREEN
+@REFERENCE
+@ANCHOR
 @click.option("--doubled", type=click.Choice(RULES), default=RULES[0], show_default=True)
 @click.option("--draws", default=2000, show_default=True, help="Bootstrap draws.")
 @click.option("--seed", default=0, show_default=True, help="Seed of all that is drawn.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -150,15 +150,7 @@ def _calibrate(asked: Asked, grid: Grid, found: list[Found]) -> None:
     point = value(grid, "item", ["acc_23"])
     for metric, own in enumerate(found):
         one = _estimate(point, ends, 0, metric, settings)
-        own.figures[Figure("item", CALIBRATED)] = Estimate(
-            float(tied.value[metric]),
-            one.low,
-            one.high,
-            one.level,
-            one.n,
-            one.undefined,
-            one.method,
-        )
+        own.figures[Figure("item", CALIBRATED)] = replace(one, value=float(tied.value[metric]))
         own.margins["item"] = float(tied.margin[metric])
 
 
