@@ -51,6 +51,7 @@ from earwitness.data.scores import (
     is_address,
 )
 from earwitness.data.seams import Map, Progress, no_progress
+from earwitness.data.skim import Damage, Pick, Recording, Skim, Stretch
 from earwitness.data.study import (
     Analysis,
     Block,
@@ -83,6 +84,7 @@ __all__ = [
     "Concordance",
     "Concordant",
     "Contrast",
+    "Damage",
     "Design",
     "Doubled",
     "Effect",
@@ -103,6 +105,7 @@ __all__ = [
     "Mapped",
     "Pair",
     "People",
+    "Pick",
     "Plan",
     "PowerPlan",
     "Powered",
@@ -112,6 +115,7 @@ __all__ = [
     "Ranked",
     "Rated",
     "Rating",
+    "Recording",
     "Results",
     "Retest",
     "Rule",
@@ -123,8 +127,10 @@ __all__ = [
     "Screened",
     "Session",
     "Shown",
+    "Skim",
     "Slice",
     "Stimulus",
+    "Stretch",
     "Study",
     "Subjects",
     "Summary",

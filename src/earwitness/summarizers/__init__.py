@@ -1,0 +1,1 @@
+"""Systems that make outputs themselves, as papers describe them."""
