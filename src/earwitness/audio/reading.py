@@ -1,0 +1,207 @@
+"""Files of sound read in chunks, whatever their length, and exact cuts out of recordings.
+
+A file is decoded in a thread of its own, a few chunks ahead, so that decoding and what is done with
+the sound share the time. Where it is broken, reading goes on behind the place: a second further on,
+two, and so on for a minute, then in ever longer steps. Each such place is told to ``broken``.
+
+Opening some files costs time (an MP3 file that does not tell its length is walked through once),
+and so does starting in their middle. Who wants a file in shards reads it once and divides it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.audio.ahead import ahead
+from earwitness.audio.decoders import Broken, Decoder, Samples, decoder_of
+from earwitness.audio.recording import Break
+from earwitness.data import Recording, Stretch
+from earwitness.errors import UsageError
+
+SIZE = 10.0  # seconds of a chunk
+FINEST = 0.02  # seconds: a place is broken if not even this much of it can be read
+SLACK = 0.1  # seconds by which a file may end early without being called damaged
+STEPS = (*range(1, 61), *(60 * 2**n for n in range(1, 16)))  # seconds behind a broken place
+
+
+class Chunk(NamedTuple):
+    """Sound of a file from a position in seconds on: one channel, the mean of all."""
+
+    position: float
+    samples: NDArray[np.float32]
+
+
+def ignore(one: Break) -> None:
+    """Nobody wants to know."""
+
+
+def read_blocks(
+    path: Path,
+    *,
+    at: float = 0.0,
+    seconds: float | None = None,
+    size: float = SIZE,
+    broken: Callable[[Break], object] = ignore,
+) -> Iterator[Chunk]:
+    """A file from a position on, in order; so many seconds of it, or all.
+
+    Chunks follow each other without a gap but for breaks, which are told to ``broken`` before the
+    chunk behind them comes; a chunk is shorter than ``size`` at breaks and at the end.
+    """
+    return ahead(lambda: _chunks(path, at, seconds, size, broken))
+
+
+def _chunks(
+    path: Path, at: float, seconds: float | None, size: float, broken: Callable[[Break], object]
+) -> Iterator[Chunk]:
+    decoder = _opened(path)
+    try:
+        facts = decoder.facts
+        first = round(at * facts.rate)
+        last = facts.frames if seconds is None else first + round(seconds * facts.rate)
+        walk = Walk(path, decoder, min(last, facts.frames), round(size * facts.rate), broken)
+        yield from walk.chunks(first)
+    finally:
+        decoder.close()
+
+
+def _opened(path: Path) -> Decoder:
+    try:
+        return decoder_of(path)
+    except Broken as error:
+        raise UsageError(f"{path}: cannot be read: {error}") from error
+
+
+class Walk:
+    """The way through a file, around what is broken."""
+
+    def __init__(
+        self,
+        path: Path,
+        decoder: Decoder,
+        last: int,
+        size: int,
+        broken: Callable[[Break], object],
+    ) -> None:
+        self.path, self.decoder, self.last, self.size = path, decoder, last, size
+        self.broken = broken
+        self.rate = decoder.facts.rate
+
+    def chunks(self, frame: int) -> Iterator[Chunk]:
+        """From a frame to the last."""
+        fault = self._at(frame)
+        while frame < self.last:
+            samples, fault = (None, fault) if fault else self._read(frame)
+            if samples is not None and len(samples):
+                yield Chunk(frame / self.rate, mono(samples))
+                frame += len(samples)
+            else:
+                frame, fault = self._behind(frame, fault or "ends here"), ""
+
+    def _at(self, frame: int) -> str:
+        try:
+            self.decoder.seek(frame)
+        except Broken as error:
+            return str(error)
+        return ""
+
+    def _read(self, frame: int) -> tuple[Samples | None, str]:
+        """What comes next, in ever smaller pieces where a large one holds something broken."""
+        count, fault = min(self.size, self.last - frame), ""
+        while True:
+            try:
+                return self.decoder.read(count), ""
+            except Broken as error:
+                fault = str(error)
+            if count <= FINEST * self.rate or self._at(frame):
+                return None, fault
+            count = max(1, count // 4)
+
+    def _behind(self, frame: int, fault: str) -> int:
+        """The first frame behind a break that can be read, after telling the break."""
+        steps = (frame + step * self.rate for step in STEPS)
+        tried = (to for to in steps if to < self.last)
+        found = next((to for to in tried if self._good(to)), self.last)
+        lost = (found - frame) / self.rate
+        slight = found == self.last and lost <= SLACK
+        place = "to the end" if found == self.last else f"for {lost:.1f} s"
+        message = "" if slight else f"cannot be read {place}: {fault}"
+        self.broken(Break(str(self.path), frame / self.rate, lost, message))
+        return found
+
+    def _good(self, frame: int) -> bool:
+        """Whether a frame can be read; if so, the decoder stands there."""
+        try:
+            self.decoder.seek(frame)
+            good = len(self.decoder.read(1)) > 0
+            self.decoder.seek(frame)
+        except Broken:
+            return False
+        return good
+
+
+def mono(samples: Samples) -> NDArray[np.float32]:
+    """The mean of all channels."""
+    if samples.shape[1] == 1:
+        return samples[:, 0]
+    return np.asarray(samples.mean(axis=1), np.float32)
+
+
+def cut(recording: Recording, start: float, seconds: float) -> Samples:
+    """Exactly these samples of a recording, a column a channel; all of them, or an error.
+
+    They may come from several stretches if these follow each other without a gap.
+    """
+    first, wanted = round(start * recording.rate), round(seconds * recording.rate)
+    pieces: list[Samples] = []
+    for stretch in recording.stretches:
+        low, high = _frames(stretch, recording.rate)
+        behind = first + sum(map(len, pieces))
+        if high <= behind or wanted <= behind - first:
+            continue
+        if low > behind + 1 or (low > behind and not pieces):
+            break
+        skipped = max(0, behind - low)
+        count = min(high - low - skipped, first + wanted - behind)
+        pieces.append(_exact(stretch, recording, skipped, count))
+    if sum(map(len, pieces)) < wanted:
+        raise UsageError(
+            f"{recording.name}: not all of {seconds:g} s from {start:g} s on was recorded"
+        )
+    return np.concatenate([np.zeros((0, recording.channels), np.float32), *pieces])
+
+
+def _frames(stretch: Stretch, rate: int) -> tuple[int, int]:
+    low = round(stretch.start * rate)
+    return low, low + round(stretch.seconds * rate)
+
+
+def _exact(stretch: Stretch, recording: Recording, skipped: int, count: int) -> Samples:
+    path, frame = Path(stretch.path), round(stretch.at * recording.rate) + skipped
+    decoder = _opened(path)
+    try:
+        decoder.seek(frame)
+        samples = np.concatenate(list(_pieces(decoder, count)))
+    except Broken as error:
+        position = frame / recording.rate
+        raise UsageError(f"{path}: cannot be read from {position:.1f} s on: {error}") from error
+    finally:
+        decoder.close()
+    if recording.channels == 1 and samples.shape[1] > 1:
+        return mono(samples)[:, None]
+    return samples
+
+
+def _pieces(decoder: Decoder, count: int) -> Iterator[Samples]:
+    """So many frames, however few come at once."""
+    while count > 0:
+        samples = decoder.read(count)
+        if not len(samples):
+            raise Broken("ends here")
+        count -= len(samples)
+        yield samples
