@@ -1,0 +1,8 @@
+"""Skims of a day: our method, the published one, and baselines."""
+
+from earwitness.summarizers.skims.archive import Archive, archive_of
+from earwitness.summarizers.skims.picked import Picked
+from earwitness.summarizers.skims.picker import METHODS, Picker, pick
+from earwitness.summarizers.skims.plan import Plan
+
+__all__ = ["METHODS", "Archive", "Picked", "Picker", "Plan", "archive_of", "pick"]

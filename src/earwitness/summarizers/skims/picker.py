@@ -1,0 +1,95 @@
+"""Picks by the name of a method; what does not depend on z is done once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from earwitness.errors import UsageError, nearest
+from earwitness.stats.skims.day import Day
+from earwitness.summarizers.skims.archive import Archive, archive_of
+from earwitness.summarizers.skims.baselines import downsampled, drawn
+from earwitness.summarizers.skims.picked import Picked, Why, picked
+from earwitness.summarizers.skims.plan import Plan, fitting
+from earwitness.summarizers.skims.published import Events, events_of, sequence
+
+METHODS = {
+    "pareto": "the best trade between the day's course and the coverage of its classes",
+    "published": "main events of every period in sequence, as published",
+    "downsampling": "a block at random from each equal part of the day",
+    "random": "blocks at random, in the order of time",
+}
+
+
+class Picker:
+    """Skims of one day for any method and any z."""
+
+    def __init__(self, day: Day, plan: Plan) -> None:
+        self.day, self.plan = day, plan
+        self.count = min(plan.picks, int(day.allowed.sum()))
+
+    @cached_property
+    def archive(self) -> Archive:
+        """Skims of our method."""
+        return archive_of(self.day, self.plan)
+
+    @cached_property
+    def events(self) -> Events:
+        """Main events of the published method."""
+        return events_of(self.day, self._fitting[0], self.plan.seed)
+
+    @cached_property
+    def _fitting(self) -> Any:
+        return fitting(self.day, self.plan)
+
+    def pick(self, method: str = "pareto", z: float = 0.5) -> Picked:
+        """Picks with their terms and reasons."""
+        if method not in METHODS:
+            raise UsageError(f'there is no method "{method}" — {nearest(method, METHODS)}')
+        if not 0 <= z <= 1:
+            raise UsageError(f"z must be from 0 (TC) to 1 (SD), got {z}")
+        if self.count < self.plan.picks or not self.count:
+            return self._all()
+        rows, more = self._rows(method, z)
+        return self.told(rows, more)
+
+    def told(self, rows: Any, more: list[Why] | None = None) -> Picked:
+        """Any rows with their terms and reasons."""
+        known, seconds = self._fitting
+        return picked(self.day, known, seconds, rows, more or [{} for _ in rows])
+
+    def _rows(self, method: str, z: float) -> tuple[Any, list[Why]]:
+        if method == "published":
+            return self._published(z)
+        if method == "pareto":
+            rows: Any = self.archive.rows(z)
+        else:
+            rows = (drawn if method == "random" else downsampled)(self.day, self.plan)
+        return rows, [{} for _ in rows]
+
+    def _published(self, z: float) -> tuple[Any, list[Why]]:
+        events = self.events
+        taken = sequence(events, self.plan.picks, z)
+        more: list[Why] = [
+            {
+                "period": float(self._fitting[0].starts[events.periods[one]]),
+                "cluster": float(events.sizes[one]),
+                "scarcity": float(events.scarcity[one]),
+            }
+            for one in taken
+        ]
+        return events.rows[taken], more
+
+    def _all(self) -> Picked:
+        """All blocks that may be picked, where there are not enough."""
+        rows = np.flatnonzero(self.day.allowed)
+        note = f"only {len(rows)} blocks may be picked, fewer than {self.plan.picks}: all are"
+        found = self.told(rows)
+        return Picked(found.rows, found.tc_term, found.sd_term, found.why, (note,))
+
+
+def pick(day: Day, plan: Plan, method: str = "pareto", z: float = 0.5) -> Picked:
+    """Picks of one day; for several z, a Picker does the work once."""
+    return Picker(day, plan).pick(method, z)
