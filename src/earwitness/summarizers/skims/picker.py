@@ -9,8 +9,9 @@ import numpy as np
 
 from earwitness.errors import UsageError, nearest
 from earwitness.stats.skims.day import Day
-from earwitness.summarizers.skims.archive import Archive, archive_of
+from earwitness.summarizers.skims.archive import archive_of
 from earwitness.summarizers.skims.baselines import downsampled, drawn
+from earwitness.summarizers.skims.hull import Archive
 from earwitness.summarizers.skims.picked import Picked, Why, picked
 from earwitness.summarizers.skims.plan import Plan, fitting
 from earwitness.summarizers.skims.published import Events, events_of, sequence
