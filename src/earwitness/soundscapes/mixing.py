@@ -1,0 +1,110 @@
+"""A scene as sound: clips from the bank are pasted where events are, in any stretch of time.
+
+A day is never held in memory, and a stretch sounds the same whether it is asked for alone or heard
+in passing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.soundscapes.bank import Bank, chance
+from earwitness.soundscapes.scene import Event, Scene
+from earwitness.soundscapes.sequence import sequence
+from earwitness.soundscapes.sources import BACKGROUND, Source
+from earwitness.soundscapes.tones import Sound
+
+LIMIT = np.float32(0.98)  # of full scale
+QUIET = "background"
+EDGE = 0.5  # seconds in which something that is cut off fades
+
+
+class Paste(NamedTuple):
+    """A clip, where it goes (frames), how loud it is, and how many frames it takes to fade."""
+
+    first: int
+    last: int
+    clip: Sound
+    gain: np.float32
+    rise: int
+    fall: int
+
+
+class Mixer:
+    """All pastes of a scene in the order of time; gives the sound of any stretch."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene, self.frames = scene, round(scene.seconds * scene.rate)
+        sources = {**scene.sources, QUIET: BACKGROUND}
+        bank = Bank(sources, scene.rate, scene.seed)
+        clips = sequence(BACKGROUND, scene.seconds, chance(scene.seed, QUIET))
+        whole = Event(0.0, scene.seconds, QUIET, scene.background, clips)
+        found = [
+            paste
+            for event in (whole, *scene.events)
+            for paste in _pastes(event, sources[event.source], bank)
+        ]
+        self._pastes = sorted(found, key=lambda one: one.first)
+        self._firsts = np.array([one.first for one in self._pastes])
+        self._longest = max((one.last - one.first for one in self._pastes), default=0)
+
+    def sound(self, start: float, seconds: float) -> Sound:
+        """What is heard from a time on for so long, within the scene."""
+        rate = self.scene.rate
+        first = min(self.frames, max(0, round(start * rate)))
+        return self.frames_of(first, min(self.frames, first + round(seconds * rate)))
+
+    def frames_of(self, first: int, last: int) -> Sound:
+        """Frames from one to another."""
+        found = np.zeros(max(0, last - first), np.float32)
+        low = int(np.searchsorted(self._firsts, first - self._longest))
+        high = int(np.searchsorted(self._firsts, last))
+        for paste in self._pastes[low:high]:
+            if paste.last > first:
+                _add(found, first, paste)
+        return np.clip(found, -LIMIT, LIMIT, out=found)
+
+
+def chunks(scene: Scene, *, seconds: float = 30.0, mixer: Mixer | None = None) -> Iterator[Sound]:
+    """The sound of a scene, piece by piece."""
+    mixer = mixer or Mixer(scene)
+    size = max(1, round(seconds * scene.rate))
+    for first in range(0, mixer.frames, size):
+        yield mixer.frames_of(first, min(mixer.frames, first + size))
+
+
+def _pastes(event: Event, source: Source, bank: Bank) -> Iterator[Paste]:
+    """The clips of an event; none sounds beyond its end."""
+    clips, rate = bank.clips(event.source), bank.rate
+    fade, end = round(source.fade * rate), round(event.end * rate)
+    for placed in event.clips:
+        clip = clips[placed.number]
+        first = round((event.start + placed.at) * rate)
+        last = min(end, first + len(clip))
+        fall = fade if last - first == len(clip) else round(EDGE * rate)
+        gain = np.float32(10 ** ((event.level + placed.gain) / 20))
+        if last > first:
+            yield Paste(first, last, clip, gain, fade, fall)
+
+
+def _add(room: Sound, first: int, paste: Paste) -> None:
+    """Add what falls into a room that begins at a frame."""
+    low, high = max(first, paste.first), min(first + len(room), paste.last)
+    start, stop, length = low - paste.first, high - paste.first, paste.last - paste.first
+    piece = paste.clip[start:stop] * paste.gain
+    if start < paste.rise:
+        risen = min(stop, paste.rise)
+        piece[: risen - start] *= _fade(np.arange(start, risen), paste.rise)
+    if stop > length - paste.fall:
+        falls = max(start, length - paste.fall)
+        piece[falls - start :] *= _fade(length - 1 - np.arange(falls, stop), paste.fall)
+    room[low - first : high - first] += piece
+
+
+def _fade(frames: NDArray[np.int64], length: int) -> Sound:
+    """Of equal power: what fades out beside what fades in keeps the loudness."""
+    return np.sin(0.5 * np.pi * np.clip((frames + 0.5) / length, 0, 1)).astype(np.float32)

@@ -1,0 +1,92 @@
+"""Sources: what can sound in a soundscape, each with how long and how loud it usually is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from earwitness.soundscapes.sources import animals, birds, people, traffic, weather
+from earwitness.soundscapes.tones import Sound
+
+Make = Callable[[np.random.Generator, float, int], Sound]
+Range = tuple[float, float]
+SEAM = 1.0  # seconds in which one clip of something that goes on gives way to the next
+
+
+@dataclass(frozen=True)
+class Source:
+    """How clips of a source are made, and how clips make an event.
+
+    ``lengths`` are the seconds of its clips, which are made, or read from ``files``. Clips follow
+    each other after a ``pause`` until an ``event`` is about as long as it should be; without one,
+    an event is a single clip. What ``lasts`` has no pauses: its clips melt into each other.
+    ``level`` is that of the loudest moment, in dB of full scale.
+    """
+
+    make: Make | None
+    lengths: tuple[float, ...]
+    level: float
+    event: Range | None = None
+    pause: Range = (0.0, 0.0)
+    lasts: bool = False
+    fade: float = 0.02
+    files: tuple[str, ...] = ()
+
+
+def spread(low: float, high: float, count: int) -> tuple[float, ...]:
+    """Lengths from short to long."""
+    return tuple(float(one) for one in np.linspace(low, high, count))
+
+
+def _lasting(make: Make, level: float, event: Range, variants: int = 4) -> Source:
+    """Something that goes on."""
+    return Source(make, (12.0,) * variants, level, event, lasts=True, fade=SEAM)
+
+
+def _calls(
+    make: Make, seconds: Range, level: float, event: Range, pause: Range, variants: int = 8
+) -> Source:
+    """Something that calls, waits and calls again."""
+    return Source(make, spread(*seconds, variants), level, event, pause)
+
+
+def _once(make: Make, seconds: Range, level: float) -> Source:
+    """Something that passes."""
+    return Source(make, spread(*seconds, 6), level, fade=0.1)
+
+
+STROKE = 6.0  # seconds for which a bell rings
+BETWEEN = 2.2  # seconds from stroke to stroke
+BELLS = Source(people.bells, (STROKE,), -24, (STROKE, 30), (BETWEEN - STROKE,) * 2, fade=0.005)
+BACKGROUND = _lasting(weather.background, -58, (1, 1), variants=6)
+SOURCES: Mapping[str, Source] = {
+    "birds": _calls(birds.birds, (1.5, 3.5), -28, (8, 45), (0.5, 2.0), 20),
+    "chorus": _lasting(birds.chorus, -27, (300, 1500)),
+    "cuckoo": _calls(birds.cuckoo, (2.4, 6.0), -32, (10, 40), (0.8, 2.0)),
+    "owl": _calls(birds.owl, (3.2, 4.2), -32, (8, 40), (2.0, 4.0)),
+    "crow": _calls(birds.crow, (1.2, 2.8), -28, (4, 20), (0.6, 2.5)),
+    "rooster": _calls(animals.rooster, (2.4, 2.6), -26, (5, 20), (2.0, 4.0)),
+    "dog": _calls(animals.dog, (0.9, 3.0), -25, (5, 40), (0.4, 2.0)),
+    "frogs": _lasting(animals.frogs, -34, (60, 600)),
+    "crickets": _lasting(animals.crickets, -38, (120, 1500)),
+    "bees": _lasting(animals.bees, -38, (15, 120)),
+    "wind": _lasting(weather.wind, -28, (40, 600)),
+    "rain": _lasting(weather.rain, -32, (120, 1500)),
+    "thunder": _once(weather.thunder, (5, 10), -20),
+    "brook": _lasting(weather.brook, -38, (600, 3600)),
+    "car": _once(traffic.car, (7, 16), -24),
+    "motorbike": _once(traffic.motorbike, (6, 12), -22),
+    "bicycle": _once(traffic.bicycle, (3, 6), -32),
+    "train": _once(traffic.train, (14, 30), -24),
+    "aeroplane": _once(traffic.aeroplane, (30, 60), -28),
+    "siren": _once(traffic.siren, (12, 25), -26),
+    "bells": BELLS,
+    "footsteps": _calls(people.footsteps, (5, 9), -30, (6, 25), (0.0, 0.3)),
+    "hammer": _calls(people.hammer, (3.0, 6.0), -26, (15, 120), (0.5, 2.0)),
+    "saw": _calls(people.saw, (3.0, 6.0), -30, (10, 60), (0.5, 2.0)),
+    "machine": _lasting(people.machine, -27, (60, 900)),
+    "voice": _calls(people.voice, (3.0, 7.0), -28, (8, 60), (0.3, 1.5)),
+    "babble": _lasting(people.babble, -29, (40, 600)),
+}

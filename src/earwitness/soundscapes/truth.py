@@ -1,0 +1,143 @@
+"""The truth about a day and its skims, which only somebody knows who made the day.
+
+Presence of a source in a stretch of time is the share of it in which the source sounds; the share
+in which nothing sounds is the background's; shares are divided by their sum. True SD is the share
+of the day's sources that a skim has. True TC is one less the mean cost of the best alignment of the
+presence in the hours of the day with that in the picks, neither of which may go back; the cost of
+an hour and a pick is the total variation distance of their presence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.data import Pick
+from earwitness.soundscapes.scene import Event
+
+Matrix = NDArray[np.float64]
+PRESENT = 5.0  # seconds for which a source must sound in a day to be one of the day's
+HEARD = 1.0  # seconds for which it must sound in a skim to be heard
+BACKGROUND = "background"
+
+
+class Truth:
+    """When each source sounds: spans that do not overlap, joined where they touch."""
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        spans: dict[str, list[tuple[float, float]]] = {}
+        everything: list[tuple[float, float]] = []
+        for event in events:
+            spans.setdefault(event.source, []).append((event.start, event.end))
+            everything.append((event.start, event.end))
+        self._spans = {name: _Sounding(spans[name]) for name in sorted(spans)}
+        self._any = _Sounding(everything)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """All that sound for long enough to count."""
+        return tuple(name for name, one in self._spans.items() if one.total >= PRESENT)
+
+    def seconds(self, starts: Sequence[float], ends: Sequence[float]) -> Matrix:
+        """How long each source sounds (columns, those that count) in each stretch (rows)."""
+        low, high = np.asarray(starts, np.float64), np.asarray(ends, np.float64)
+        found = [self._spans[name].within(low, high) for name in self.sources]
+        return np.stack(found, 1) if found else np.zeros((len(low), 0))
+
+    def presence(self, starts: Sequence[float], ends: Sequence[float]) -> Matrix:
+        """Shares of each stretch, the background's last; every row sums to one."""
+        low, high = np.asarray(starts, np.float64), np.asarray(ends, np.float64)
+        length = np.maximum(high - low, 1e-12)
+        rest = length - self._any.within(low, high)
+        shares = np.column_stack([self.seconds(starts, ends), np.maximum(rest, 0.0)])
+        total = shares.sum(1, keepdims=True)
+        found = np.divide(shares, total, out=_background(shares), where=total > 1e-12)
+        return np.asarray(found)
+
+    def sd(self, picks: Sequence[Pick]) -> float:
+        """The share of the day's sources that sound for a second or more in the picks."""
+        if not self.sources:
+            return float("nan")
+        heard = self.seconds(*_stretches(picks)).sum(0)
+        return float(np.mean(heard >= HEARD - 1e-9))
+
+    def tc(self, picks: Sequence[Pick], seconds: float, hour: float = 3600.0) -> float:
+        """How faithfully picks follow the hours of a day, in the order in which they are heard."""
+        if not picks or seconds <= 0:
+            return float("nan")
+        starts = np.arange(0, seconds - 1e-9, hour)
+        hours = self.presence(list(starts), list(np.minimum(starts + hour, seconds)))
+        return 1 - best_mean(distances(hours, self.presence(*_stretches(picks))))
+
+
+class _Sounding:
+    """Spans of one source, joined, with the time that has sounded before each."""
+
+    def __init__(self, spans: Sequence[tuple[float, float]]) -> None:
+        joined: list[list[float]] = []
+        for start, end in sorted(spans):
+            if joined and start <= joined[-1][1]:
+                joined[-1][1] = max(joined[-1][1], end)
+            else:
+                joined.append([start, end])
+        table = np.array(joined or [[0.0, 0.0]])
+        self._knots = table.ravel()
+        lengths = table[:, 1] - table[:, 0]
+        after = np.cumsum(lengths)
+        self._before = np.column_stack([after - lengths, after]).ravel()
+        self.total = float(after[-1])
+
+    def within(self, low: Matrix, high: Matrix) -> Matrix:
+        """Seconds that sound in each stretch."""
+        known = self._knots, self._before
+        return np.asarray(np.interp(high, *known) - np.interp(low, *known))
+
+
+def true_sd(events: Iterable[Event], picks: Sequence[Pick]) -> float:
+    """The share of the day's sources that a skim has."""
+    return Truth(events).sd(picks)
+
+
+def true_tc(
+    events: Iterable[Event], picks: Sequence[Pick], seconds: float = 86_400.0, hour: float = 3600.0
+) -> float:
+    """How faithfully a skim follows a day of so many seconds."""
+    return Truth(events).tc(picks, seconds, hour)
+
+
+def distances(one: Matrix, other: Matrix) -> Matrix:
+    """Total variation between all rows of two tables."""
+    return np.asarray(0.5 * np.abs(one[:, None, :] - other[None, :, :]).sum(2))
+
+
+def best_mean(costs: Matrix) -> float:
+    """The least mean cost of a path from the first cell to the last that never goes back.
+
+    The mean, not the sum, is made least: so it is one number even where several paths have one
+    sum, and never rises when a cost falls. ``least[j, k]`` is the least sum of k + 1 cells up to
+    column j.
+    """
+    rows, columns = costs.shape
+    least = np.full((columns, rows + columns), np.inf)
+    for row in range(rows):
+        above = least
+        least = np.full_like(above, np.inf)
+        for column in range(columns):
+            ways = [above[column], *((above[column - 1], least[column - 1]) if column else ())]
+            least[column, 1:] = np.minimum.reduce(ways)[:-1] + costs[row, column]
+            if row == column == 0:
+                least[0, 0] = costs[0, 0]
+    return float(np.min(least[-1] / np.arange(1, rows + columns + 1)))
+
+
+def _stretches(picks: Sequence[Pick]) -> tuple[list[float], list[float]]:
+    return [one.start for one in picks], [one.start + one.seconds for one in picks]
+
+
+def _background(shares: Matrix) -> Matrix:
+    """Nothing but background, for stretches in which only sources sound that do not count."""
+    found = np.zeros_like(shares)
+    found[:, -1] = 1.0
+    return found
