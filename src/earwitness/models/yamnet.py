@@ -1,0 +1,193 @@
+"""YAMNet: 521 classes of everyday sound, from a ``.tflite`` file that the user has.
+
+Files come in two kinds, told apart by the shape of what they take: log-mel patches (96 × 64) or
+samples (15,600). What they give is told apart by its width: 1,024 is an embedding, 521 or 527 are
+scores of classes. A block's vector is the mean over its patches of the embedding (of the scores
+where a file has no embedding), its classes are the highest scores of any patch.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.errors import MissingExtra, UsageError
+from earwitness.models.unit import unit
+from earwitness.models.yamnet_patches import BANDS, FRAMES, LENGTH, RATE, patches, windows
+
+Floats = NDArray[np.float32]
+SCORES = (521, 527)  # classes of YAMNet and of all AudioSet
+EMBEDDING = 1024
+OPEN = -1  # a size that a file leaves open
+CLASS_MAP = "yamnet_class_map.csv"
+SPOKEN = "display_name"  # the column of a class map that has names
+
+
+def litert(path: Path) -> Any:
+    """The interpreter of TensorFlow Lite files, on one thread."""
+    if find_spec("ai_edge_litert") is None:
+        raise MissingExtra("ai-edge-litert", "yamnet", "YAMNet")
+    from ai_edge_litert.interpreter import Interpreter
+
+    try:
+        return Interpreter(model_path=str(path), num_threads=1)
+    except ValueError as error:
+        raise UsageError(f"{path}: is not a model of TensorFlow Lite: {error}") from error
+
+
+class Wiring(NamedTuple):
+    """Where a network takes its input, in which shape, and where it gives what."""
+
+    taken: int
+    shape: tuple[int, ...]
+    scores: int
+    embedding: int | None
+    classes: int
+
+    @property
+    def takes_samples(self) -> bool:
+        """Whether it has a front end of its own."""
+        return LENGTH in self.shape
+
+
+@dataclass(frozen=True)
+class YamNet:
+    """An embedder of sound; the file is opened when first needed."""
+
+    path: Path
+    interpreter: Callable[[Path], Any] = field(default=litert, repr=False, compare=False)
+    takes: ClassVar[str] = "sound"
+    rate: ClassVar[int] = RATE
+
+    @property
+    def name(self) -> str:
+        """As one asks for it."""
+        return f"yamnet:{self.path}"
+
+    @cached_property
+    def signature(self) -> str:
+        """The file by its content, and how patches become a block."""
+        with _there(self.path).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        names = hashlib.sha256("\n".join(self.class_names).encode()).hexdigest()[:8]
+        return f"yamnet,sha256={digest},names={names},hop=48,vectors=mean,classes=max"
+
+    @cached_property
+    def class_names(self) -> tuple[str, ...]:
+        """From a table beside the file; numbers where there is none."""
+        count = self._network[1].classes
+        beside = (self.path.with_suffix(".csv"), self.path.with_name(CLASS_MAP))
+        table = next((one for one in beside if one.is_file()), None)
+        return _numbered(count) if table is None else _names(table, count)
+
+    def embed(self, blocks: Sequence[Floats]) -> tuple[Floats, Floats]:
+        """Vectors of length 1, and classes from 0 to 1; a row a block."""
+        _, wiring = self._network
+        seen = [self._seen(block) for block in blocks]
+        width = wiring.classes if wiring.embedding is None else EMBEDDING
+        vectors = [(scores if rest is None else rest).mean(axis=0) for scores, rest in seen]
+        classes = [scores.max(axis=0) for scores, _ in seen]
+        return (
+            unit(np.array(vectors, np.float32).reshape(-1, width)),
+            np.clip(np.array(classes, np.float32).reshape(-1, wiring.classes), 0, 1),
+        )
+
+    def _seen(self, block: Floats) -> tuple[Floats, Floats | None]:
+        """Scores and embeddings of a block, a row a patch."""
+        network, wiring = self._network
+        scores, embeddings = [], []
+        for given in (windows if wiring.takes_samples else patches)(block):
+            network.set_tensor(wiring.taken, given.reshape(wiring.shape))
+            network.invoke()
+            scores.append(network.get_tensor(wiring.scores).reshape(-1, wiring.classes).mean(0))
+            if wiring.embedding is not None:
+                found = network.get_tensor(wiring.embedding)
+                embeddings.append(found.reshape(-1, EMBEDDING).mean(axis=0))
+        return np.array(scores), np.array(embeddings) if embeddings else None
+
+    @cached_property
+    def _network(self) -> tuple[Any, Wiring]:
+        network = self.interpreter(_there(self.path))
+        shape = _fixed(network, self.path)
+        network.allocate_tensors()
+        return network, _wiring(network, shape, self.path)
+
+
+def _there(path: Path) -> Path:
+    if not path.is_file():
+        raise UsageError(f"{path}: there is no such file — name a .tflite file of YAMNet")
+    return path
+
+
+def _fixed(network: Any, path: Path) -> tuple[int, ...]:
+    """The shape of the input; one that is left open is set to a patch."""
+    given = network.get_input_details()
+    if len(given) != 1 or given[0]["dtype"] != np.float32:
+        raise UsageError(f"{path}: takes {_told(given)} — YAMNet takes one array of float32")
+    sizes = given[0].get("shape_signature", given[0]["shape"])
+    shape = tuple(int(size) for size in sizes)
+    wanted = _matched(shape)
+    if wanted is None:
+        raise UsageError(
+            f"{path}: takes {_told(given)} — YAMNet takes {FRAMES} × {BANDS} or {LENGTH} numbers"
+        )
+    if wanted != tuple(given[0]["shape"]):
+        network.resize_tensor_input(given[0]["index"], list(wanted))
+    return wanted
+
+
+def _matched(shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """One patch or its samples in a shape with as many axes, if that fits."""
+    ends: tuple[tuple[int, ...], ...] = ((FRAMES, BANDS), (LENGTH,))
+    for end in ends:
+        for tail in (end, (*end, 1)):
+            whole = (1,) * (len(shape) - len(tail)) + tail
+            if len(whole) == len(shape) and all(map(_fits, whole, shape)):
+                return whole
+    return None
+
+
+def _fits(wanted: int, size: int) -> bool:
+    return size in (wanted, OPEN)
+
+
+def _wiring(network: Any, shape: tuple[int, ...], path: Path) -> Wiring:
+    given, outputs = network.get_input_details(), network.get_output_details()
+    by_width = {int(one["shape"][-1]): one["index"] for one in outputs if len(one["shape"])}
+    classes = next((width for width in SCORES if width in by_width), None)
+    if classes is None:
+        told = f"{path}: gives {_told(outputs)}"
+        raise UsageError(f"{told} — YAMNet gives scores of {SCORES[0]} or {SCORES[1]} classes")
+    embedding = by_width.get(EMBEDDING)
+    return Wiring(given[0]["index"], shape, by_width[classes], embedding, classes)
+
+
+def _told(details: Sequence[Any]) -> str:
+    shapes = [" × ".join(str(int(size)) for size in one["shape"]) for one in details]
+    return " and ".join(
+        f"{shape} {np.dtype(one['dtype'])}" for shape, one in zip(shapes, details, strict=True)
+    )
+
+
+def _numbered(count: int) -> tuple[str, ...]:
+    return tuple(str(number) for number in range(count))
+
+
+def _names(table: Path, count: int) -> tuple[str, ...]:
+    """The column of a class map that has names."""
+    with table.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = tuple(row.get(SPOKEN) or "" for row in rows)
+    if len(names) != count or not all(names):
+        told = f"{table}: must have a column {SPOKEN} with {count} names"
+        raise UsageError(f"{told}, has {sum(map(bool, names))} — mend it, or take it away")
+    return names
