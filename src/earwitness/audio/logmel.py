@@ -1,0 +1,148 @@
+"""Log-mel frames: how loud each of 40 bands of pitch is, every 20 ms, one byte a band.
+
+A frame is 32 ms in a Hann window; its power is split into triangles that are evenly spaced in mel
+(O'Shaughnessy's formula, as in HTK) from 50 Hz to 16 kHz, or to half the rate where that is less.
+The power of a band is its share of the mean square of the samples, so a full-scale square wave has
+0 dB in all. Bytes count half decibels from −110 dB on: 0 is that or less, 220 is full scale, and
+255 stands for a frame that is not there (a damage, or sound that was passed over).
+
+Frame i starts with the sample nearest i / 50 s, whatever the rate; a frame at the end of a
+stream is filled up with zeros, and counts if its 20 ms are all there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.errors import UsageError
+
+BANDS = 40
+PER_SECOND = 50  # frames
+WINDOW = 0.032  # seconds of a frame
+LOWEST, HIGHEST = 50.0, 16_000.0  # Hz
+FLOOR = -110.0  # dB of the byte 0
+STEP = 0.5  # dB a byte
+ABSENT = 255
+BATCH = 256  # frames at a time: they stay in the fast memory of a core
+FORM = "log-mel/1"  # changes when the bytes of the same sound do
+
+Bytes = NDArray[np.uint8]
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """What frames of one rate need: window, size of the transform, triangles, their bins."""
+
+    rate: int
+    window: Floats
+    size: int
+    bins: slice
+    triangles: Floats
+
+    @property
+    def reach(self) -> int:
+        """Samples of a frame."""
+        return len(self.window)
+
+
+@cache
+def kernel(rate: int) -> Kernel:
+    """For sound at a rate."""
+    if rate <= 2 * LOWEST:
+        raise UsageError(f"sound at {rate} Hz has no bands above {LOWEST:g} Hz")
+    from scipy.fft import next_fast_len
+    from scipy.signal.windows import hann
+
+    reach = round(rate * WINDOW)
+    size = int(next_fast_len(reach, real=True))
+    window = hann(reach, sym=False)
+    triangles = _triangles(rate, size) * 2 / (size * (window**2).sum())
+    used = np.flatnonzero(triangles.any(axis=1))
+    bins = slice(int(used[0]), int(used[-1]) + 1) if len(used) else slice(0, 1)
+    return Kernel(rate, window.astype(np.float32), size, bins, triangles[bins].astype(np.float32))
+
+
+def edges(rate: int) -> NDArray[np.float64]:
+    """Frequencies at which the bands begin, peak and end, in Hz: two more than there are bands."""
+    low, high = (2595 * np.log10(1 + f / 700) for f in (LOWEST, min(HIGHEST, rate / 2)))
+    return np.asarray(700 * (10 ** (np.linspace(low, high, BANDS + 2) / 2595) - 1))
+
+
+def _triangles(rate: int, size: int) -> NDArray[np.float64]:
+    """Weights, a row a bin of the transform and a column a band; each peaks at 1."""
+    bins = np.arange(size // 2 + 1)[:, None] * rate / size
+    low, peak, high = (edges(rate)[i : i + BANDS] for i in range(3))
+    rising, falling = (bins - low) / (peak - low), (high - bins) / (high - peak)
+    return np.maximum(0, np.minimum(rising, falling))
+
+
+def first_sample(frame: int, rate: int) -> int:
+    """Where a frame starts."""
+    return (frame * rate + PER_SECOND // 2) // PER_SECOND
+
+
+def frames_within(samples: int, rate: int) -> int:
+    """Frames whose 20 ms are all within so many samples: the number of the first that is not."""
+    return (PER_SECOND * samples + PER_SECOND // 2 - 1) // rate
+
+
+def log_mel(samples: Floats, rate: int) -> Bytes:
+    """Frames of sound that is at hand whole, a row a frame."""
+    return frames_from(samples, rate, 0, frames_within(len(samples), rate))
+
+
+def frames_from(samples: Floats, rate: int, first: int, count: int) -> Bytes:
+    """So many frames of a stream whose samples at hand start with those of frame ``first``."""
+    own = kernel(rate)
+    frames = np.zeros((count, BANDS), np.uint8)
+    if not count:
+        return frames
+    numbers = np.arange(first, first + count, dtype=np.int64)
+    starts = (numbers * rate + PER_SECOND // 2) // PER_SECOND - first_sample(first, rate)
+    lacking = max(0, int(starts[-1]) + own.reach - len(samples))
+    whole = np.pad(samples, (0, lacking)) if lacking else samples
+    windows = np.lib.stride_tricks.sliding_window_view(whole, own.reach)
+    for at in range(0, count, BATCH):
+        part = starts[at : at + BATCH]
+        even = not rate % PER_SECOND
+        chosen = slice(part[0], part[-1] + 1, rate // PER_SECOND) if even else part
+        frames[at : at + BATCH] = in_bytes(_powers(windows[chosen], own))
+    return frames
+
+
+def _powers(windows: Floats, own: Kernel) -> Floats:
+    """Power of every band, a row a window."""
+    from scipy.fft import rfft
+
+    spectra = rfft(windows * own.window, own.size, axis=1, workers=1)[:, own.bins]
+    power = np.square(spectra.real)
+    power += np.square(spectra.imag)
+    return np.asarray(power @ own.triangles)
+
+
+def in_bytes(powers: Floats) -> Bytes:
+    """Powers as half decibels; what is no number counts as the most there can be."""
+    with np.errstate(divide="ignore"):
+        steps = np.log(powers) * np.float32(10 / np.log(10) / STEP) - np.float32(FLOOR / STEP)
+    steps = np.nan_to_num(np.rint(steps), copy=False, nan=ABSENT - 1, posinf=ABSENT - 1)
+    return np.asarray(np.clip(steps, 0, ABSENT - 1), np.uint8)
+
+
+def in_decibels(frames: Bytes) -> Floats:
+    """Bytes as decibels below full scale; −110 for what is silent."""
+    return frames * np.float32(STEP) + np.float32(FLOOR)
+
+
+def levels(frames: Bytes) -> Floats:
+    """Loudness of every frame in dB, all bands together; NaN for one that is not there."""
+    powers = 10.0 ** ((np.arange(256) * STEP + FLOOR) / 10)
+    powers[0] = 0
+    summed = powers.astype(np.float32)[frames].sum(axis=1)
+    with np.errstate(divide="ignore"):
+        found = np.maximum(10 * np.log10(summed), np.float32(FLOOR))
+    return np.where(frames[:, 0] == ABSENT, np.float32(np.nan), found)

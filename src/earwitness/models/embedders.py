@@ -1,0 +1,49 @@
+"""What turns blocks into vectors, and how to find one by its name.
+
+An embedder takes frames (all blocks at once, as it may learn from them) or sound (a few blocks at a
+time, at its own rate). Whoever has no classes gets those of the codebook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal, Protocol
+
+from earwitness.errors import UsageError, nearest
+from earwitness.models.codebook import Codebook
+from earwitness.models.embedded import Embedded
+from earwitness.models.grid import FrameBlocks
+from earwitness.models.log_mel import LogMel
+
+
+class FrameEmbedder(Protocol):
+    """Takes log-mel frames."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def signature(self) -> str:
+        """All parameters in one line: whatever has another signature has other results."""
+
+    @property
+    def takes(self) -> Literal["frames"]: ...
+
+    @property
+    def rate(self) -> None: ...
+
+    def embed(self, day: FrameBlocks, /) -> Embedded:
+        """A row a block."""
+
+
+Embedder = FrameEmbedder
+
+DEFAULT = "codebook"
+EMBEDDERS: Mapping[str, Callable[[], Embedder]] = {"codebook": Codebook, "log-mel": LogMel}
+
+
+def find_embedder(name: str = DEFAULT) -> Embedder:
+    """An embedder by its name."""
+    if name not in EMBEDDERS:
+        raise UsageError(f'there is no embedder "{name}" — {nearest(name, EMBEDDERS)}')
+    return EMBEDDERS[name]()

@@ -1,0 +1,153 @@
+"""Log-mel frames: beside a plain loop, beside librosa, and at the edges."""
+
+from __future__ import annotations
+
+import cmath
+import math
+
+import librosa
+import numpy as np
+import pytest
+
+from earwitness.audio.logmel import (
+    ABSENT,
+    BANDS,
+    Bytes,
+    Floats,
+    edges,
+    first_sample,
+    frames_from,
+    frames_within,
+    in_bytes,
+    in_decibels,
+    kernel,
+    levels,
+    log_mel,
+)
+from earwitness.errors import UsageError
+from support import many
+
+RATES = [8000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000]
+
+
+def noise(rate: int, seconds: float, seed: int = 0) -> Floats:
+    """Noise with a tone that slides."""
+    rng = np.random.default_rng(seed)
+    times = np.arange(round(rate * seconds)) / rate
+    tone = 0.2 * np.sin(2 * np.pi * (300 + 200 * times) * times)
+    return np.asarray(tone + 0.01 * rng.normal(size=len(times)), np.float32)
+
+
+def plain_frame(samples: Floats, rate: int) -> list[float]:
+    """Power of every band of the samples of one frame, by the definition, in dB."""
+    reach, size = len(samples), kernel(rate).size
+    window = [0.5 - 0.5 * math.cos(2 * math.pi * i / reach) for i in range(reach)]
+    shaped = np.array([float(x) * w for x, w in zip(samples, window, strict=True)])
+    turns = np.arange(reach) / size
+    spectrum = [
+        abs(complex(shaped @ np.exp(-2j * cmath.pi * k * turns))) ** 2 for k in range(size // 2 + 1)
+    ]
+    scale = 2 / (size * sum(w * w for w in window))
+    found = []
+    for low, peak, high in zip(edges(rate), edges(rate)[1:], edges(rate)[2:], strict=False):
+        power = 0.0
+        for k, own in enumerate(spectrum):
+            hertz = k * rate / size
+            weight = min((hertz - low) / (peak - low), (high - hertz) / (high - peak))
+            power += max(0.0, weight) * own * scale
+        found.append(10 * math.log10(power) if power else -math.inf)
+    return found
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_frames_are_those_of_a_plain_loop(rate: int) -> None:
+    sound = noise(rate, 0.3)
+    frames = log_mel(sound, rate)
+    assert frames.shape == (15, BANDS)
+    for number in range(0, 15, many(7, 1)):
+        own = np.zeros(kernel(rate).reach, np.float32)
+        part = sound[first_sample(number, rate) :][: len(own)]
+        own[: len(part)] = part
+        expected = np.clip((np.array(plain_frame(own, rate)) + 110) * 2, 0, 254)
+        # half a step is what rounding takes, the rest is what 24 bits take from the weakest bands
+        assert abs(frames[number] - expected).max() <= 0.5 + 0.05
+
+
+@pytest.mark.peer
+@pytest.mark.parametrize("rate", [16_000, 32_000, 48_000])
+def test_frames_are_those_of_librosa(rate: int) -> None:
+    sound, reach = noise(rate, 2), kernel(rate).reach
+    assert kernel(rate).size == reach
+    powers = librosa.feature.melspectrogram(
+        y=sound,
+        sr=rate,
+        n_fft=reach,
+        hop_length=rate // 50,
+        center=False,
+        n_mels=BANDS,
+        fmin=50,
+        fmax=min(16_000, rate / 2),
+        htk=True,
+        norm=None,
+    )
+    window = librosa.filters.get_window("hann", reach)
+    expected = 10 * np.log10(powers.T * 2 / (reach * (window**2).sum()))
+    found = in_decibels(log_mel(sound, rate)[: len(expected)])
+    assert abs(found - expected).max() <= 0.25 + 0.02
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_frames_of_a_part_are_those_of_the_whole(rate: int) -> None:
+    sound = noise(rate, 1)
+    whole = log_mel(sound, rate)
+    for first in (1, 7, 20):
+        part = frames_from(sound[first_sample(first, rate) :], rate, first, 10)
+        assert np.array_equal(part, whole[first : first + 10])
+
+
+@pytest.mark.parametrize("rate", [*RATES, 11_024, 37_801])
+def test_a_frame_counts_if_its_20_ms_are_there(rate: int) -> None:
+    for samples in range(0, 3 * rate // 50):
+        plain = 0
+        while first_sample(plain + 1, rate) <= samples:
+            plain += 1
+        assert frames_within(samples, rate) == plain
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_silence_is_0_and_full_scale_is_220(rate: int) -> None:
+    assert not log_mel(np.zeros(rate, np.float32), rate).any()
+    times = np.arange(rate) / rate
+    loud = np.sign(np.sin(2 * np.pi * 441.3 * times)).astype(np.float32)
+    found = levels(log_mel(loud, rate))[5:45]
+    assert found.max() <= 0.5
+    assert found.min() >= -1.5  # bands do not reach to half the rate, nor below 50 Hz
+
+
+def test_bytes_end_before_what_is_absent() -> None:
+    powers = np.array([[0, 1e-11, 1.1e-11, 1, 1e9, np.inf, np.nan]], np.float32)
+    # −110 dB is 0; 10·log10(1.1) = 0.41 dB is nearest to one step; 0 dB is 220
+    assert in_bytes(powers).tolist() == [[0, 0, 1, 220, 254, 254, 254]]
+
+
+def test_levels_add_bands_and_know_what_is_absent() -> None:
+    frames: Bytes = np.zeros((4, BANDS), np.uint8)
+    frames[1, :2] = 180  # two bands of −20 dB: −20 + 3.01
+    frames[2, 5] = 180
+    frames[3] = ABSENT
+    found = levels(frames)
+    assert found[:3] == pytest.approx([-110, -16.99, -20], abs=0.01)
+    assert np.isnan(found[3])
+
+
+def test_a_band_holds_the_tone_that_lies_in_it() -> None:
+    for band in (0, 10, 25, 39):
+        peak = edges(32_000)[band + 1]
+        tone = np.sin(2 * np.pi * peak * np.arange(32_000) / 32_000).astype(np.float32)
+        frame = log_mel(tone, 32_000)[10]
+        assert frame.argmax() == band
+
+
+def test_a_rate_without_bands_is_refused() -> None:
+    with pytest.raises(UsageError, match="sound at 100 Hz has no bands above 50 Hz"):
+        kernel(100)

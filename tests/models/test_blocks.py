@@ -1,0 +1,171 @@
+"""Recordings to blocks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from earwitness.audio.pieces import PieceOfSound, read_through
+from earwitness.data import Damage, Recording, Stretch
+from earwitness.errors import UsageError
+from earwitness.models.blocks import Blocks, blocks_of
+from earwitness.models.cached import Cache
+from earwitness.models.codebook import Codebook
+from earwitness.models.embedders import EMBEDDERS, find_embedder
+from models.recorded import RATE, recording, sound, written
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Cache:
+    """An empty one."""
+    return Cache(tmp_path / "cache")
+
+
+@pytest.fixture
+def day(tmp_path: Path) -> Recording:
+    """Two files of 43 and 30 s, with 7 s missing between them."""
+    one = written(tmp_path / "1.wav", sound(43))
+    other = written(tmp_path / "2.wav", sound(30, seed=1))
+    return recording(one, other, gap=7)
+
+
+def same(one: Blocks, other: Blocks) -> bool:
+    """In every field."""
+    return (
+        np.array_equal(one.starts, other.starts)
+        and np.array_equal(one.vectors, other.vectors)
+        and np.array_equal(one.classes, other.classes)
+        and (one.seconds, one.class_names, one.signature)
+        == (other.seconds, other.class_names, other.signature)
+    )
+
+
+def never(path: Path, *, at: float = 0.0, seconds: float | None = None) -> list[PieceOfSound]:
+    """A reader for what should not be read."""
+    raise AssertionError(path, at, seconds)
+
+
+@pytest.mark.parametrize("name", EMBEDDERS)
+def test_blocks_begin_with_every_stretch_and_remainders_are_left_out(
+    day: Recording, cache: Cache, name: str
+) -> None:
+    blocks, real = blocks_of(day, find_embedder(name), cache=cache)
+    # 43 s are 5 blocks and 3 s; the second stretch begins at 43 + 7 = 50 s
+    assert blocks.starts.tolist() == [0, 8, 16, 24, 32, 50, 58, 66]
+    assert real == day
+    assert len(blocks) == len(blocks.vectors) == len(blocks.classes) == 8
+    assert blocks.seconds == 8
+    assert len(blocks.class_names) == blocks.classes.shape[1]
+    assert 0 <= blocks.classes.min() <= blocks.classes.max() <= 1
+    assert find_embedder(name).signature in blocks.signature
+
+
+def test_blocks_come_back_from_the_cache_without_a_look_at_the_sound(
+    day: Recording, cache: Cache
+) -> None:
+    damaged = replace(day, damages=(Damage("x", 1, 2, "cut"),), notes=("a note",))
+    one = blocks_of(damaged, Codebook(), cache=cache)
+    other = blocks_of(damaged, Codebook(), cache=cache, read=never)
+    assert same(one[0], other[0])
+    assert one[1] == other[1] == damaged
+
+
+@pytest.mark.parametrize("change", ["block", "embedder", "sparse", "stretch"])
+def test_other_settings_have_other_blocks_but_the_same_frames(
+    day: Recording, cache: Cache, change: str
+) -> None:
+    first, _ = blocks_of(day, Codebook(), cache=cache)
+    moved = replace(day.stretches[0], at=1.0, seconds=42.0)
+    other, _ = blocks_of(
+        replace(day, stretches=(moved, day.stretches[1])) if change == "stretch" else day,
+        Codebook(seed=1 if change == "embedder" else 0),
+        cache=cache,
+        block=4.0 if change == "block" else 8.0,
+        sparse=change == "sparse",
+        read=never,
+    )
+    assert not same(first, other)
+
+
+def test_a_broken_file_of_blocks_is_made_anew(day: Recording, cache: Cache) -> None:
+    first, _ = blocks_of(day, Codebook(), cache=cache)
+    (path,) = (cache.folder / "blocks").iterdir()
+    path.write_bytes(path.read_bytes()[:-4])
+    again, _ = blocks_of(day, Codebook(), cache=cache)
+    assert same(first, again)
+
+
+def test_what_cannot_be_read_is_missing_from_the_recording_and_from_its_blocks(
+    tmp_path: Path, cache: Cache
+) -> None:
+    day = recording(written(tmp_path / "x.wav", sound(60)))
+
+    def holed(path: Path, *, at: float = 0.0, seconds: float | None = None) -> list[PieceOfSound]:
+        (whole,) = read_through(path, at=at, seconds=seconds)
+        begin, end = round(20.011 * RATE), round(30.005 * RATE)
+        return [
+            PieceOfSound(0, whole.samples[:begin]),
+            PieceOfSound(end / RATE, whole.samples[end : 59 * RATE]),
+        ]
+
+    blocks, real = blocks_of(day, Codebook(), cache=cache, read=holed)
+    name = day.stretches[0].path
+    # frames are whole up to 20.00 s and again from 30.02 s on; the last second never came
+    assert [(one.path, one.at, one.start) for one in real.stretches] == [
+        (name, 0, 0),
+        (name, 30.02, 30.02),
+    ]
+    assert [one.end for one in real.stretches] == pytest.approx([20.0, 59.0])
+    assert blocks.starts == pytest.approx([0, 8, 30.02, 38.02, 46.02])
+    assert blocks_of(day, Codebook(), cache=cache, read=never)[1] == real
+
+
+def test_sparse_blocks_are_those_of_the_whole_with_other_vectors(
+    day: Recording, cache: Cache
+) -> None:
+    whole, _ = blocks_of(day, find_embedder("log-mel"), cache=cache)
+    sparse, real = blocks_of(day, find_embedder("log-mel"), cache=cache, sparse=True)
+    assert np.array_equal(sparse.starts, whole.starts)
+    assert sparse.vectors.shape == whole.vectors.shape
+    assert real == day
+    assert sparse.signature.endswith(",sparse")
+
+
+def test_a_recording_that_is_shorter_than_a_block_has_none(tmp_path: Path, cache: Cache) -> None:
+    day = recording(written(tmp_path / "x.wav", sound(5)))
+    blocks, _ = blocks_of(day, Codebook(), cache=cache)
+    assert len(blocks) == 0
+
+
+def test_a_stretch_may_be_a_part_of_a_file(tmp_path: Path, cache: Cache) -> None:
+    path = written(tmp_path / "x.wav", sound(60))
+    parts = (Stretch(str(path), 0, 0, 20), Stretch(str(path), 25, 20, 20))
+    day = Recording("parts", parts, 40, RATE, 1)
+    blocks, _ = blocks_of(day, find_embedder("log-mel"), cache=cache)
+    assert blocks.starts.tolist() == [0, 8, 20, 28]
+
+
+def test_progress_is_in_bytes_and_ends_with_all(day: Recording, cache: Cache) -> None:
+    told: list[tuple[int, int | None, int]] = []
+    blocks_of(day, Codebook(), cache=cache, progress=lambda *own: told.append(own))
+    sizes = sum(Path(one.path).stat().st_size for one in day.stretches)
+    assert told == sorted(told)
+    assert told[-1][:2] == (sizes, sizes)
+
+
+@pytest.mark.parametrize("block", [0, 0.1, -8, float("nan")])
+def test_a_block_that_is_too_short_is_refused(day: Recording, cache: Cache, block: float) -> None:
+    with pytest.raises(UsageError, match=r"a block must be at least 0\.32 s"):
+        blocks_of(day, Codebook(), cache=cache, block=block)
+
+
+def test_an_unknown_embedder_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(UsageError, match='no embedder "codebok" — did you mean "codebook"'):
+        find_embedder("codebok")
+
+
+def test_the_default_is_the_codebook() -> None:
+    assert find_embedder() == Codebook()
