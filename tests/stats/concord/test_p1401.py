@@ -12,7 +12,7 @@ from earwitness.stats.concord.p1401 import accuracy, outlier_ratio, pearson, rms
 from earwitness.stats.exact import Floats
 from support import many
 
-# No published example with all its numbers is known to us. By hand:
+# By hand (numbers of published programs are in test_p1401_published):
 # scores x 1 2 3 4 5, people y 1 3 2 5 4; x̄ = ȳ = 3, Sxx = Syy = 10,
 # Sxy = (−2)(−2) + (−1)(0) + 0(−1) + 1·2 + 2·1 = 8, so r = 0.8, slope 0.8, line 0.6 + 0.8x.
 SCORES = np.array([1.0, 2, 3, 4, 5])
