@@ -11,12 +11,14 @@ import numpy as np
 from earwitness.concordance.figures import Asked
 from earwitness.data import Apart, Estimate, Figure, Ranked
 from earwitness.stats.concord.dependent import williams
-from earwitness.stats.concord.levels import Grid, value
+from earwitness.stats.concord.levels import Grid, Value, value
 from earwitness.stats.concord.swaps import WHAT, swapped
 from earwitness.stats.correction import CORRECTIONS
 from earwitness.stats.exact import Floats
 
 EVERY = 12  # metrics up to which all pairs are compared
+HALF = 0.5  # of what a value may rest on: with less, a metric has no place
+THINGS = {"system": "systems", "item": "items", "global": "outputs"}
 Pair = tuple[int, int]
 
 
@@ -25,10 +27,11 @@ def apart(asked: Asked, figure: Figure) -> tuple[list[Apart], Ranked]:
 
     Up to ``EVERY`` metrics all pairs are compared; beyond, the first of every group with all that
     rank below it, and every metric with every baseline. p is corrected over all comparisons of a
-    metric with those that rank below it.
+    metric with those that rank below it. Metrics whose value rests on too little have no place.
     """
-    values = value(asked.grid, figure.level, [figure.coefficient]).value[0]
-    order = [int(n) for n in np.argsort(-values, kind="stable") if not isnan(values[n])]
+    whole = value(asked.grid, figure.level, [figure.coefficient])
+    values, aside = whole.value[0], _aside(asked, figure, whole)
+    order = [int(n) for n in np.argsort(-values, kind="stable") if n not in aside]
     pairs = list(combinations(order, 2))
     if len(order) > EVERY:
         trivial = {n for n in order if asked.joined.metrics[n].baseline}
@@ -44,8 +47,27 @@ def apart(asked: Asked, figure: Figure) -> tuple[list[Apart], Ranked]:
         if any(pair not in found for pair in below):
             found |= _tested(asked, figure, values, below)
     names = [one.name for one in asked.joined.metrics]
-    ranked = Ranked(figure, tuple(tuple(names[n] for n in group) for group in groups))
+    placed = tuple(tuple(names[n] for n in group) for group in groups)
+    ranked = Ranked(figure, placed, {names[n]: reason for n, reason in aside.items()})
     return list(found.values()), ranked
+
+
+def _aside(asked: Asked, figure: Figure, found: Value) -> dict[int, str]:
+    """Metrics without a place, by number, and why.
+
+    A metric that says the same of all outputs of most items has a value on the few others alone,
+    which may be high by chance, or because these are easy. What a value could rest on is what that
+    of people beside themselves rests on.
+    """
+    people = asked.grid.people
+    could = value(Grid(people[None], people), figure.level, [figure.coefficient]).n[0, 0]
+    aside = {}
+    for place, own in enumerate(found.n[0]):
+        if isnan(found.value[0, place]):
+            aside[place] = "it has no value"
+        elif own < HALF * could:
+            aside[place] = f"its value rests on {own:,.0f} of {could:,.0f} {THINGS[figure.level]}"
+    return aside
 
 
 def _tested(

@@ -76,7 +76,7 @@ def _enough(
             if not names or one.name in names
         }
         means.append([one.value for one in own.values()])
-        halves.append([np.nan_to_num((one.high - one.low) / 2) for one in own.values()])
+        halves.append([(one.high - one.low) / 2 for one in own.values()])
         points.append((count, own))
     limits = asked.settings.gain, asked.settings.spread
     table, half = np.array(means), np.array(halves)

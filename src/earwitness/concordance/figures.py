@@ -157,14 +157,13 @@ def _calibrate(asked: Asked, grid: Grid, found: list[Found]) -> None:
 def chance(asked: Asked) -> dict[Figure, Estimate]:
     """What metrics get that know nothing: their mean, and the range of most of them.
 
-    They are the metrics themselves, whose systems were dealt anew among those that people rated.
-    So they favour systems, tie, and lack outputs just as much as the metrics do. Noise that is new
-    for every output would favour none, and its range over items would be too narrow.
+    They are the metrics themselves, whose systems (over all outputs at once: and items) were dealt
+    anew among those that people rated. So they favour systems, tie, and lack outputs just as much
+    as the metrics do. Noise that is new for every output would favour none, and its range over
+    items would be too narrow.
     """
     found: dict[Figure, Estimate] = {}
     for level in asked.levels:
-        if level == "global":
-            continue
         names = asked.settings.figures(level)
         drawn = dealt(asked.grid, level, names, NOTHING, asked.settings.seed)
         things = value(asked.grid, level, names).n.max(axis=1)

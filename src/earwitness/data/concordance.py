@@ -125,11 +125,14 @@ class Enough:
 class Ranked:
     """Metrics by one figure, the best first; those of a group cannot be told from its first.
 
-    A group ends before the first metric that is told from the group's first.
+    A group ends before the first metric that is told from the group's first. ``aside`` are metrics
+    without a place, and why: those that have no value, or one that rests on fewer than half of what
+    others may rest on.
     """
 
     figure: Figure
     groups: tuple[tuple[str, ...], ...]
+    aside: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

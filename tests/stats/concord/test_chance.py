@@ -16,13 +16,16 @@ from support import many
 NAMES = ["kendall_b", "acc_23"]
 
 
-@pytest.mark.parametrize("level", ["system", "item"])
+@pytest.mark.parametrize("level", ["system", "item", "global"])
 def test_each_draw_is_a_metric_beside_people_of_other_systems(level: str) -> None:
     grid = Grid(scores_of(2), people(votes_of(2))[0])
     found = dealt(grid, level, NAMES, 12, seed=3)
     rng = np.random.Generator(np.random.PCG64((3, 9)))
-    for draw, order in enumerate(np.argsort(rng.random((12, 5)), axis=1, kind="stable")):
-        said = np.array([grid.people[system] for system in order])
+    orders = np.argsort(rng.random((12, 5)), axis=1, kind="stable")
+    columns = np.argsort(rng.random((12, 6)), axis=1, kind="stable")
+    for draw, order in enumerate(orders):
+        items = columns[draw] if level == "global" else range(6)
+        said = np.array([[grid.people[system, item] for item in items] for system in order])
         slow = value(Grid(grid.scores[[draw % 3]], said), level, NAMES).value[:, 0]
         assert found[:, draw] == pytest.approx(slow, nan_ok=True)
 
@@ -49,3 +52,16 @@ def test_metrics_that_favour_systems_at_random_seldom_fall_outside() -> None:
         plain += not ends[0] <= own <= ends[1]
     assert outside / runs < 0.05 + 4 * math.sqrt(0.0475 / runs)
     assert plain / runs > 0.2  # noise that is new for every output is too narrow
+
+
+def test_over_all_outputs_a_metric_that_knows_which_items_are_hard_knows_something() -> None:
+    rng = np.random.default_rng(5)
+    items = rng.normal(size=20)
+    means = items + 0.3 * rng.normal(size=(8, 1)) + 0.3 * rng.normal(size=(8, 20))
+    grid = Grid((items + 0.3 * rng.normal(size=(8, 20)))[None], means)
+    own = value(grid, "global", ["kendall_b"]).value[0, 0]
+    low, high = np.percentile(dealt(grid, "global", ["kendall_b"], 300, 0), [2.5, 97.5])
+    assert low < 0 < high < own
+    assert (
+        high > 0.15
+    )  # items hang together: cells are not 160 things that were drawn by themselves

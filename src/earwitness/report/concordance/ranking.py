@@ -43,7 +43,7 @@ def _ranked(found: Concordance, scale: ScaleConcordance, rank: Ranked) -> Interv
     metrics = {one.metric: one for one in scale.metrics}
     rows = [
         (shown(metrics[name]), {shown(metrics[name]): metrics[name].figures[rank.figure]})
-        for group in rank.groups
+        for group in (*rank.groups, tuple(rank.aside))
         for name in group
     ]
     people = [one for one in scale.ceilings if one.figure == rank.figure]
@@ -65,6 +65,9 @@ def _table(found: Concordance, scale: ScaleConcordance, rank: Ranked, title: str
             own = metrics[name].figures[rank.figure]
             p = p_value(test.corrected) if test else "–"
             rows.append((shown(metrics[name]), f"{number}", cell(own, value), f"{own.n:,}", p))
+    for name in rank.aside:
+        own = metrics[name].figures[rank.figure]
+        rows.append((shown(metrics[name]), "–", cell(own, value), f"{own.n:,}", "–"))
     if rank.figure in scale.chance:
         chance = scale.chance[rank.figure]
         rows.append((CHANCE, "", cell(chance, value), f"{chance.n:,}", ""))
@@ -79,7 +82,8 @@ def _table(found: Concordance, scale: ScaleConcordance, rank: Ranked, title: str
 def _told(found: Concordance) -> str:
     return (
         f"Intervals generalise to {OVER[found.over]}. Metrics of a group cannot be told from its "
-        f"first. {CHANCE}: metrics that know nothing, and the range of {100 * found.level:g} % of "
+        "first; one without a group (–) has too few values to be ranked. "
+        f"{CHANCE}: metrics that know nothing, and the range of {100 * found.level:g} % of "
         f"them; {RATER}: each rater against the mean of the others, and how raters range; "
         f"{HALVES}: one half of the raters against the other."
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isnan
 
 from earwitness.data import Concordance, Concordant, Enough, Estimate, Ranked, ScaleConcordance
 from earwitness.report.concordance.words import LEVELS, NAMES, OVER, SWAPPED, named, value_of
@@ -31,7 +32,8 @@ def _answer(scale: ScaleConcordance, rank: Ranked) -> str:
     metrics = {one.metric: one for one in scale.metrics}
     value, figure = value_of(rank.figure), rank.figure
     if not rank.groups:
-        return "no metric has a value"
+        known = any(not isnan(metrics[name].figures[figure].value) for name in rank.aside)
+        return f"no metric has {'enough values to be ranked' if known else 'a value'}"
     first = rank.groups[0]
     own = metrics[first[0]].figures[figure]
     chance = scale.chance.get(figure)
@@ -55,6 +57,8 @@ def _doubts(scale: ScaleConcordance, rank: Ranked) -> Iterator[str]:
     if rank.groups:
         yield from _trivial(scale, rank, metrics)
         yield from _beside_people(scale, rank, metrics[rank.groups[0][0]].figures[rank.figure])
+    for name, reason in rank.aside.items():
+        yield f"{LEVELS[rank.figure.level]}: {name} has no place: {reason}"
 
 
 def _others(scale: ScaleConcordance, rank: Ranked) -> tuple[list[str], list[str]]:
@@ -113,13 +117,19 @@ def _enough(curves: tuple[Enough, ...]) -> Iterator[str]:
             continue
         what, level = one.what, LEVELS[one.figure.level]
         if all(needed):
-            most = max(needed)
-            many = f"{most} {what} are" if most > 1 else f"1 {what.removesuffix('s')} is"
             there = f"an output has {one.have}" if what == "raters" else f"{one.have} are there"
-            yield f"{many} enough {level} ({there})"
+            yield f"{_many(one, max(needed))} {level} ({there})"
         else:
             short = [name for name, count in one.enough.items() if not count]
             yield f"{level}, {one.have} {what} are not shown to be enough for {listed(short)}"
+
+
+def _many(one: Enough, most: int) -> str:
+    """So many are enough; of the least that was tried nobody knows whether fewer would do."""
+    many = f"{most} {one.what}" if most > 1 else f"1 {one.what.removesuffix('s')}"
+    if most == one.points[0][0]:
+        return f"even {many} {'give' if most > 1 else 'gives'} the same"
+    return f"{many} are enough"
 
 
 def writable(found: Concordance) -> Iterator[str]:

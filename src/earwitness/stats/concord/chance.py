@@ -5,6 +5,9 @@ what the metric said of another. Whatever a metric favours, and however scores o
 together, it is then by chance alone that it agrees. (Noise that is new for every cell would not
 do over items: metrics that favour systems agree, or disagree, with people in all items at once.)
 
+Over all cells at once items are dealt anew, too: a metric that knows which items are hard agrees
+with people there, and knows something.
+
 All metrics take turns, so that the values are those of metrics like these.
 """
 
@@ -25,6 +28,7 @@ def dealt(grid: Grid, level: str, names: Sequence[str], draws: int, seed: int) -
     metrics, systems, items = grid.scores.shape
     rng = np.random.Generator(np.random.PCG64((seed, 9)))
     orders = np.argsort(rng.random((draws, systems)), axis=1, kind="stable")
+    columns = np.argsort(rng.random((draws, items)), axis=1, kind="stable")
     rows = max(1, HELD // max(1, items * systems * systems))
     found = np.full((len(names), draws), np.nan)
     for metric in range(metrics):
@@ -32,6 +36,9 @@ def dealt(grid: Grid, level: str, names: Sequence[str], draws: int, seed: int) -
         for start in range(0, len(own), rows):
             some = own[start : start + rows]
             weights = np.ones((len(some), systems)), np.ones((len(some), items))
-            drawn = Drawn(*weights, grid.people[orders[some]])
+            said = grid.people[orders[some]]
+            if level == "global":
+                said = np.take_along_axis(said, columns[some][:, None], axis=2)
+            drawn = Drawn(*weights, said)
             found[:, some] = at(level, grid.scores[metric, None], drawn, names)[0][:, :, 0]
     return found
