@@ -64,13 +64,64 @@ def test_json_has_every_figure_and_no_odd_number(found: Concordance) -> None:
     assert value == own[Figure("item", "kendall_b")].value
 
 
+def _rows(found: Concordance, role: str) -> list[dict[str, str]]:
+    every = csv.DictReader(io.StringIO(render(found, "csv")))
+    return [row for row in every if row["role"] == role]
+
+
 def test_csv_has_a_line_a_figure_with_its_signature(found: Concordance) -> None:
     rows = list(csv.DictReader(io.StringIO(render(found, "csv"))))
     scale = found.scales[0]
-    figures = sum(len(one.figures) for one in scale.metrics)
-    assert len(rows) == figures + len(scale.chance) + 2 * len(scale.ceilings)
-    assert {row["role"] for row in rows} == {"metric", "baseline", "chance", "rater", "halves"}
+    figures = sum(len(one.figures) for one in scale.metrics if not one.baseline)
+    assert len(_rows(found, "metric")) == figures
+    assert len(_rows(found, "baseline")) == figures / 2
+    assert len(_rows(found, "chance")) == len(scale.chance)
+    assert len(_rows(found, "rater")) == len(_rows(found, "halves")) == len(scale.ceilings)
     assert {row["signature"] for row in rows} == {found.signature}
+    assert {row["scale"] for row in rows} == {"OVRL"}
+    assert all(None not in row and None not in row.values() for row in rows)
+    ranked = [row for row in rows if row["metric"] == "close" and row["group"]]
+    assert [(row["level"], row["group"]) for row in ranked] == [("system", "1"), ("item", "1")]
+
+
+def test_csv_has_every_test_between_metrics(found: Concordance) -> None:
+    rows = _rows(found, "difference")
+    apart = found.scales[0].apart
+    assert len(rows) == len(apart) > 0
+    for row, one in zip(rows, apart, strict=True):
+        assert (row["metric"], row["against"]) == (one.a, one.b)
+        assert (row["level"], row["coefficient"]) == tuple(one.figure)
+        assert float(row["value"]) == one.difference.value
+        assert {what: float(row[f"p_{what}"]) for what in one.p} == dict(one.p)
+        assert float(row["p_corrected"]) == one.corrected
+        assert (row["p_williams"] == "") == (one.figure.level == "item")
+
+
+def test_csv_has_errors_curves_and_means(found: Concordance) -> None:
+    scale = found.scales[0]
+    errors = _rows(found, "error")
+    assert len(errors) == 4 * sum(len(one.mapped) for one in scale.metrics) > 0
+    own = scale.metrics[0].mapped[0]
+    assert [float(row["value"]) for row in errors[:3]] == pytest.approx(
+        [own.pearson.value, own.rmse.value, own.rmse_star.value]
+    )
+    assert (errors[1]["coefficient"], errors[1]["mapping"]) == ("rmse", own.used)
+    points = [
+        (one.what, str(count), metric, estimate.value)
+        for one in scale.curves
+        for count, row in one.points
+        for metric, estimate in row.items()
+    ]
+    curve = _rows(found, "curve")
+    told = [(row["by"], row["count"], row["metric"], row["value"]) for row in curve]
+    assert told == [(*rest, "" if x != x else str(x)) for *rest, x in points]
+    least = {(one.what, name): n for one in scale.curves for name, n in one.enough.items()}
+    enough = _rows(found, "enough")
+    assert len(enough) == sum(len(one.enough) for one in scale.curves) > 0
+    assert {(row["by"], row["metric"]) for row in enough} == {*least}
+    people = {row["system"]: float(row["value"]) for row in _rows(found, "people")}
+    assert people == {name: one.value for name, one in scale.people.items()}
+    assert len(_rows(found, "mean")) == len(scale.metrics) * len(scale.people)
 
 
 def test_the_page_has_a_picture_a_metric_and_sentences_to_write(found: Concordance) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
-from earwitness.data import Concordance, Estimate, Figure
+from earwitness.data import Concordance, Figure
+from earwitness.report.concordance.rows import COLUMNS, scale_rows
 from earwitness.report.records import csv_table, dump
-
-COLUMNS = ("value", "low", "high", "confidence", "n", "undefined", "method")
 
 
 def concordance_json(found: Concordance) -> str:
@@ -29,22 +27,12 @@ def _plain(value: Any) -> Any:
 
 
 def concordance_csv(found: Concordance) -> str:
-    """A line a figure: metrics, chance, and people."""
-    rows = []
-    for scale in found.scales:
-        name = scale.scale.name
-        for metric in scale.metrics:
-            role = "baseline" if metric.baseline else "metric"
-            for figure, own in metric.figures.items():
-                rows.append([name, metric.metric, role, *figure, *_numbers(own)])
-        for figure, own in scale.chance.items():
-            rows.append([name, "", "chance", *figure, *_numbers(own)])
-        for one in scale.ceilings:
-            rows.append([name, "", "rater", *one.figure, *_numbers(one.rater)])
-            rows.append([name, "", "halves", *one.figure, *_numbers(one.halves)])
-    header = ["scale", "metric", "role", "level", "coefficient", *COLUMNS, "signature"]
-    return csv_table(header, [[*row, found.signature] for row in rows])
-
-
-def _numbers(estimate: Estimate) -> list[Any]:
-    return list(asdict(estimate).values())
+    """A line a number; ``role`` says which."""
+    return csv_table(
+        [*COLUMNS, "signature"],
+        (
+            [*(row.get(name, "") for name in COLUMNS), found.signature]
+            for scale in found.scales
+            for row in (one | {"scale": scale.scale.name} for one in scale_rows(scale))
+        ),
+    )
