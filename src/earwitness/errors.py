@@ -134,11 +134,14 @@ def nearest(name: str, known: Iterable[str]) -> str:
     'did you mean "reference"?'
     >>> nearest("zzz", ["reference", "duration"])
     'known: duration, reference'
+    >>> nearest("pesq", ["MOS", "PESQ"])
+    'did you mean "PESQ"?'
     """
     known = sorted(known)
     if not known:
         return ""
-    close = [one for one in get_close_matches(name, known, n=9, cutoff=0.7) if _alike(name, one)]
+    close = [one for one in known if one.casefold() == name.casefold() and one != name]
+    close += [one for one in get_close_matches(name, known, n=9, cutoff=0.7) if _alike(name, one)]
     if close:
         return f'did you mean "{close[0]}"?'
     more = f" and {len(known) - LISTED:,} more" * (len(known) > LISTED)

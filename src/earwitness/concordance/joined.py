@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from earwitness.concordance.misnamed import hint
 from earwitness.data import Key, Rating, Score
 from earwitness.errors import UsageError
 from earwitness.listening.analysis.choices import are_choices
@@ -127,7 +128,8 @@ def _apart(rated: set[Key], scored: set[Key]) -> str:
         ours = {getattr(key, name) for key in rated}
         theirs = {getattr(key, name) for key in scored}
         if not ours & theirs:
-            return f"{name}s are called {_some(ours)} in ratings, {_some(theirs)} in scores"
+            told = f"{name}s are called {_some(ours)} in ratings, {_some(theirs)} in scores"
+            return "; ".join(part for part in (told, hint(name, ours, theirs)) if part)
     return "items and systems are the same, but never together"
 
 
@@ -144,4 +146,7 @@ def _notes(rated: set[Key], scored: set[Key], both: set[Key]) -> tuple[str, ...]
             systems = {key.system for key in lost} - {key.system for key in both}
             whole = f", among them all of {_some(systems)}" if systems else ""
             found.append(f"{len(lost):,} of {len(own):,} {what} outputs have no {lack}{whole}")
+    for name in ("system", "item"):
+        sides = ({getattr(key, name) for key in own} for own in (rated, scored))
+        found += [told for told in [hint(name, *sides)] if told]
     return tuple(found)

@@ -69,6 +69,8 @@ def _samples(layout: Layout, table: Table, options: Options) -> None:
     """The column with names of samples, where they say something."""
     known = options.known
     sample = options.column or next((name for name in SAMPLES if name in table.names), "")
+    if options.column and options.pattern:  # which then says what is in this column
+        layout.fields = {role: own for role, own in layout.fields.items() if own != sample}
     unsaid = not {"item", "system"} & {*layout.fields, *options.given}
     text = options.pattern or (PATTERN if sample and unsaid else "")
     if text:
