@@ -194,3 +194,89 @@ def test_outputs_are_scored_with_fewer_references_and_held_against_judges(
     assert 0 < few < whole
     figure = own["metrics"][0]["figures"]["item kendall_b"]["value"]
     assert whole == pytest.approx(figure)
+
+
+def refusal(*arguments: str | Path) -> str:
+    """What it says when it refuses."""
+    done = run(*arguments)
+    assert isinstance(done.exception, UsageError), (done.output, done.exception)
+    return str(done.exception)
+
+
+def test_files_in_each_others_place_are_told_with_the_right_command(
+    files: tuple[Path, Path],
+) -> None:
+    scores, ratings = files
+    told = refusal(ratings, scores)
+    assert told == (
+        f"{ratings} has ratings (a column listener), and stands where scores should — say: "
+        f"earwitness agree {scores} {ratings}"
+    )
+    renamed = ratings.with_name("renamed.csv")
+    renamed.write_text(ratings.read_text().replace("listener", "subject", 1))
+    told = refusal(renamed, scores, "--column", "listener=subject")
+    assert (
+        f"(a column subject), and stands where scores should — say: earwitness agree {scores}"
+        in told
+    )
+
+
+def test_studies_answers_and_stores_in_the_place_of_scores_are_told(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    scores, _ = files
+    study, store, answers = (tmp_path / name for name in ("s.yaml", "s.db", "answers.jsonl"))
+    study.write_text("title: x\n")
+    store.write_bytes(b"SQLite format 3\0 and more")
+    answers.write_text('{"listener": 1, "page": "trial.1", "values": {}}\n')
+    told = refusal(study, scores, "--db", store)
+    assert f"{study} is a study file" in told
+    assert told.endswith(f"earwitness agree {scores} {study} --db {store}")
+    told = refusal(study, answers)
+    assert told.endswith(f"earwitness agree SCORES {study} {answers}")
+    told = refusal(answers, study, scores)
+    assert f"{answers} has answers of listeners" in told
+    assert told.endswith(f"earwitness agree {scores} {answers} {study}")
+    told = refusal(store, study, scores)
+    assert told.endswith(f"earwitness agree {scores} {study} --db {store}")
+
+
+def test_stores_named_as_files_and_studies_without_answers_are_told(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    scores, _ = files
+    path = study(sounds(tmp_path), "acr", "rest_minutes: 0\n")
+    told = refusal(scores, path)
+    assert told.startswith(f"{path} has what was asked, not what people said — name answers")
+    assert "--db" in told
+    store = path.parent / "study.db"
+    store.write_bytes(b"SQLite format 3\0 and more")
+    assert f"the store beside it: say --db {store}" in refusal(scores, path)
+    assert refusal(scores, path, store) == f"{store} is a store — say --db {store}"
+    told = refusal(scores, path, "postgresql://somewhere/study")
+    assert "is the address of a store, no file — say --db ADDRESS" in told
+    done = CliRunner().invoke(group, ["study", "analyse", str(path), str(store)])
+    assert f"say --db {store}" in str(done.exception)
+    done = CliRunner().invoke(group, ["study", "analyse", str(path)])
+    assert f"the store beside it: say --db {store}" in str(done.exception)
+
+
+def test_of_several_files_of_scores_one_must_have_what_is_named(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    scores, ratings = files
+    rows = [
+        {"clip": one["item"], "system": one["system"], "THIRD": n % 5}
+        for n, one in enumerate(score_rows(m=np.zeros((6, 7))))
+    ]
+    third = table(tmp_path / "third.csv", rows)
+    both = (scores, ratings, "--with", third, "--score-column", "item=clip")
+    printed = good(*both, "--metric", "near", "--metric", "THIRD", "--to", "csv")
+    own = {row["metric"] for row in csv.DictReader(io.StringIO(printed))}
+    assert own == {"near", "THIRD", ""}
+    told = refusal(*both, "--metric", "third", "--metric", "near")
+    assert 'no file of scores has a column "third" — did you mean "THIRD"?' in told
+    done = run(*both[:-1], "item=clipp")
+    assert f"{third}:1: item: there is no such column — the file has THIRD, clip" in str(
+        done.exception
+    )

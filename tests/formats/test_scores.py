@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -93,3 +94,34 @@ def test_what_is_no_score_is_told_in_words_of_scores(tmp_path: Path) -> None:
         read_scores(_file(tmp_path, "item,system,metric,value\na,C0,PESQ,\n"))
     with pytest.raises(UsageError, match='no "scale"'):
         read_scores(_file(tmp_path, WIDE), columns={"scale": "PESQ"})
+
+
+def test_metrics_may_be_chosen_where_a_row_is_a_score(tmp_path: Path) -> None:
+    rows = "item,system,metric,value\na,C0,f1,0.5\na,C0,pk,0.25\n"
+    table = read_scores(_file(tmp_path, rows), metrics=["pk"])
+    assert table.scores == [Score(Key("a", "C0"), "pk", 0.25)]
+
+
+def test_of_several_tables_each_is_asked_only_for_what_it_has(tmp_path: Path) -> None:
+    said: dict[str, Any] = {
+        "pattern": "{system}-{item}.flac",
+        "column": "path",
+        "columns": {"item": "clip"},
+        "metrics": ["PESQ", "f1"],
+        "several": True,
+    }
+    wide = read_scores(_file(tmp_path, WIDE), **said)
+    assert wide.metrics == ["PESQ"]
+    renamed = WIDE.replace("item", "clip", 1)
+    assert read_scores(_file(tmp_path, renamed), **said).scores == wide.scores
+    named = "path,f1\nC0-a.flac,1\nC1-a.flac,2\n"
+    by_name = read_scores(_file(tmp_path, named), **said)
+    assert by_name.scores == [Score(Key("a", f"C{n}"), "f1", n + 1) for n in range(2)]
+    other = read_scores(_file(tmp_path, "item,system,other\na,C0,1\na,C1,2\n"), **said)
+    assert other.scores == []
+    assert any("has none of the chosen metrics" in one for one in other.notes)
+
+
+def test_a_metric_in_another_case_is_told_the_right_one(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match='no such column — did you mean "PESQ"'):
+        read_scores(_file(tmp_path, WIDE), metrics=["pesq"])

@@ -12,6 +12,7 @@ from earwitness import __version__
 from earwitness.api.lengths import output_lengths
 from earwitness.api.rated import Place, Reading, check_roles, material_of, stored_material
 from earwitness.api.settings import settings_of
+from earwitness.api.sides import check_ratings, check_scores
 from earwitness.concordance.columns import metrics_of
 from earwitness.concordance.settings import Settings
 from earwitness.concordance.whole import Both, agree
@@ -66,12 +67,14 @@ def study_agree(
     ``Settings``.
     """
     settings = Settings(version=__version__, **how)
+    files = [Path(one) for one in _listed(ratings)]
+    check_scores(_listed(scores), files, study, db, _listeners(reading))
     plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
     asked = settings_of(plan, screening=screening, reference=reference, anchor=anchor, scales=ends)
-    files = [Path(one) for one in _listed(ratings)]
     if db is not None:
         material = stored_material(plan, db, files)
     else:
+        check_ratings(files, study)
         material = material_of(files, plan, reading, asked)
     if not material.ratings:
         raise UsageError("there are no ratings")
@@ -87,6 +90,12 @@ def study_agree(
     chosen = f"{asked.chosen}|left={'+'.join(left) or 'none'}{_read_as(scoring, reading)}"
     both = replace(both, kept=chosen, scales=Scales(asked.scales))
     return agree(both, settings, scales, progress=progress)
+
+
+def _listeners(reading: Reading) -> str:
+    """The column of ratings that has listeners; nothing if they stand elsewhere."""
+    elsewhere = "listener" in reading.given or "{listener}" in reading.pattern
+    return "" if elsewhere else reading.columns.get("listener", "listener")
 
 
 def _without(
@@ -136,7 +145,7 @@ def _both(
     ratings: Sequence[Rating],
     told: Sequence[str],
 ) -> Both:
-    tables = [_read(one, scoring) for one in files]
+    tables = _tables(files, scoring)
     every = [one for table in tables for one in table.scores]
     inputs = [table.input for table in tables]
     if scoring.outputs:
@@ -163,13 +172,24 @@ def _both(
     )
 
 
-def _read(path: Place, scoring: Scoring) -> ScoreTable:
+def _tables(files: Sequence[Place], scoring: Scoring) -> list[ScoreTable]:
+    """Tables of scores; of several, each need not have all that is named, but one must."""
+    tables = [_read(one, scoring, several=len(files) > 1) for one in files]
+    names = [name for table in tables for name in table.columns]
+    for name in (*scoring.metrics, scoring.column, *dict(scoring.columns).values()):
+        if name and name not in names:
+            raise UsageError(f'no file of scores has a column "{name}" — {nearest(name, names)}')
+    return tables
+
+
+def _read(path: Place, scoring: Scoring, *, several: bool) -> ScoreTable:
     return read_scores(
         path,
         pattern=scoring.pattern,
         column=scoring.column,
         columns=dict(scoring.columns),
         metrics=scoring.metrics,
+        several=several,
     )
 
 

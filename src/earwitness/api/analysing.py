@@ -10,6 +10,7 @@ from typing import Any
 
 from earwitness.api.rated import Place, Reading, check_roles, material_of, named, stored_material
 from earwitness.api.settings import changed, settings_of
+from earwitness.api.sides import check_ratings
 from earwitness.data import Input, Progress, Rating, Results, Study, no_progress
 from earwitness.formats.study import read_study
 from earwitness.formats.whole import WholeFolder
@@ -43,6 +44,7 @@ def study_analyse(
     if db is not None:
         material = stored_material(plan, db, files)
     else:
+        check_ratings(files, study)
         material = material_of([Path(one) for one in files], plan, reading, settings)
     check_roles(material, how)
     told = changed(plan, settings)

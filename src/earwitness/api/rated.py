@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from earwitness.api.sides import check_ratings
 from earwitness.api.taking import ratings_of, study_answers
 from earwitness.data import Input, Rating, Study
 from earwitness.errors import UsageError, nearest
@@ -60,8 +61,7 @@ def material_of(
     files: list[Path], plan: Study | None, reading: Reading, settings: Settings
 ) -> Material:
     """Ratings of files, be they answers or tables."""
-    if not files:
-        raise UsageError("name answers or a table of ratings")
+    check_ratings(files, None)
     found, inputs, notes, simulated = list[Rating](), list[Input](), list[str](), False
     for path in files:
         if _are_answers(path):

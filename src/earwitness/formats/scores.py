@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 
 from earwitness.data import Input, Score
 from earwitness.errors import UsageError, nearest
 from earwitness.formats.check import Fault
-from earwitness.formats.ratings.options import LONG, Options
+from earwitness.formats.ratings.options import LONG, SAMPLES, Options
 from earwitness.formats.ratings.reading import Rows, read_rows
 from earwitness.formats.ratings.table import Words
 from earwitness.formats.source import Source
@@ -38,6 +39,7 @@ class ScoreTable:
     notes: tuple[str, ...]
     signatures: tuple[str, ...]
     input: Input
+    columns: tuple[str, ...] = ()
 
     @property
     def metrics(self) -> list[str]:
@@ -52,32 +54,76 @@ def read_scores(
     column: str = "",
     columns: Mapping[str, str] | None = None,
     metrics: Sequence[str] = (),
+    several: bool = False,
 ) -> ScoreTable:
     """Scores of a table; ``metrics`` are columns that are metrics, if not all that are numbers.
+
+    Where this is one of ``several`` tables, what is said holds as far as the table has columns of
+    these names.
 
     ``pattern``, ``column`` and ``columns`` are what they are for ratings; a metric's column is
     called ``metric``, that of its numbers ``value``.
     """
-    named = _columns(columns or {}, bool(metrics))
-    given = {"listener": "metric"}
     options = Options(
-        pattern, column, named, metrics, given, words=WORDS, apart=(SIGNATURE,), optional={*NAMES}
+        pattern,
+        column,
+        _columns(columns or {}),
+        given={"listener": "metric"},
+        words=WORDS,
+        apart=(SIGNATURE,),
+        optional={*NAMES},
     )
-    rows = read_rows(Source(path), options)
+    rows = read_rows(Source(path), options, partial(_fitted, metrics=metrics, several=several))
     scores = [Score(one.key, one.scale, one.value, one.session, one.trial) for one in rows.every]
     _refuse_doubled(scores, rows)
-    notes = (*rows.layout.notes, *_undefined(scores))
-    return ScoreTable(scores, notes, _signatures(rows), rows.input)
+    known = (*rows.table.names, *dict.fromkeys(one.metric for one in scores))
+    chosen = [one for one in scores if not metrics or one.metric in metrics]
+    notes = (*rows.layout.notes, *_undefined(chosen), *_none(chosen, rows))
+    return ScoreTable(chosen, notes, _signatures(rows), rows.input, known)
 
 
-def _columns(said: Mapping[str, str], wide: bool) -> dict[str, str]:
-    """Columns by what they would say of ratings; a column a metric leaves no place for two."""
+def _columns(said: Mapping[str, str]) -> dict[str, str]:
+    """Columns by what they would say of ratings."""
     for name in said:
         if name not in ROLES:
             raise UsageError(f'columns: no "{name}" — {nearest(name, ROLES)}')
     named = {NAMES_OF.get(role, role): own for role, own in said.items()}
-    found = {**NAMES, **dict.fromkeys(NOT_THERE, ""), **named}
-    return {role: own for role, own in found.items() if not (wide and role in LONG)}
+    return {**NAMES, **dict.fromkeys(NOT_THERE, ""), **named}
+
+
+def _fitted(
+    options: Options, names: Sequence[str], *, metrics: Sequence[str], several: bool
+) -> Options:
+    """Options that hold for a table with such columns.
+
+    Chosen metrics are columns, unless a row is a score. A column a metric leaves no place for two.
+    """
+    if several:
+        options = _as_far_as(options, names)
+    own = [name for name in metrics if name in names] if several else list(metrics)
+    long = all(options.columns.get(role, role) in names for role in LONG)
+    if not own or (long and not {*own} & {*names}):
+        return options
+    columns = {role: name for role, name in options.columns.items() if role not in LONG}
+    return replace(options, scales=own, columns=columns)
+
+
+def _as_far_as(options: Options, names: Sequence[str]) -> Options:
+    """Without what is said of columns that this table does not have."""
+    usual = {**NAMES, **dict.fromkeys(NOT_THERE, "")}
+    kept = {role: own for role, own in options.columns.items() if own in names}
+    columns = {**usual, **kept}
+    column = options.column if options.column in names else ""
+    apart = all(columns.get(role, role) in names for role in ("item", "system"))
+    sampled = column or (not apart and any(name in names for name in SAMPLES))
+    return replace(
+        options, columns=columns, column=column, pattern=options.pattern if sampled else ""
+    )
+
+
+def _none(chosen: Sequence[Score], rows: Rows) -> Iterator[str]:
+    if not chosen:
+        yield f"{rows.input.name} has none of the chosen metrics; passed over"
 
 
 def _refuse_doubled(scores: Sequence[Score], rows: Rows) -> None:

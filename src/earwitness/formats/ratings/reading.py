@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -14,6 +14,12 @@ from earwitness.formats.ratings.options import Options
 from earwitness.formats.ratings.table import Table
 from earwitness.formats.ratings.votes import checked, rated
 from earwitness.formats.source import Source
+
+Fitted = Callable[[Options, Sequence[str]], Options]
+
+
+def _as_they_are(options: Options, _: Sequence[str]) -> Options:
+    return options
 
 
 @dataclass(frozen=True)
@@ -31,10 +37,13 @@ class Rows:
         return [one for one in self.every if one.value == one.value]
 
 
-def read_rows(source: Source, options: Options) -> Rows:
-    """All of a table; refused as a whole if anything is wrong, or if it has no number at all."""
+def read_rows(source: Source, options: Options, fitted: Fitted = _as_they_are) -> Rows:
+    """All of a table; refused as a whole if anything is wrong, or if it has no number at all.
+
+    ``fitted`` gives the options that hold for a table with such columns.
+    """
     with _uncollected():
-        return _read(source, options)
+        return _read(source, options, fitted)
 
 
 @contextmanager
@@ -49,8 +58,9 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _read(source: Source, options: Options) -> Rows:
+def _read(source: Source, options: Options, fitted: Fitted) -> Rows:
     table, file = read_table(source, options.wanted)
+    options = fitted(options, table.names)
     told = table.wrong.count
     layout = lay_out(table, options)
     nothing = f"has no {options.words.row} in it"
