@@ -461,3 +461,23 @@ def test_the_command_analyses_answers_and_writes_a_folder(
     assert "mixed" in (folder / "means.csv").read_text()
     again = runner.invoke(group, ["study", "analyse", str(path), "--contrast", "C1"])
     assert isinstance(again.exception, UsageError)
+
+
+def test_two_listeners_tell_no_systems_apart_however_small_p_is(tmp_path: Path) -> None:
+    def contrast(listeners: int) -> tuple[float, str]:
+        rows = [
+            {"item": f"i{i}", "system": s, "listener": f"L{n}", "scale": "Q", "value": v + bump}
+            for n in range(listeners)
+            for i in range(4)
+            for s, v in (("A", 1), ("B", 4))
+            for bump in [int(s == "B" and i == 0 and n == 0)]
+        ]
+        path = tmp_path / "ratings.csv"
+        path.write_text(records_csv(rows))
+        [found] = study_analyse(path, draws=DRAWS).scales[0].contrasts
+        return found.p_corrected, found.better
+
+    for listeners, better in ((2, ""), (3, "B")):
+        p, told = contrast(listeners)
+        assert p < 0.05
+        assert told == better

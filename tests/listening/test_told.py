@@ -9,6 +9,7 @@ import pytest
 
 from earwitness.api.studies import study_design
 from earwitness.listening.pages import View, pages
+from earwitness.listening.wordings import wording
 from taking import sounds, study
 
 
@@ -43,7 +44,14 @@ def test_what_comes_next_is_told_before_it(tmp_path: Path, language: str) -> Non
 
 RESTS = {
     ("en", 5): "Please rest for 5 minutes",
+    ("en", 1): "Please rest for 1 minute",
+    ("en", 1.5): "Please rest for 1.5 minutes",
     ("en", 0.2): "Please rest for 12 seconds",
+    ("en", 0.017): "Please rest for 1 second",
+    ("fr", 1): "Veuillez vous reposer pendant 1 minute",
+    ("fr", 1.5): "Veuillez vous reposer pendant 1,5 minute",
+    ("fr", 2): "Veuillez vous reposer pendant 2 minutes",
+    ("fr", 0.017): "Veuillez vous reposer pendant 1 seconde",
     ("fr", 2.5): "Veuillez vous reposer pendant 2,5 minutes",
     ("fr", 0.2): "Veuillez vous reposer pendant 12 secondes",
     ("fr", 0.33): "Veuillez vous reposer pendant 20 secondes",
@@ -51,7 +59,14 @@ RESTS = {
 
 
 @pytest.mark.parametrize(("language", "minutes"), RESTS)
-def test_rests_below_a_minute_are_told_in_seconds(
+def test_rests_are_told_in_minutes_or_seconds_as_the_language_counts(
     tmp_path: Path, language: str, minutes: float
 ) -> None:
     assert views(tmp_path, language, minutes)["rest.2"]["title"] == RESTS[language, minutes]
+
+
+def test_a_studys_own_words_are_said_of_one_minute_too() -> None:
+    own = wording("en", {"pages": {"rest": "Pause: {minutes} min"}})
+    assert own.counted("rest", 1, "minutes") == "Pause: 1 min"
+    both = wording("en", {"pages": {"rest": "{minutes} mins", "rest_one": "{minutes} min"}})
+    assert [both.counted("rest", n, "minutes") for n in (1, 2)] == ["1 min", "2 mins"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
@@ -407,3 +408,43 @@ def test_a_vote_that_was_not_given_is_an_empty_cell() -> None:
     found = replace(mos(), scales=(replace(first, stimuli=(stimulus,)),))
     (row,) = csv.DictReader(io.StringIO(tables_csv(found)["stimuli.csv"]))
     assert (row["n"], row["vote_1"], row["vote_2"], row["vote_3"]) == ("2", "3.0", "", "5.0")
+
+
+def test_pairs_that_were_not_planned_are_not_hidden() -> None:
+    means = {"A": 3, "B": 4.5, "C": 2, "D": 4}
+    found = results(scale(means, pair("A", "B", "B"), pair("A", "C")))
+    assert short(found) == (
+        "QUALITY: B leads by mean (4.50), better than A; not compared with C and D",
+        "QUALITY: of the others, these cannot be told apart: A – C",
+        "only 2 of 6 pairs of systems were compared: A – B and A – C; of all others nothing is "
+        "said",
+    )
+    assert ", empty was not compared" in render(found, "md")
+    twice = results(*found.scales, replace(found.scales[0], value=replace(QUALITY, name="OTHER")))
+    assert short(twice)[0] == "B leads on every scale by mean."
+    assert sum("of all others nothing is said" in line for line in short(twice)) == 1
+    every = [pair(a, b) for a, b in combinations(means, 2)]
+    assert "not compared" not in render(results(scale(means, *every)), "md")
+
+
+def test_two_listeners_tell_nothing() -> None:
+    effect = Effect("order", "trial 9 of a session less trial 1", replace(at(0.9), n=2), 0.0001)
+    own = replace(scale({"A": 3, "B": 4}, pair("A", "B")), effects=(effect,))
+    found = replace(results(own), listeners=2)
+    assert short(found) == (
+        "2 listeners are too few to tell anything apart: it takes 3 or more",
+        "QUALITY: B leads by mean (4.00)",
+    )
+    assert "too few to tell" in render(found, "md")
+    three = replace(own, effects=(replace(effect, difference=replace(at(0.9), n=3)),))
+    told = short(replace(results(three), listeners=3))
+    assert told[0].startswith("QUALITY: B leads (4.00); cannot be told apart from A")
+    assert any("votes rise by 0.90" in line for line in told)
+
+
+def test_intervals_beyond_the_scale_are_explained() -> None:
+    wide = Rated(Estimate(4.5, 2, 7, 0.95, 2, 0, "cluster_t"), {}, 4, 2, 2, 1.0, {4.0: 4})
+    own = scale({"A": 3, "B": 4})
+    assert "beyond the scale" not in render(results(own), "md")
+    found = render(results(replace(own, systems={**own.systems, "C": wide})), "md")
+    assert "Intervals that reach beyond the scale, of QUALITY (1 to 5)" in found

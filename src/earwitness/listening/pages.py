@@ -142,10 +142,10 @@ class _Show:
             yield Page(when, view, questions=questions)
 
     def rest(self, number: int) -> Page:
-        minutes, number_of = self.study.rest_minutes, self.words.number
-        title = self.words.page(REST, minutes=number_of(minutes))
+        minutes = self.study.rest_minutes
+        title = self.words.counted(REST, minutes, "minutes")
         if minutes < 1:
-            title = self.words.page("rest_seconds", seconds=number_of(round(minutes * 60)))
+            title = self.words.counted("rest_seconds", round(minutes * 60), "seconds")
         return Page(f"rest.{number}", {"kind": REST, "title": title, "minutes": minutes})
 
     def device(self, listener: int) -> Page:

@@ -57,9 +57,8 @@ def _leading(matrix: Matrix, lead: list[str], known: dict[str, float], where: st
     beaten = [name for name in others if found[name] == {"better"}]
     level = [n for n in others if "same" in found[n] and n not in worse]
     untested = [n for n in others if "untested" in found[n] and n not in (*worse, *level)]
-    verb = "leads" if len(lead) == 1 else "lead"
-    told = f"{listed(lead)} {verb}{' by mean' * bool(worse)}"
-    told += f" ({number(known[lead[0]], matrix.value)})"
+    beside = [n for n in others if found[n] == {None}]
+    told = _by_mean(matrix, lead, known, mean=bool(worse or beside))
     if worse:
         told += f", but {'is' if len(lead) == 1 else 'are'} worse than {listed(worse)} {where}"
     if beaten:
@@ -69,7 +68,21 @@ def _leading(matrix: Matrix, lead: list[str], known: dict[str, float], where: st
     if untested:
         it = "it" if len(lead) == 1 else "them"
         told += f"; {listed(untested)} cannot be tested against {it}"
-    return told
+    return f"{told}; not compared with {listed(beside)}" if beside else told
+
+
+def _by_mean(matrix: Matrix, lead: list[str], known: dict[str, float], *, mean: bool) -> str:
+    """Who leads, and whether ``mean`` alone says so."""
+    verb = "leads" if len(lead) == 1 else "lead"
+    said = number(known[lead[0]], matrix.value)
+    return f"{listed(lead)} {verb}{' by mean' * mean} ({said})"
+
+
+def by_mean(matrix: Matrix) -> Iterator[str]:
+    """Who leads, where nothing can be told apart."""
+    lead, known = leaders(matrix), competing(matrix)
+    if lead:
+        yield f"{matrix.value.name}: {_by_mean(matrix, lead, known, mean=True)}"
 
 
 def _controls(matrix: Matrix) -> str:

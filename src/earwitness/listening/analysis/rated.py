@@ -21,6 +21,7 @@ from earwitness.stats.shares import shares
 from earwitness.stats.votes import Votes
 
 CLUSTER_T = "cluster_t"
+TELLING = 3  # listeners from which on a difference is told
 GOOD, POOR = 4.0, 2.0  # Good or better, Poor or worse, of five points
 
 
@@ -108,10 +109,12 @@ def compared(coded: Coded, settings: Settings, fitted: Fitted | None) -> tuple[C
         ]
     found = _tested(votes, [one.pair for one in named], settings, fitted)
     corrected = CORRECTIONS[settings.plan.correction]([one.p for one in found])
+    alpha = 1 - settings.plan.level
+    enough = len({one.listener for one in coded.ratings}) >= TELLING
     return tuple(
         Contrast(coded.scale, name.a, name.b, one.difference, one.p, p, better, one.effect)
         for name, one, p in zip(named, found, corrected, strict=True)
-        for better in [_better(name, one.difference.value, p, 1 - settings.plan.level)]
+        for better in [_better(name, one.difference, p, alpha) if enough else ""]
     )
 
 
@@ -163,6 +166,8 @@ def _tested(
     return [Paired(*one, by_t.effect) for one, by_t in zip(modelled, found, strict=True)]
 
 
-def _better(names: Named, difference: float, p: float, alpha: float) -> str:
-    """The better one, if they can be told apart."""
-    return "" if not p < alpha else names.a if difference > 0 else names.b
+def _better(names: Named, difference: Estimate, p: float, alpha: float) -> str:
+    """The better one, if they can be told apart; two agree by chance too often to tell."""
+    if not p < alpha or difference.n < TELLING:
+        return ""
+    return names.a if difference.value > 0 else names.b

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -20,6 +20,8 @@ LANGUAGES = ("en", "fr")
 PAGES, WEB, SCALES = "pages", "web", "scales"
 PROMPT, LABELS = "prompt", "labels"
 PLACE = re.compile(r"\{(\w+)\}")
+ONE = "_one"  # ends names of words that are said of a single thing
+SINGULAR: dict[str, Callable[[float], bool]] = {"en": lambda n: n == 1, "fr": lambda n: n < 2}
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Wording:
     pages: Mapping[str, str]
     web: Mapping[str, str]
     scales: Mapping[str, Mapping[str, Any]]
+    language: str = "en"
 
     def page(self, name: str, /, **known: object) -> str:
         """Words of a page, with places filled in; others are left as they are.
@@ -40,6 +43,17 @@ class Wording:
         'Session 1 sur 4'
         """
         return PLACE.sub(lambda place: str(known.get(place[1], place[0])), self.pages[name])
+
+    def counted(self, name: str, value: float, place: str) -> str:
+        """Words of a page about so many things: one, or several, as the language has it.
+
+        >>> [wording("en").counted("rest", n, "minutes") for n in (1, 1.5)]
+        ['Please rest for 1 minute', 'Please rest for 1.5 minutes']
+        >>> wording("fr").counted("rest", 1.5, "minutes")
+        'Veuillez vous reposer pendant 1,5 minute'
+        """
+        one = ONE if SINGULAR[self.language](value) else ""
+        return self.page(f"{name}{one}", **{place: self.number(value)})
 
     def number(self, value: float) -> str:
         """A number as it is written in this language.
@@ -74,7 +88,13 @@ def wording(language: str = "en", own: Mapping[str, Any] | None = None) -> Wordi
         for name, words in known[SCALES].items()
     }
     pages, web = ({**known[group], **own.get(group, {})} for group in (PAGES, WEB))
-    return Wording(pages, web, scales)
+    return Wording(_said_of_one(pages, own.get(PAGES, {})), web, scales, language)
+
+
+def _said_of_one(pages: dict[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """With a study's own words also where there is one thing, unless it has others for that."""
+    single = {f"{name}{ONE}": text for name, text in own.items() if f"{name}{ONE}" in pages}
+    return {**pages, **single, **own}
 
 
 def misfits(own: Mapping[str, Any]) -> list[tuple[str, str]]:

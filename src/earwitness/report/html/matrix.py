@@ -9,6 +9,7 @@ from earwitness.report.numbers import cell, interval, number, p_value
 from earwitness.report.parts import Intervals, Matrix
 from earwitness.report.tables import MARKS, contrast_of, tested, verdict
 
+MANY = 5  # systems from which on cells have two lines
 MOST = 60  # differences that are drawn
 
 
@@ -21,9 +22,14 @@ def matrix(part: Matrix) -> Html:
         element("caption", part.title, element("small", f" {part.value.doc}")),
         element("thead", element("tr", *(element("th", text, scope="col") for text in head))),
         element("tbody", *(_row(part, system) for system in part.systems)),
-        class_="matrix" if part.estimated else "matrix alone",
+        class_=" ".join(["matrix", *["alone"] * (not part.estimated), *["wide"] * _wide(part)]),
     )
     return element("div", table, class_="scroll")
+
+
+def _wide(part: Matrix) -> bool:
+    """Whether numbers stand below words, or the table would not fit."""
+    return len(part.systems) >= MANY
 
 
 def _row(part: Matrix, a: str) -> Html:

@@ -33,7 +33,8 @@ def intervals_plot(part: Intervals, colours: Colours) -> Html:
             rows += [head] if head is not None else []
             rows.append(_interval_row(name, estimate, part, axis, colour))
     dense = " dense" * (len(part.rows) > MANY)
-    return element("div", *rows, _scale(axis), class_=f"plot{dense}")
+    pairs = " pairs" * (part.marked is not None)
+    return element("div", *rows, _scale(axis), class_=f"plot{dense}{pairs}")
 
 
 def _interval_row(name: str, estimate: Estimate, part: Intervals, axis: Axis, colour: str) -> Html:

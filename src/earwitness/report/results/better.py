@@ -43,7 +43,14 @@ def _told(results: Results) -> str:
     sizes = {sized(c.effect.method) for c in every if c.effect}
     effect = f" Effect sizes: {', '.join(sorted(sizes))}." if sizes else ""
     untested = ", ? cannot be tested" * (not all(map(tested, every)))
+    untested += ", empty was not compared" * any(_in_part(results, s) for s in results.scales)
     return (
         f"Systems are compared within listeners; · cannot be told apart{untested}. "
         f"p is {corrected(results)}; intervals are not corrected.{effect}"
     )
+
+
+def _in_part(results: Results, scale: ScaleResults) -> bool:
+    """Whether some pairs of a matrix were not compared."""
+    count = len(matrix_of(results, scale).systems)
+    return 0 < len(scale.contrasts) < count * (count - 1) // 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from earwitness.data import Agreement, Estimate, Results, ScaleResults, Subjects, Value, Who
+from earwitness.listening.analysis.rated import TELLING
 from earwitness.report.methods.counted import doubled_told
 from earwitness.report.numbers import SOURCES, cell, number, p_value, titled
 from earwitness.report.parts import PEOPLE, Intervals, Part, Section, Table
@@ -14,6 +15,7 @@ ANY = (float("-inf"), float("inf"))
 FIGURE = Value("agreement", "high", -1, 1, "")
 BIAS = Value("bias", "none", *ANY, "points of the scale above (+) or below (−) the others")
 INCONSISTENCY = Value("inconsistency", "low", 0, ANY[1], "standard deviation, points of the scale")
+FEW = "too few to tell"
 MOST = 300  # items of a table on a page
 
 
@@ -121,7 +123,7 @@ def _effects(scales: Sequence[ScaleResults]) -> Table:
     rows = tuple(
         (
             *(scale.value.name, e.name, e.what, cell(e.difference, scale.value)),
-            *(f"{e.difference.n:,}", p_value(e.p)),
+            *(f"{e.difference.n:,}", p_value(e.p) if e.difference.n >= TELLING else FEW),
         )
         for scale in scales
         for e in scale.effects

@@ -12,6 +12,7 @@ from earwitness.report.methods.words import FROM, INTERVALS, NAMED, TO, share_wo
 from earwitness.report.numbers import cell, number, percent, titled
 from earwitness.report.parts import Counts, Intervals, Lines, Part, Section, Spread, Table
 from earwitness.report.results.records import SHARES
+from earwitness.report.sentences import listed
 
 FEW = 11  # values of a scale that bars can show
 BINS = 25
@@ -22,7 +23,7 @@ def mean_sections(results: Results) -> Iterator[Section]:
     rated = [scale for scale in results.scales if scale.systems]
     if not rated:
         return
-    yield Section("Means", tuple(map(_means, rated)), _how(results))
+    yield Section("Means", tuple(map(_means, rated)), f"{_how(results)}{_beyond(rated)}")
     several = [s for s in rated if any(len(one.intervals) > 1 for one in s.systems.values())]
     if several:
         parts: tuple[Part, ...] = (_what(several), *(_methods(scale) for scale in several))
@@ -43,6 +44,25 @@ def _how(results: Results) -> str:
     name = way(results)
     about = f": {INTERVALS[name].about}" if name in INTERVALS else ""
     return f"Intervals by {name}{about}."
+
+
+def _beyond(scales: list[ScaleResults]) -> str:
+    """Which intervals leave the scale, and why they are not cut."""
+    found = [
+        f"{scale.value.name} ({scale.value.low:g} to {scale.value.high:g})"
+        for scale in scales
+        if any(
+            r.mean.low < scale.value.low or r.mean.high > scale.value.high
+            for r in scale.systems.values()
+        )
+    ]
+    if not found:
+        return ""
+    return (
+        f" Intervals that reach beyond the scale, of {listed(found)}, are drawn up to its ends, "
+        "but numbers are as computed: the method knows of no ends, and so few listeners, or votes "
+        "so near an end, say little about how far means spread."
+    )
 
 
 def _means(scale: ScaleResults) -> Intervals:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from earwitness.data import Effect, ListenerFigures, Results, ScaleResults, Who
+from earwitness.listening.analysis.rated import TELLING
 from earwitness.report.numbers import number
 from earwitness.report.results.left import people
 from earwitness.report.sentences import listed
@@ -29,11 +30,11 @@ def warnings(results: Results) -> Iterator[str]:
 
 
 def _effects(results: Results) -> Iterator[str]:
-    """Those with a low p, corrected over all effects on all scales."""
+    """Those with a low p, corrected over all effects on all scales; of three listeners or more."""
     every = [(scale, one) for scale in results.scales for one in scale.effects]
     corrected = holm([one.p for _, one in every])
     for (scale, one), p in zip(every, corrected, strict=True):
-        if p < 1 - results.plan.level:
+        if p < 1 - results.plan.level and one.difference.n >= TELLING:
             yield f"votes {_moved(scale, one)} ({scale.value.name})"
 
 
