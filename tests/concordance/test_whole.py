@@ -339,3 +339,14 @@ def test_of_very_many_metrics_the_first_of_every_group_is_tested_and_every_basel
     for name in names[:-1]:
         assert {(name, "m13"), ("m13", name)} & tested
     assert len(tested) < 14 * 13 / 2
+
+
+def test_progress_is_told_part_by_part_and_ends_at_the_whole() -> None:
+    for given in (both(), choices()):
+        told: list[tuple[int, int | None]] = []
+        agree(given, QUICK, progress=lambda done, total, _: told.append((done, total)))  # noqa: B023
+        done = [one for one, _ in told]
+        assert len({total for _, total in told}) == 1
+        assert done == sorted(done)
+        assert (done[0], told[-1][0]) == (0, told[-1][1])
+        assert len(told) >= 6

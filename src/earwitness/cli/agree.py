@@ -139,7 +139,7 @@ def command(
     options["ends"] = [one for one in said if "=" in one]
     options["screening"] = screening_of(options.pop("screening"))
     options["levels"] = options["levels"] or LEVELS
-    with notes(), bar(unit="scales") as progress:
+    with notes(), bar(unit="steps") as progress:
         found = study_agree(
             every,
             files,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from threading import Event, Thread
 
 from earwitness.data import Progress, no_progress
+
+EVERY = 1.0  # seconds
 
 
 @contextmanager
@@ -26,4 +29,24 @@ def bar(*, quiet: bool = False, unit: str = "B") -> Iterator[Progress]:
                 shown.set_postfix_str(f"{cases:,} cases", refresh=False)
             shown.update(done - shown.n)
 
-        yield progress
+        # bytes are told often, by processes that must not be forked beside a thread
+        with nullcontext() if unit == "B" else _ticking(shown.refresh):
+            yield progress
+
+
+@contextmanager
+def _ticking(refresh: Callable[[], object]) -> Iterator[None]:
+    """Shows the time that has passed once a second, also while nothing is told."""
+    over = Event()
+
+    def tick() -> None:
+        while not over.wait(EVERY):
+            refresh()
+
+    clock = Thread(target=tick, daemon=True)
+    clock.start()
+    try:
+        yield
+    finally:
+        over.set()
+        clock.join()

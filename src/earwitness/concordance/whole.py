@@ -15,6 +15,7 @@ from earwitness.concordance.joined import Metric, joined, with_turned
 from earwitness.concordance.mapped import mapped
 from earwitness.concordance.people import means, voices
 from earwitness.concordance.settings import Settings
+from earwitness.concordance.steps import Steps
 from earwitness.concordance.warned import warnings
 from earwitness.data import (
     Concordance,
@@ -73,11 +74,13 @@ def agree(
     """How far metrics agree with people, on the named scales or on all."""
     if not both.metrics:
         raise UsageError("there is no metric")
-    known = list(dict.fromkeys(one.scale for one in both.ratings))
-    found = []
-    for number, name in enumerate(names or known):
-        progress(number, len(names or known), number)
-        found.append(_scale(both, settings, name))
+    chosen = names or list(dict.fromkeys(one.scale for one in both.ratings))
+    each, found = 3 + 2 * len(settings.ranked), []
+    steps = Steps(progress, len(chosen) * each)
+    for number, name in enumerate(chosen):
+        steps.reach(number * each)
+        found.append(_scale(both, settings, name, steps))
+    steps.reach(steps.total)
     return Concordance(
         title=both.title,
         signature=f"{settings.signature}|{both.signature}",
@@ -94,30 +97,30 @@ def agree(
     )
 
 
-def _scale(both: Both, settings: Settings, name: str) -> ScaleConcordance:
+def _scale(both: Both, settings: Settings, name: str, steps: Steps) -> ScaleConcordance:
     own = joined(both.scores, both.metrics, both.ratings, name, both.systems)
     given = voices(own)
     own = with_turned(own, means(given))
     asked = Asked(own, given, settings)
     scale, told = both.scales.of(name, own.ratings)
     ranks = [one for one in settings.ranked if one.level in asked.levels]
-    nothing = chance(asked)
-    differences = [apart(asked, figure) for figure in ranks]
+    nothing = steps.after(chance(asked))
+    differences = [steps.after(apart(asked, figure)) for figure in ranks]
     return ScaleConcordance(
         scale=described(scale),
         people=_people(asked),
         items=len(own.items),
         raters=len({one.listener for one in own.ratings}),
         votes=len(own.ratings),
-        metrics=tuple(_metrics(asked)),
+        metrics=steps.after(tuple(_metrics(asked))),
         chance=nothing,
         ranked=tuple(ranked for _, ranked in differences),
         apart=tuple(one for found, _ in differences for one in found),
-        ceilings=tuple(ceilings(asked)),
+        ceilings=steps.after(tuple(ceilings(asked))),
         curves=tuple(
             one
             for figure in ranks
-            for one in curves(asked, figure, [*both.fewer, *both.scores], nothing)
+            for one in steps.after(curves(asked, figure, [*both.fewer, *both.scores], nothing))
         ),
         warnings=(*own.notes, *([told] if told else []), *warnings(asked)),
         paired=own.paired,
