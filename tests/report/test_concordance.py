@@ -16,7 +16,7 @@ from earwitness.concordance.joined import Metric
 from earwitness.concordance.settings import Settings
 from earwitness.concordance.whole import agree
 from earwitness.data import Concordance, Estimate, Figure
-from earwitness.report import FORMS
+from earwitness.report import FORMS, report_of
 from earwitness.report.html.scatters import scatters_plot
 from earwitness.report.parts import Point, Scatter, Scatters, Table
 
@@ -151,3 +151,19 @@ def test_names_beside_dots_stand_apart_and_the_crowd_goes_without() -> None:
     crowd = _scatter([(0, 1), (4, 5), *((2 + n / 1000, 3 + n / 1000) for n in range(40))])
     assert crowd.count('class="dot"') == 42
     assert 2 <= crowd.count('class="tag') < 30
+
+
+def test_how_p_was_corrected_is_said_in_words(found: Concordance) -> None:
+    told = "p is corrected by Holm's method over all comparisons of a metric with those below it."
+    assert told in render(found, "md")
+    plain = render(replace(found, correction="none"), "md")
+    assert "p is not corrected." in plain
+
+
+def test_scales_with_the_same_counts_are_told_once(found: Concordance) -> None:
+    [one] = found.scales
+    other = replace(one, scale=replace(one.scale, name="SIG"))
+    several = replace(found, scales=(one, other, replace(other, items=3)))
+    told = report_of(several).about
+    counts = "3 metrics, 8 systems, {} items, 6 raters"
+    assert told == f"OVRL, SIG: {counts.format(10)}; SIG: {counts.format(3)}"

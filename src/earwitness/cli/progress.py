@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -21,7 +22,8 @@ def bar(*, quiet: bool = False, unit: str = "B") -> Iterator[Progress]:
     from tqdm import tqdm
 
     scale = {"unit": unit, "unit_scale": unit == "B", "unit_divisor": 1024}
-    with tqdm(**scale, leave=False, file=sys.stderr) as shown:
+    columns, lines = shutil.get_terminal_size()  # also where a terminal does not know its own
+    with tqdm(**scale, leave=False, file=sys.stderr, ncols=columns, nrows=lines) as shown:
 
         def progress(done: int, total: int | None, cases: int) -> None:
             shown.total = total

@@ -36,12 +36,15 @@ def _sections(found: Concordance) -> Iterator[Section]:
 
 
 def _about(found: Concordance) -> str:
-    told = [
-        f"{one.scale.name}: {len(one.metrics)} metrics, {len(one.people)} systems, "
-        f"{one.items:,} items, {one.raters:,} raters"
-        for one in found.scales
-    ]
-    return "; ".join(told)
+    """What there is, once for all scales of which it is the same."""
+    told: dict[str, list[str]] = {}
+    for one in found.scales:
+        counts = (
+            f"{len(one.metrics)} metrics, {len(one.people)} systems, {one.items:,} items, "
+            f"{one.raters:,} raters"
+        )
+        told.setdefault(counts, []).append(one.scale.name)
+    return "; ".join(f"{', '.join(names)}: {counts}" for counts, names in told.items())
 
 
 def _made(found: Concordance) -> Iterator[str]:

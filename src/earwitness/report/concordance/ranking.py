@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from earwitness.data import Apart, Concordance, Concordant, Contrast, Ranked, ScaleConcordance
 from earwitness.report.concordance.words import LEVELS, OVER, SWAPPED, value_of
+from earwitness.report.methods.words import CORRECTIONS
 from earwitness.report.numbers import CORRECTED, cell, p_value, titled
 from earwitness.report.parts import Intervals, Matrix, Part, Section, Table
 
@@ -112,10 +113,11 @@ def _contrast(found: Concordance, one: Apart, metrics: dict[str, Concordant]) ->
 
 
 def _tested(found: Concordance) -> str:
+    corrected = found.correction != "none"
+    over = " over all comparisons of a metric with those below it" * corrected
     return (
         f"By permutation: scores of two metrics are swapped, which generalises to "
-        f"{SWAPPED[found.test]}; p is corrected over all comparisons of a metric with those "
-        f"below it ({found.correction})."
+        f"{SWAPPED[found.test]}; p is {CORRECTIONS[found.correction]}{over}."
     )
 
 
