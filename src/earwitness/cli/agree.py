@@ -21,7 +21,7 @@ from earwitness.cli.analyse import (
 from earwitness.cli.notes import notes
 from earwitness.cli.progress import bar
 from earwitness.cli.target import Target
-from earwitness.concordance.settings import Settings
+from earwitness.concordance.settings import ADJUST, Settings
 from earwitness.report import FORMS
 from earwitness.stats.concord.coefficients import COEFFICIENTS, LEVELS
 from earwitness.stats.concord.draws import OVER
@@ -85,6 +85,13 @@ USUAL = Settings()
 )
 @click.option(
     "--mapping", type=click.Choice(list(ORDERS)), default=USUAL.mapping, show_default=True
+)
+@click.option(
+    "--adjust",
+    type=click.Choice(ADJUST),
+    default=USUAL.adjust,
+    show_default=True,
+    help="What means of systems are adjusted for where systems have different items.",
 )
 @click.option(
     "--correction",

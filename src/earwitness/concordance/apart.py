@@ -29,6 +29,7 @@ def apart(asked: Asked, figure: Figure) -> tuple[list[Apart], Ranked]:
     rank below it, and every metric with every baseline. p is corrected over all comparisons of a
     metric with those that rank below it. Metrics whose value rests on too little have no place.
     """
+    asked = asked.at(figure.level)
     whole = value(asked.grid, figure.level, [figure.coefficient])
     values, aside = whole.value[0], _aside(asked, figure, whole)
     order = [int(n) for n in np.argsort(-values, kind="stable") if n not in aside]
@@ -99,24 +100,20 @@ def _tested(
 def _differences(
     asked: Asked, figure: Figure, values: Floats, pairs: Sequence[Pair]
 ) -> list[Estimate]:
-    drawn = asked.drawn_by(figure)
-    first, second = np.array(pairs, np.int64).T
-    points = (values[first] - values[second])[None]
-    apart_ = (drawn[:, first] - drawn[:, second])[None]
-    ends = asked.interval(points, apart_, [figure.coefficient], difference=True)
+    ends = asked.between(values, figure, pairs)
     joined = asked.joined
     count = len(joined.systems) if figure.level == "system" else len(joined.items)
     return [
         Estimate(
-            float(points[0, n]),
-            float(ends.low[0, n]),
-            float(ends.high[0, n]),
+            float(values[a] - values[b]),
+            float(ends.low[n]),
+            float(ends.high[n]),
             asked.settings.level,
             count,
-            int(ends.undefined[0, n]),
+            int(ends.undefined[n]),
             f"bootstrap over {asked.settings.over}",
         )
-        for n in range(len(pairs))
+        for n, (a, b) in enumerate(pairs)
     ]
 
 

@@ -18,14 +18,15 @@ LEAST = 3  # raters
 
 def ceilings(asked: Asked) -> list[HumanCeiling]:
     """By every figure; none where votes of single raters are not known, or of too few."""
-    given, settings = asked.given, asked.settings
-    if not isinstance(given, Votes) or len(np.unique(given.listeners)) < LEAST:
+    settings = asked.settings
+    if not isinstance(asked.given, Votes) or len(np.unique(asked.given.listeners)) < LEAST:
         return []
     found = []
     for level in asked.levels:
         if level == "global":
             continue
-        names = settings.figures(level)
+        names, given = settings.figures(level), asked.at(level).given
+        assert isinstance(given, Votes)
         both = people_alone(given, level, names, splits=settings.splits, seed=settings.seed)
         for name, (rater, halves) in zip(names, both, strict=True):
             found.append(

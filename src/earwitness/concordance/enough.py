@@ -11,6 +11,7 @@ from earwitness.concordance.figures import Asked
 from earwitness.concordance.joined import table_of
 from earwitness.data import Enough, Estimate, Figure, Score
 from earwitness.stats.bootstrap import FEWEST, percentile_interval
+from earwitness.stats.concord.adjusted import without_items
 from earwitness.stats.concord.curves import WHAT, Counted, enough, mean, there_are, with_counts
 from earwitness.stats.concord.levels import Grid, value
 from earwitness.stats.exact import Floats
@@ -28,14 +29,15 @@ def curves(
     said to be enough for it.
     """
     found = []
-    votes = asked.given
+    here = asked.at(figure.level)
+    votes = here.given
     for what in WHAT if isinstance(votes, Votes) else ():
         assert isinstance(votes, Votes)
         have = there_are(votes, what)
         if have >= FEWEST:
             counts, seed = _counts(have), asked.settings.seed
             points = with_counts(
-                asked.joined.scores, votes, figure, what, counts, draws=DRAWS, seed=seed
+                here.joined.scores, votes, figure, what, counts, draws=DRAWS, seed=seed
             )
             found.append(_enough(asked, figure, what, have, dict(zip(counts, points, strict=True))))
     known = [*found, *_references(asked, figure, scores)]
@@ -48,7 +50,7 @@ def curves(
 
 def _beyond(asked: Asked, figure: Figure, chance: Estimate | None) -> set[str]:
     """Metrics that agree better than chance."""
-    values = value(asked.grid, figure.level, [figure.coefficient]).value[0]
+    values = value(asked.at(figure.level).grid, figure.level, [figure.coefficient]).value[0]
     least = -np.inf if chance is None else chance.high
     return {one.name for one, own in zip(asked.joined.metrics, values, strict=True) if own > least}
 
@@ -110,7 +112,8 @@ def _references(asked: Asked, figure: Figure, scores: Sequence[Score]) -> list[E
     if not names:
         return []
     counts = sorted({count for name in names for count in known[name]})
-    joined, people = asked.joined, asked.grid.people
+    joined, people = asked.joined, asked.at(figure.level).grid.people
+    adjusted = asked.at(figure.level) is not asked
 
     def values(count: int) -> Floats:
         own = [one for one in scores if one.references == count]
@@ -119,6 +122,7 @@ def _references(asked: Asked, figure: Figure, scores: Sequence[Score]) -> list[E
         for draw in draws:
             here = [one for one in own if one.draw == draw]
             table = table_of(here, joined.metrics, joined.systems, joined.items)
+            table = without_items(table, people) if adjusted else table
             rows.append(value(Grid(table, people), figure.level, [figure.coefficient]).value[0])
         return np.array(rows)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -12,6 +13,8 @@ from earwitness.concordance.people import Abilities, means
 from earwitness.concordance.settings import CALIBRATED, Settings
 from earwitness.data import Estimate, Figure
 from earwitness.stats.bootstrap import FEWEST, percentile_interval
+from earwitness.stats.concord.adjusted import complete, item_effects, joint, without_items
+from earwitness.stats.concord.between import between
 from earwitness.stats.concord.calibration import calibrated
 from earwitness.stats.concord.chance import dealt
 from earwitness.stats.concord.draws import OVER, Interval, drawn_values, interval
@@ -46,6 +49,32 @@ class Asked:
         """Scores and means of people."""
         return Grid(self.joined.scores, means(self.given))
 
+    def at(self, level: str) -> Asked:
+        """What is compared at a level: over systems, cells without what is due to their items."""
+        return self._adjusted if level == "system" else self
+
+    @property
+    def adjustable(self) -> bool:
+        """Whether systems have different items, but hang together by those that they share."""
+        people = ~np.isnan(self.grid.people)
+        tables = [people, *(people & ~np.isnan(self.joined.scores))]
+        return not all(complete(one) for one in tables) and joint(people)
+
+    @cached_property
+    def _adjusted(self) -> Asked:
+        given = self.given
+        asked = self.settings.adjust == "items" and isinstance(given, Votes)
+        if not asked or not isinstance(given, Votes) or not self.adjustable:
+            return self
+        effects = item_effects(self.grid.people)
+        scores = without_items(self.joined.scores, self.grid.people)
+        return replace(
+            self,
+            joined=replace(self.joined, scores=scores),
+            given=replace(given, values=given.values - effects[given.items]),
+            settings=replace(self.settings, adjust="none"),  # nothing is left to adjust
+        )
+
     @property
     def levels(self) -> list[str]:
         """Levels that ratings allow: choices between systems place systems alone."""
@@ -76,10 +105,10 @@ class Asked:
 
     def drawn_with(self, level: str, names: list[str], margins: Floats | float = 0.0) -> Floats:
         """Coefficients × draws × metrics, where differences up to a margin are ties."""
-        own = self.settings
+        own, here = self.settings, self.at(level)
         return drawn_values(
-            self.joined.scores,
-            self.given,
+            here.joined.scores,
+            here.given,
             level,
             names,
             over=own.over,
@@ -88,20 +117,27 @@ class Asked:
             margins=margins,
         )
 
-    def interval(
-        self, points: Floats, drawn: Floats, names: list[str], *, difference: bool = False
-    ) -> Interval:
+    def interval(self, points: Floats, drawn: Floats, names: list[str]) -> Interval:
         """Ends about values, unknown where too few were drawn from."""
+        level = self.settings.level
+        return self._known(interval(points, drawn, names, level=level, count=self._count))
+
+    def between(self, points: Floats, figure: Figure, pairs: Sequence[tuple[int, int]]) -> Interval:
+        """The same of differences between two metrics."""
+        own, drawn = self.settings, self.drawn_by(figure)
+        name, count = figure.coefficient, self._count
+        return self._known(
+            between(points, drawn, name, pairs, over=own.over, level=own.level, count=count)
+        )
+
+    @property
+    def _count(self) -> int | None:
+        """Of how many things draws are, where one kind is drawn."""
         sizes = len(self.joined.systems), len(self.joined.items), self.given.size[2]
         yes = [size for size, one in zip(sizes, OVER[self.settings.over], strict=True) if one]
-        found = interval(
-            points,
-            drawn,
-            names,
-            level=self.settings.level,
-            count=yes[0] if len(yes) == 1 else None,
-            difference=difference,
-        )
+        return yes[0] if len(yes) == 1 else None
+
+    def _known(self, found: Interval) -> Interval:
         if self.drawable:
             return found
         nothing = np.full_like(found.low, np.nan)
@@ -111,9 +147,8 @@ class Asked:
 def figures(asked: Asked) -> list[Found]:
     """All figures of every metric."""
     found = [Found({}, {}) for _ in asked.joined.metrics]
-    grid = asked.grid
     for level in asked.levels:
-        names = asked.settings.figures(level)
+        names, grid = asked.settings.figures(level), asked.at(level).grid
         point = value(grid, level, names)
         ends = asked.interval(point.value, asked.drawn(level), names)
         for metric, own in enumerate(found):
@@ -164,9 +199,9 @@ def chance(asked: Asked) -> dict[Figure, Estimate]:
     """
     found: dict[Figure, Estimate] = {}
     for level in asked.levels:
-        names = asked.settings.figures(level)
-        drawn = dealt(asked.grid, level, names, NOTHING, asked.settings.seed)
-        things = value(asked.grid, level, names).n.max(axis=1)
+        names, grid = asked.settings.figures(level), asked.at(level).grid
+        drawn = dealt(grid, level, names, NOTHING, asked.settings.seed)
+        things = value(grid, level, names).n.max(axis=1)
         for place, name in enumerate(names):
             known = drawn[place][~np.isnan(drawn[place])]
             low, high = percentile_interval(drawn[place][:, None], asked.settings.level)

@@ -26,7 +26,9 @@ def mapped(asked: Asked) -> list[tuple[Mapped, ...]]:
     for level in asked.levels:
         if level == "item":
             continue
-        points = _systems(asked, asked.given) if level == "system" else _outputs(asked, asked.given)
+        here = asked.at(level)
+        assert isinstance(here.given, Votes)
+        points = _systems(here, here.given) if level == "system" else _outputs(here, here.given)
         for metric, own in enumerate(found):
             own.append(_mapped(asked, level, metric, *(side[metric] for side in points)))
     return [tuple(own) for own in found]

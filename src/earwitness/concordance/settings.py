@@ -14,13 +14,15 @@ from earwitness.stats.concord.swaps import WHAT
 from earwitness.stats.correction import CORRECTIONS
 
 CALIBRATED = "acc_23_calibrated"
+ADJUST = ("items", "none")
 
 
 @dataclass(frozen=True)
 class Settings:
     """``coefficient`` ranks the metrics, at each of ``ranking``; all others stand beside it.
 
-    ``over`` is what intervals draw anew, ``swap`` what the deciding test between metrics swaps.
+    ``over`` is what intervals draw anew, ``swap`` what the deciding test between metrics swaps,
+    ``adjust`` whether means of systems are adjusted for items where systems have not all the same.
     """
 
     levels: tuple[str, ...] = LEVELS
@@ -29,6 +31,7 @@ class Settings:
     over: str = "all"
     swap: str = "systems"
     mapping: str = "cubic"
+    adjust: str = "items"
     correction: str = "holm"
     level: float = 0.95
     draws: int = 1000
@@ -45,6 +48,7 @@ class Settings:
         _one_of("way to draw", self.over, OVER)
         _one_of("way to swap", self.swap, WHAT)
         _one_of("mapping", self.mapping, ORDERS)
+        _one_of("way to adjust", self.adjust, ADJUST)
         _one_of("correction", self.correction, CORRECTIONS)
         for level in (*self.levels, *self.ranking):
             _one_of("level", level, LEVELS)
@@ -85,7 +89,7 @@ class Settings:
             f"earwitness={self.version}",
             f"concordance(levels={'+'.join(self.levels)},rank={self.coefficient}@"
             f"{'+'.join(one.level for one in self.ranked)},"
-            f"calibration={self.folds}folds,mapping={self.mapping})",
+            f"calibration={self.folds}folds,mapping={self.mapping},adjust={self.adjust})",
             f"bootstrap(over={self.over},draws={self.draws},level={self.level:g})",
             f"permutation(swap={self.swap},n={self.permutations},correction={self.correction},"
             f"alpha={self.alpha:.4g})",

@@ -67,10 +67,7 @@ def _unbalanced(asked: Asked) -> Iterator[str]:
     by_item = known.reshape(asked.given.size[1], asked.given.size[0], -1)
     rated = np.asarray(by_item.any(axis=2), bool)
     if (rated != rated.any(axis=1, keepdims=True)).any():
-        yield (
-            "systems were not all rated on the same items: means of systems differ by their items, "
-            "too — the item level is safer"
-        )
+        yield f"systems were not all rated on the same items: {_by_items(asked)}"
     some = by_item & rated[:, :, None]
     first = by_item.any(axis=1, keepdims=True) & rated[:, :, None]
     if (some != first).any():
@@ -80,12 +77,20 @@ def _unbalanced(asked: Asked) -> Iterator[str]:
         )
 
 
+def _by_items(asked: Asked) -> str:
+    """What becomes of means of systems that have different items."""
+    if asked.at("system") is not asked:
+        return "means of systems are adjusted for their items"
+    why = "" if asked.adjustable else ", and some share none, so means cannot be adjusted"
+    return f"means of systems differ by their items, too{why} — the item level is safer"
+
+
 def _silent(asked: Asked) -> Iterator[str]:
     """Metrics that say the same of all that was rated, or of all outputs of some items."""
     for level, what in (("system", "systems"), ("item", "items")):
         if level not in asked.levels:
             continue
-        found = value(asked.grid, level, [asked.settings.coefficient])
+        found = value(asked.at(level).grid, level, [asked.settings.coefficient])
         for place, metric in enumerate(asked.joined.metrics):
             n, whole = int(found.n[0, place]), int(found.n[0, place] + found.undefined[0, place])
             if np.isnan(found.value[0, place]):
@@ -143,7 +148,7 @@ def _turned(asked: Asked) -> Iterator[str]:
     """Metrics that say the opposite of people."""
     if len(asked.joined.systems) < TURNED:
         return
-    found = value(asked.grid, "system", ["spearman"])
+    found = value(asked.at("system").grid, "system", ["spearman"])
     for place, metric in enumerate(asked.joined.metrics):
         if found.value[0, place] < -0.5 and not metric.baseline:
             end = "low" if metric.low_is_good else "high"

@@ -108,7 +108,7 @@ def _scale(both: Both, settings: Settings, name: str, steps: Steps) -> ScaleConc
     differences = [steps.after(apart(asked, figure)) for figure in ranks]
     return ScaleConcordance(
         scale=described(scale),
-        people=_people(asked),
+        people=_people(asked.at("system")),
         items=len(own.items),
         raters=len({one.listener for one in own.ratings}),
         votes=len(own.ratings),
@@ -142,19 +142,19 @@ def _people(asked: Asked) -> dict[str, Estimate]:
 
 def _metrics(asked: Asked) -> Iterator[Concordant]:
     own, errors = figures(asked), mapped(asked)
-    people = asked.grid.people
+    people, here = asked.grid.people, asked.at("system")
     for number, metric in enumerate(asked.joined.metrics):
         known = ~np.isnan(asked.joined.scores[number]) & ~np.isnan(people)
         yield Concordant(
             metric.name,
             own[number].figures,
-            _means(asked, number, known),
+            _means(here, number, known),
             int(known.sum()),
             metric.low_is_good,
             metric.baseline,
             own[number].margins,
             errors[number],
-            _beside(asked, known),
+            _beside(here, known),
         )
 
 

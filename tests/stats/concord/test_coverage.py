@@ -1,96 +1,37 @@
 """How often intervals hold what they should, in simulated studies.
 
-Votes from 1 to 5 have effects of system, item, both together, rater, and rater with system; metrics
-have errors by system and by cell. What an interval should hold is the mean of the coefficient over
+What an interval should hold is the mean of the coefficient over
 new studies in which what is drawn is new and all else is the same.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 from earwitness.stats.concord.draws import drawn_values, interval
-from earwitness.stats.concord.levels import Grid, value
 from earwitness.stats.exact import Floats
-from earwitness.stats.votes import Votes
+from stats.concord.worlds import KINDS, SIZE, values, votes_of, world
 from support import many
 
-SIZE = 8, 10, 8  # systems, items, raters
 NAMES = ["pearson", "kendall_b"]
-ERRORS = np.array([[0.2, 0.3], [0.5, 0.8], [1.0, 1.0]])  # of metrics: by system, by cell
 STUDIES = many(40, 150)
 NEW = many(60, 100)
 
 
-@dataclass(frozen=True)
-class World:
-    """What systems, items and raters are like."""
-
-    systems: Floats
-    by_system: Floats
-    items: Floats
-    cells: Floats
-    by_cell: Floats
-    raters: Floats
-    likings: Floats
-
-    def study(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Scores, and votes (systems × items × raters)."""
-        true = self.systems[:, None] + self.items + self.cells
-        heard = true[..., None] + self.raters + self.likings[:, None]
-        votes = np.rint(3 + heard + rng.normal(0, 0.7, SIZE))
-        return true + self.by_system[..., None] + self.by_cell, np.clip(votes, 1, 5)
-
-    def other(self, rng: np.random.Generator, over: str) -> World:
-        """The same with other systems, items, raters, or all."""
-        new = world(rng)
-        cells = {"cells": new.cells, "by_cell": new.by_cell}
-        systems = {"systems": new.systems, "by_system": new.by_system, "likings": new.likings}
-        if over == "systems":
-            return replace(self, **systems, **cells)
-        if over == "items":
-            return replace(self, items=new.items, **cells)
-        return replace(self, raters=new.raters, likings=new.likings) if over == "raters" else new
-
-
-def world(rng: np.random.Generator) -> World:
-    systems, items, raters = SIZE
-    return World(
-        rng.normal(0, 0.7, systems),
-        rng.normal(size=(len(ERRORS), systems)) * ERRORS[:, :1],
-        rng.normal(0, 0.4, items),
-        rng.normal(0, 0.4, (systems, items)),
-        rng.normal(size=(len(ERRORS), systems, items)) * ERRORS[:, 1:, None],
-        rng.normal(0, 0.4, raters),
-        rng.normal(0, 0.3, (systems, raters)),
-    )
-
-
-def values(study: tuple[Floats, Floats], level: str) -> Floats:
-    scores, votes = study
-    return value(Grid(scores, votes.mean(axis=2)), level, NAMES).value
-
-
-def votes_of(table: Floats) -> Votes:
-    systems, items, raters = (one.ravel() for one in np.indices(table.shape))
-    return Votes(table.ravel(), systems, items, raters, SIZE)
-
-
 def held(level: str, over: str) -> tuple[Floats, Floats]:
     """Coefficients × metrics: how often our intervals hold the mean, and how often percentiles."""
-    count = dict(zip(("systems", "items", "raters"), SIZE, strict=True)).get(over)
+    count = dict(zip(KINDS, SIZE, strict=True)).get(over)
     ours, plain = [], []
     for seed in range(STUDIES):
         rng = np.random.default_rng((seed, 77))
         here = world(rng)
         scores, votes = here.study(rng)
-        points = values((scores, votes), level)
+        points = values((scores, votes), level, NAMES)
         drawn = drawn_values(scores, votes_of(votes), level, NAMES, over=over, draws=200, seed=seed)
-        others = [values(here.other(rng, over).study(rng), level) for _ in range(NEW)]
+        others = [values(here.other(rng, over).study(rng), level, NAMES) for _ in range(NEW)]
         mean = np.nanmean(others, axis=0)
         found = interval(points, drawn, NAMES, count=count)
         low, high = np.nanpercentile(drawn, [2.5, 97.5], axis=1)

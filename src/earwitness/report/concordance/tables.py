@@ -72,7 +72,8 @@ def _drawn() -> str:
     return (
         "Every dot is a system: the mean score across, the mean rating up, with its interval over "
         "listeners. Means are over outputs that the metric and people both know, each output "
-        "counting once. The line is the mapping of P.1401."
+        "counting once, adjusted for items where systems do not all have the same. The line is "
+        "the mapping of P.1401."
     )
 
 
