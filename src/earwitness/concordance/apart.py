@@ -8,7 +8,7 @@ from math import isnan, nan
 
 import numpy as np
 
-from earwitness.concordance.figures import Asked
+from earwitness.concordance.asked import Asked
 from earwitness.data import Apart, Estimate, Figure, Ranked
 from earwitness.stats.concord.dependent import williams
 from earwitness.stats.concord.levels import Grid, Value, value

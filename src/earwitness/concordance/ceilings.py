@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from earwitness.concordance.figures import Asked
+from earwitness.concordance.asked import Asked
 from earwitness.data import Estimate, Figure, HumanCeiling
 from earwitness.stats.bootstrap import FEWEST, percentile_interval
 from earwitness.stats.concord.ceiling import Ceiling

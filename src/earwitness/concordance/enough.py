@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from earwitness.concordance.figures import Asked
+from earwitness.concordance.asked import Asked
 from earwitness.concordance.joined import table_of
 from earwitness.data import Enough, Estimate, Figure, Score
 from earwitness.stats.bootstrap import FEWEST, percentile_interval

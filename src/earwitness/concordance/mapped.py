@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from earwitness.concordance.figures import Asked
+from earwitness.concordance.asked import Asked
 from earwitness.data import Mapped
 from earwitness.stats import student
 from earwitness.stats.concord.cells import half_widths

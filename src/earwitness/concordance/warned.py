@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from earwitness.concordance.figures import LEAST, Asked
+from earwitness.concordance.asked import LEAST, Asked
 from earwitness.stats.concord.draws import OVER
 from earwitness.stats.concord.levels import value
 from earwitness.stats.concord.swaps import all_swaps, least_p

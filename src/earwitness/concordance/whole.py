@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from earwitness.concordance.apart import apart
+from earwitness.concordance.asked import Asked
 from earwitness.concordance.ceilings import ceilings
 from earwitness.concordance.enough import curves
-from earwitness.concordance.figures import Asked, chance, figures
+from earwitness.concordance.figures import chance, figures
 from earwitness.concordance.joined import Metric, joined, with_turned
 from earwitness.concordance.mapped import mapped
 from earwitness.concordance.people import means, voices

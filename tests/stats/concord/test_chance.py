@@ -24,9 +24,14 @@ def test_each_draw_is_a_metric_beside_people_of_other_systems(level: str) -> Non
     orders = np.argsort(rng.random((12, 5)), axis=1, kind="stable")
     columns = np.argsort(rng.random((12, 6)), axis=1, kind="stable")
     for draw, order in enumerate(orders):
-        items = columns[draw] if level == "global" else range(6)
-        said = np.array([[grid.people[system, item] for item in items] for system in order])
-        slow = value(Grid(grid.scores[[draw % 3]], said), level, NAMES).value[:, 0]
+        scores, said = grid.scores[draw % 3], grid.people
+        if level == "global":
+            scores = np.array(
+                [[scores[system, item] for item in columns[draw]] for system in order]
+            )
+        else:
+            said = np.array([said[system] for system in order])
+        slow = value(Grid(scores[None], said), level, NAMES).value[:, 0]
         assert found[:, draw] == pytest.approx(slow, nan_ok=True)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from earwitness.stats.concord.levels import Drawn, Grid, at
 from earwitness.stats.exact import Floats
+from earwitness.stats.votes import Codes
 
 HELD = 1_000_000  # numbers laid out at a time
 
@@ -35,10 +36,18 @@ def dealt(grid: Grid, level: str, names: Sequence[str], draws: int, seed: int) -
         own = np.arange(metric, draws, metrics)
         for start in range(0, len(own), rows):
             some = own[start : start + rows]
-            weights = np.ones((len(some), systems)), np.ones((len(some), items))
-            said = grid.people[orders[some]]
             if level == "global":
-                said = np.take_along_axis(said, columns[some][:, None], axis=2)
-            drawn = Drawn(*weights, said)
+                found[:, some] = _moved(grid, metric, (orders[some], columns[some]), names)
+                continue
+            weights = np.ones((len(some), systems)), np.ones((len(some), items))
+            drawn = Drawn(*weights, grid.people[orders[some]])
             found[:, some] = at(level, grid.scores[metric, None], drawn, names)[0][:, :, 0]
     return found
+
+
+def _moved(grid: Grid, metric: int, orders: tuple[Codes, Codes], names: Sequence[str]) -> Floats:
+    """Coefficients × draws over all cells: scores are dealt anew, so people are sorted but once."""
+    _, systems, items = grid.scores.shape
+    scores = grid.scores[metric][orders[0][:, :, None], orders[1][:, None, :]]
+    once = Drawn(np.ones((1, systems)), np.ones((1, items)), grid.people[None])
+    return at("global", scores, once, names)[0][:, 0]

@@ -101,7 +101,7 @@ def _thinned(
         own = orders[start : start + rows]
         weights = np.ones((len(own), items))
         if what == "raters":
-            said = np.stack([_first(votes, order, count) for order in own])
+            said = _first(votes, own, count)
         else:
             weights = (own < count).astype(np.float64)
         drawn = Drawn(np.ones((len(own), systems)), weights, said)
@@ -109,19 +109,21 @@ def _thinned(
     return np.concatenate(found)
 
 
-def _first(votes: Votes, order: Codes, count: int) -> Floats:
-    """Systems × items: means of the votes of the first raters of each cell; NaN without any."""
+def _first(votes: Votes, orders: Codes, count: int) -> Floats:
+    """Draws × systems × items: means of votes of each cell's first raters; NaN without any."""
     systems, items, raters = votes.size
-    turns = np.argsort(votes.stimuli * raters + order[votes.listeners], kind="stable")
-    cells = votes.stimuli[turns]
-    place = np.arange(len(cells)) - np.searchsorted(cells, cells)
-    kept, cells = turns[place < count], cells[place < count]
-    total = np.bincount(cells, votes.values[kept], minlength=systems * items)
-    n = np.bincount(cells, minlength=systems * items)
-    means = ratio(total.astype(np.float64), n.astype(np.float64))
+    cells = np.sort(votes.stimuli)
+    kept = np.arange(len(cells)) - np.searchsorted(cells, cells) < count
+    cells = cells[kept]
+    n = np.bincount(cells, minlength=systems * items).astype(np.float64)
+    total = np.empty((len(orders), systems * items))
+    for draw, order in enumerate(orders):
+        turns = np.argsort(votes.stimuli * raters + order[votes.listeners], kind="stable")[kept]
+        total[draw] = np.bincount(cells, votes.values[turns], minlength=systems * items)
+    means = ratio(total, np.broadcast_to(n, total.shape))
     if not np.array_equal(votes.values, np.rint(votes.values)):
         means = steady(means, np.abs(votes.values).max(initial=0))
-    return means.reshape(items, systems).T
+    return means.reshape(len(orders), items, systems).swapaxes(1, 2)
 
 
 def mean(draws: Floats) -> Floats:
