@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.ahead import ahead
-from earwitness.audio.decoders import Broken, Decoder, Samples, decoder_of
+from earwitness.audio.decoders import decoder_of
 from earwitness.audio.recording import Break
+from earwitness.audio.sources import Broken, Decoder, Samples
 from earwitness.data import Recording, Stretch
 from earwitness.errors import UsageError
 
@@ -60,19 +61,19 @@ def _chunks(
     path: Path, at: float, seconds: float | None, size: float, broken: Callable[[Break], object]
 ) -> Iterator[Chunk]:
     decoder = _opened(path)
+    facts = decoder.facts
+    first = round(at * facts.rate)
+    last = facts.frames if seconds is None else first + round(seconds * facts.rate)
+    walk = Walk(path, decoder, min(last, facts.frames), round(size * facts.rate), broken)
     try:
-        facts = decoder.facts
-        first = round(at * facts.rate)
-        last = facts.frames if seconds is None else first + round(seconds * facts.rate)
-        walk = Walk(path, decoder, min(last, facts.frames), round(size * facts.rate), broken)
         yield from walk.chunks(first)
     finally:
-        decoder.close()
+        walk.decoder.close()
 
 
-def _opened(path: Path) -> Decoder:
+def _opened(path: Path, *, careful: bool = False) -> Decoder:
     try:
-        return decoder_of(path)
+        return decoder_of(path, careful=careful)
     except Broken as error:
         raise UsageError(f"{path}: cannot be read: {error}") from error
 
@@ -91,6 +92,7 @@ class Walk:
         self.path, self.decoder, self.last, self.size = path, decoder, last, size
         self.broken = broken
         self.rate = decoder.facts.rate
+        self.careful = False
 
     def chunks(self, frame: int) -> Iterator[Chunk]:
         """From a frame to the last."""
@@ -123,7 +125,15 @@ class Walk:
             count = max(1, count // 4)
 
     def _behind(self, frame: int, fault: str) -> int:
-        """The first frame behind a break that can be read, after telling the break."""
+        """The first frame behind a break that can be read, after telling the break.
+
+        At the first one a careful decoder is taken, which may well read on from there.
+        """
+        if not self.careful:
+            self.decoder.close()
+            self.decoder, self.careful = _opened(self.path, careful=True), True
+            if self._good(frame):
+                return frame
         steps = (frame + step * self.rate for step in STEPS)
         tried = (to for to in steps if to < self.last)
         found = next((to for to in tried if self._good(to)), self.last)
@@ -183,7 +193,7 @@ def _frames(stretch: Stretch, rate: int) -> tuple[int, int]:
 
 def _exact(stretch: Stretch, recording: Recording, skipped: int, count: int) -> Samples:
     path, frame = Path(stretch.path), round(stretch.at * recording.rate) + skipped
-    decoder = _opened(path)
+    decoder = _opened(path, careful=any(one.path == stretch.path for one in recording.damages))
     try:
         decoder.seek(frame)
         samples = np.concatenate(list(_pieces(decoder, count)))

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from earwitness.audio.clocks import DRIFT, clock_of, dated, in_order
-from earwitness.audio.decoders import Broken, Facts, facts_of
+from earwitness.audio.decoders import facts_of
 from earwitness.audio.parts import sound_files
+from earwitness.audio.sources import Broken, Facts
 from earwitness.audio.zones import zone_of
 from earwitness.data import Damage, Progress, Recording, Stretch, no_progress
 from earwitness.errors import InputError, Problem, UsageError

@@ -1,0 +1,142 @@
+"""MP3 files whose headers lie, or that are broken: what is there is read, and where it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from earwitness.audio.mpeg import kind_of, layout_of, walked
+from earwitness.audio.reading import cut, read_blocks
+from earwitness.audio.recording import Break, mended, recording_of
+from earwitness.audio.sources import Broken
+from recorded import Samples, noise, write
+
+RATES = [8000, 16_000, 32_000, 44_100]
+
+
+def made(path: Path, seconds: float = 20, rate: int = 16_000, channels: int = 1) -> Samples:
+    """A file, and its samples as the library reads them through."""
+    write(path, noise(seconds, rate, channels), rate)
+    return np.asarray(soundfile.read(path, dtype="float32", always_2d=True)[0].mean(axis=1))
+
+
+def sound(
+    path: Path, breaks: list[Break] | None = None, size: float = 3
+) -> list[tuple[int, Samples]]:
+    """All chunks, with the frame at which each begins."""
+    rate = layout_of(path).kind.rate
+    told = [] if breaks is None else breaks
+    chunks = list(read_blocks(path, size=3, broken=told.append))
+    return [(round(one.position * rate), one.samples) for one in chunks]
+
+
+def whole(path: Path) -> Samples:
+    """All samples in a row."""
+    return np.concatenate([samples for _, samples in sound(path)])
+
+
+def untagged(path: Path) -> None:
+    """Take off the frame that tells the length."""
+    layout, data = layout_of(path), path.read_bytes()
+    path.write_bytes(data[layout.start + layout.kind.sizes[data[layout.start + 2]] :])
+
+
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("channels", [1, 2])
+def test_a_layout_is_that_of_the_library(tmp_path: Path, rate: int, channels: int) -> None:
+    samples = made(path := tmp_path / "a.mp3", 5, rate, channels)
+    layout = walked(path)
+    assert layout.honest
+    assert layout.tag is not None
+    assert len(layout.runs) == 1
+    assert layout.counted == layout.tag.frames + 1
+    assert (layout.kind.rate, layout.kind.channels) == (rate, channels)
+    told = layout.tag.frames * layout.kind.samples - layout.tag.skipped
+    assert 0 <= told - len(samples) < 3 * layout.kind.samples
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_a_file_that_does_not_tell_its_length_is_read_to_its_end(tmp_path: Path, rate: int) -> None:
+    samples = made(path := tmp_path / "a.mp3", 20, rate)
+    tag = layout_of(path).tag
+    untagged(path)
+    assert not layout_of(path).honest
+    found = whole(path)
+    assert recording_of([path]).seconds == pytest.approx(len(found) / rate)
+    assert tag is not None
+    late = found[tag.skipped :][: len(samples)]
+    np.testing.assert_allclose(late, samples, atol=1e-6)
+
+
+def test_joined_files_are_read_to_their_end_and_the_lie_is_told(tmp_path: Path) -> None:
+    samples = made(path := tmp_path / "a.mp3", 20)
+    path.write_bytes(path.read_bytes() * 3)
+    recording = recording_of([path])
+    assert 60 < recording.seconds < 60.6
+    assert "its header tells 20.0 s, but the file has 60." in recording.notes[0]
+    found = whole(path)
+    assert len(found) == round(recording.seconds * 16_000)
+    np.testing.assert_allclose(found[: len(samples) - 9000], samples[:-9000], atol=1e-6)
+
+
+def test_seeking_in_joined_files_gives_what_reading_through_gives(tmp_path: Path) -> None:
+    made(path := tmp_path / "a.mp3", 20)
+    path.write_bytes(path.read_bytes() * 3)
+    recording, through = recording_of([path]), whole(path)
+    for frame in np.random.default_rng(1).integers(0, len(through) - 4000, 40):
+        found = cut(recording, frame / 16_000, 0.25)[:, 0]
+        np.testing.assert_allclose(found, through[frame : frame + 4000], atol=1e-6)
+
+
+@pytest.mark.parametrize("content", ["zeros", "noise"])
+def test_what_is_overwritten_is_missing_and_the_rest_is_where_it_was(
+    tmp_path: Path, content: str
+) -> None:
+    samples = made(path := tmp_path / "a.mp3", 60)
+    data = path.read_bytes()
+    low, high = len(data) // 2, len(data) // 2 + len(data) // 20  # 3 s of 60
+    other = bytes(high - low) if content == "zeros" else b"\1\2\3" * ((high - low) // 3)
+    path.write_bytes(data[:low] + other.ljust(high - low, b"\0") + data[high:])
+    breaks: list[Break] = []
+    chunks = sound(path, breaks)
+    assert len([one for one in breaks if one.message]) == 1
+    assert breaks[0].at == pytest.approx(30, abs=0.5)
+    assert 2.8 < breaks[0].seconds < 4.2
+    for frame, found in chunks:
+        begin = 2000 if frame > 31 * 16_000 else 0  # what needs frames that are lost
+        plain = samples[frame + begin : frame + len(found)]
+        np.testing.assert_allclose(found[begin:][: len(plain)], plain, atol=1e-6)
+    recording = mended(recording_of([path]), breaks)
+    assert [one.message for one in recording.damages] == [breaks[0].message]
+    late = cut(recording, 50, 1)[:, 0]
+    np.testing.assert_allclose(late, samples[50 * 16_000 : 51 * 16_000], atol=1e-6)
+
+
+def test_a_file_that_was_cut_short_is_read_up_to_there(tmp_path: Path) -> None:
+    samples = made(path := tmp_path / "a.mp3", 30)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    breaks: list[Break] = []
+    found = np.concatenate([one for _, one in sound(path, breaks)])
+    assert 14 < len(found) / 16_000 < 16
+    np.testing.assert_allclose(found, samples[: len(found)], atol=1e-6)
+    assert [one.at for one in breaks] == [len(found) / 16_000]
+    assert breaks[0].message.startswith("cannot be read to the end")
+    assert mended(recording_of([path]), breaks).seconds == len(found) / 16_000
+
+
+def test_names_before_the_sound_are_passed_over(tmp_path: Path) -> None:
+    samples = made(path := tmp_path / "a.mp3", 5)
+    path.write_bytes(b"ID3\4\0\0\0\0\2\0" + bytes(256) + path.read_bytes())
+    assert layout_of(path).start == 266
+    np.testing.assert_allclose(whole(path), samples, atol=1e-6)
+
+
+def test_what_is_no_mp3_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.mp3").write_bytes(bytes(5000))
+    with pytest.raises(Broken, match="no MP3 frame"):
+        layout_of(tmp_path / "a.mp3")
+    assert kind_of(b"\xff\xfb") is None
+    assert kind_of(b"\xff\xf3\xff\x00") is None
