@@ -23,9 +23,7 @@ def made(path: Path, seconds: float = 20, rate: int = 16_000, channels: int = 1)
     return np.asarray(soundfile.read(path, dtype="float32", always_2d=True)[0].mean(axis=1))
 
 
-def sound(
-    path: Path, breaks: list[Break] | None = None, size: float = 3
-) -> list[tuple[int, Samples]]:
+def sound(path: Path, breaks: list[Break] | None = None) -> list[tuple[int, Samples]]:
     """All chunks, with the frame at which each begins."""
     rate = layout_of(path).kind.rate
     told = [] if breaks is None else breaks

@@ -18,6 +18,7 @@ import numpy as np
 
 from earwitness.audio.mp3 import Mp3
 from earwitness.audio.mpeg import layout_of
+from earwitness.audio.riff import Plain, riff_of
 from earwitness.audio.sources import BEFORE, Broken, Decoder, Facts, Samples, faults, straight
 
 NEEDS_MORE = ("MPEG", "VORBIS")  # subtypes whose frames need those before them
@@ -67,6 +68,9 @@ def decoder_of(path: Path, *, careful: bool = False) -> Decoder:
     """
     if path.suffix.lower() == ".mp3" and (careful or not layout_of(path).honest):
         return Mp3(path)
+    riff = riff_of(path)
+    if riff and not riff.honest and riff.plain:
+        return Plain(path, riff)
     return Library(path)
 
 

@@ -74,7 +74,7 @@ def _chunks(
 def _opened(path: Path, *, careful: bool = False) -> Decoder:
     try:
         return decoder_of(path, careful=careful)
-    except Broken as error:
+    except (Broken, OSError) as error:
         raise UsageError(f"{path}: cannot be read: {error}") from error
 
 

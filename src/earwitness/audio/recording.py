@@ -70,11 +70,16 @@ def recording_of(
         if began is None or began.tzinfo is None:
             raise UsageError("times can be shown in a zone only if the recording's own is known")
         began = began.astimezone(zone_of(shown))
-    lies = [f"{look.path}: {look.facts.note}" for look in looks if look.facts and look.facts.note]
+    lies = [f"{path}: {facts.note}" for path, facts, _ in looks if facts and _lies(facts)]
     name = name or paths[0].stem
     seconds = max(one.end for one in stretches)
     notes = (*notes, *lies, *more)
     return Recording(name, stretches, seconds, rate, channels, began, damages, notes)
+
+
+def _lies(facts: Facts) -> bool:
+    """Whether a header lies without anything being lost, which would be a damage."""
+    return bool(facts.note) and not facts.short
 
 
 def _looked(files: Sequence[Path], progress: Progress) -> list[Look]:
@@ -83,7 +88,7 @@ def _looked(files: Sequence[Path], progress: Progress) -> list[Look]:
         progress(number, len(files), number)
         try:
             looks.append(Look(path, facts_of(path)))
-        except Broken as error:
+        except (Broken, OSError) as error:
             looks.append(Look(path, None, str(error)))
     return looks
 
@@ -137,6 +142,8 @@ def _laid(looks: Sequence[Look], starts: Sequence[float]) -> Laid:
         if look.seconds > over:
             stretches.append(Stretch(str(look.path), over, start + over, look.seconds - over))
             end = stretches[-1].end
+        if look.facts and look.facts.short:
+            damages.append(Damage(str(look.path), look.seconds, end, look.facts.note))
     if problems:
         raise InputError(problems, done="read")
     return Laid(tuple(stretches), tuple(damages), _drift(cuts))

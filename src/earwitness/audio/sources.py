@@ -28,12 +28,16 @@ class Broken(Exception):
 
 
 class Facts(NamedTuple):
-    """What a file says of itself, and what is wrong with that."""
+    """What a file has by all that can be told without decoding it, and what is wrong with that.
+
+    It is ``short`` if its end is known to be lost; then the note says so.
+    """
 
     rate: int
     channels: int
     frames: int
     note: str = ""
+    short: bool = False
 
     @property
     def seconds(self) -> float:

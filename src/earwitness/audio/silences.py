@@ -1,0 +1,165 @@
+"""Silences that mark hours: found while a recording is read, and taken out of its clock.
+
+Some recordings of a day are 24 files of an hour in a row, with a few seconds of silence between
+them. That silence is no sound of the place: it is no block to pick, and each of them would move the
+clock. A silence marks an hour if it is as long as was said (within 0.3 s), and if others lie whole
+hours of sound from it; one that lies elsewhere is sound like any other.
+
+The levels of short frames are all that is needed, so any pass through the files can feed them::
+
+    marks = HourMarks(5.0)
+    for stretch in recording.stretches:
+        for chunk in read_blocks(Path(stretch.path), at=stretch.at, seconds=stretch.seconds):
+            marks.feed(stretch.start + chunk.position - stretch.at, chunk.samples, recording.rate)
+    recording = without_marks(recording, marks.found(), gap=5.0)
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.data import Damage, Recording, Stretch
+from earwitness.errors import UsageError
+
+HOUR = 3600.0
+FRAME = 0.02  # seconds
+SILENT = 10 ** (-75 / 20)  # the loudest sample that still is silence: coding leaves a little
+LENGTH = 0.3  # seconds by which a silence may be longer or shorter
+PLACE = 1.0  # seconds by which an hour may be off, each time
+
+
+class Silence(NamedTuple):
+    """From when to when there is none, on the clock."""
+
+    start: float
+    end: float
+
+
+class HourMarks:
+    """Silences of a length, from sound or from the levels of frames, fed in the order of time."""
+
+    def __init__(self, gap: float, *, hour: float = HOUR) -> None:
+        if gap <= LENGTH:
+            raise UsageError(f"a silence that marks hours must be longer than {LENGTH} s")
+        self.gap, self.hour = gap, hour
+        self._open: Silence | None = None
+        self._closed: list[Silence] = []
+
+    def feed(self, start: float, samples: NDArray[np.float32], rate: int) -> None:
+        """Sound from a time on the clock on; edges are found to the sample."""
+        if not len(samples):
+            return
+        size, quiet = max(1, round(FRAME * rate)), np.abs(samples) <= SILENT
+        frames = np.logical_and.reduceat(quiet, np.arange(0, len(samples), size))
+        for low, high in _runs(frames):
+            first, last = low * size, min(high * size, len(samples))
+            first -= _ends_quiet(quiet[max(0, first - size) : first])
+            last += _ends_quiet(quiet[last : last + size][::-1])
+            self._add(Silence(start + first / rate, start + last / rate), 1.5 / rate)
+
+    def feed_levels(self, start: float, peaks: NDArray[np.floating], frame: float) -> None:
+        """Peaks (1 is full scale) of frames of so many seconds from a time on."""
+        for low, high in _runs(np.asarray(peaks) <= SILENT):
+            self._add(Silence(start + low * frame, start + high * frame), frame / 2)
+
+    def _add(self, one: Silence, slack: float) -> None:
+        """Joined to the last one, if it goes on from there."""
+        last = self._open
+        if last is not None and one.start - last.end <= slack:
+            one = Silence(last.start, one.end)
+        elif last is not None:
+            self._close(last)
+        self._open = one
+
+    def _close(self, one: Silence) -> None:
+        if abs(one.end - one.start - self.gap) <= LENGTH:
+            self._closed.append(one)
+
+    def found(self) -> tuple[Silence, ...]:
+        """Those that mark hours, in order: the longest row of them at whole hours of sound."""
+        if self._open is not None:
+            self._close(self._open)
+            self._open = None
+        return _row(self._closed, self.hour + self.gap, self.hour)
+
+
+def _runs(values: NDArray[np.bool_]) -> list[list[int]]:
+    """From where to where values are true."""
+    padded = np.concatenate([[False], values, [False]])
+    runs: list[list[int]] = np.flatnonzero(padded[1:] != padded[:-1]).reshape(-1, 2).tolist()
+    return runs
+
+
+def _ends_quiet(quiet: NDArray[np.bool_]) -> int:
+    """How many of the last are true without a break."""
+    loud = np.flatnonzero(~quiet)
+    return len(quiet) - 1 - int(loud[-1]) if len(loud) else len(quiet)
+
+
+def _row(silences: Sequence[Silence], step: float, hour: float) -> tuple[Silence, ...]:
+    """The largest set of silences of which neighbours lie a whole number of steps apart.
+
+    One alone marks an hour only if it lies an hour of sound behind the start.
+    """
+    rows: list[list[Silence]] = []
+    for one in silences:
+        before = [row for row in rows if _steps(row[-1].start, one.start, step)]
+        rows.append([*max(before, key=len, default=[]), one])
+    best = max(rows, key=len, default=[])
+    if len(best) == 1:
+        best = [one for one in silences if abs(one.start - hour) <= PLACE][:1]
+    return tuple(best)
+
+
+def _steps(first: float, second: float, step: float) -> bool:
+    """Whether a whole number of steps lies between two times, one at least."""
+    count = round((second - first) / step)
+    return count >= 1 and abs(second - first - count * step) <= PLACE * count
+
+
+def without_marks(recording: Recording, marks: Sequence[Silence], *, gap: float = 0.0) -> Recording:
+    """The recording without silences that mark hours: what they parted joins on the clock.
+
+    If there are none although a gap was asked for, a note says so.
+    """
+    if not marks:
+        note = f"no silences of {gap:g} s were found that mark hours"
+        return replace(recording, notes=(*recording.notes, note)) if gap else recording
+    stretches = [piece for one in recording.stretches for piece in _parted(one, marks)]
+    moved = [replace(one, start=one.start - _before(one.start, marks)) for one in stretches]
+    total = recording.seconds - _before(recording.seconds, marks)
+    return replace(
+        recording,
+        stretches=tuple(moved),
+        seconds=max((one.end for one in moved), default=total),
+        damages=tuple(_earlier(one, marks) for one in recording.damages),
+    )
+
+
+def _parted(stretch: Stretch, marks: Sequence[Silence]) -> list[Stretch]:
+    """What a stretch has before, between and behind marks, not yet moved."""
+    pieces, start = [], stretch.start
+    for low, high in [*marks, (stretch.end, stretch.end)]:
+        end = min(max(low, start), stretch.end)
+        if end > start:
+            at = stretch.at + start - stretch.start
+            pieces.append(Stretch(stretch.path, at, start, end - start))
+        start = max(start, high)
+    return pieces
+
+
+def _before(time: float, marks: Sequence[Silence]) -> float:
+    """Seconds of marks before a time."""
+    count = bisect_right(marks, (time, time))
+    whole = sum(one.end - one.start for one in marks[:count])
+    return whole - max(0.0, marks[count - 1].end - time) if count else whole
+
+
+def _earlier(damage: Damage, marks: Sequence[Silence]) -> Damage:
+    return replace(damage, start=damage.start - _before(damage.start, marks))
