@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from earwitness.audio.pieces import PieceOfSound, read_through
+from earwitness.audio.reading import Chunk, ignore, read_blocks
+from earwitness.audio.recording import Break
 from earwitness.data import Damage, Recording, Stretch
 from earwitness.errors import UsageError
 from earwitness.models.blocks import Blocks, blocks_of
 from earwitness.models.cached import Cache
 from earwitness.models.codebook import Codebook
 from earwitness.models.embedders import EMBEDDERS, find_embedder
-from models.recorded import RATE, recording, sound, written
+from models.tones import RATE, recording, sound, written
 
 
 @pytest.fixture
@@ -43,9 +45,15 @@ def same(one: Blocks, other: Blocks) -> bool:
     )
 
 
-def never(path: Path, *, at: float = 0.0, seconds: float | None = None) -> list[PieceOfSound]:
+def never(
+    path: Path,
+    *,
+    at: float = 0.0,
+    seconds: float | None = None,
+    broken: Callable[[Break], object] = ignore,
+) -> list[Chunk]:
     """A reader for what should not be read."""
-    raise AssertionError(path, at, seconds)
+    raise AssertionError(path, at, seconds, broken)
 
 
 @pytest.mark.parametrize("name", EMBEDDERS)
@@ -103,23 +111,29 @@ def test_what_cannot_be_read_is_missing_from_the_recording_and_from_its_blocks(
 ) -> None:
     day = recording(written(tmp_path / "x.wav", sound(60)))
 
-    def holed(path: Path, *, at: float = 0.0, seconds: float | None = None) -> list[PieceOfSound]:
-        (whole,) = read_through(path, at=at, seconds=seconds)
-        begin, end = round(20.011 * RATE), round(30.005 * RATE)
-        return [
-            PieceOfSound(0, whole.samples[:begin]),
-            PieceOfSound(end / RATE, whole.samples[end : 59 * RATE]),
-        ]
+    def holed(
+        path: Path,
+        *,
+        at: float = 0.0,
+        seconds: float | None = None,
+        broken: Callable[[Break], object] = ignore,
+    ) -> Iterator[Chunk]:
+        whole = np.concatenate([one.samples for one in read_blocks(path, at=at, seconds=seconds)])
+        begin, end, last = round(20.011 * RATE), round(30.005 * RATE), 59 * RATE
+        yield Chunk(0, whole[:begin])
+        broken(Break(str(path), begin / RATE, (end - begin) / RATE, "broken"))
+        yield Chunk(end / RATE, whole[end:last])
+        broken(Break(str(path), last / RATE, 1, "ends"))
 
     blocks, real = blocks_of(day, Codebook(), cache=cache, read=holed)
     name = day.stretches[0].path
-    # frames are whole up to 20.00 s and again from 30.02 s on; the last second never came
     assert [(one.path, one.at, one.start) for one in real.stretches] == [
         (name, 0, 0),
-        (name, 30.02, 30.02),
+        (name, 30.005, 30.005),
     ]
-    assert [one.end for one in real.stretches] == pytest.approx([20.0, 59.0])
-    assert blocks.starts == pytest.approx([0, 8, 30.02, 38.02, 46.02])
+    assert [one.end for one in real.stretches] == pytest.approx([20.011, 59.0])
+    assert real.damages == (Damage(name, 20.011, 20.011, "broken"), Damage(name, 59, 59, "ends"))
+    assert blocks.starts == pytest.approx([0, 8, 30.005, 38.005, 46.005])
     assert blocks_of(day, Codebook(), cache=cache, read=never)[1] == real
 
 

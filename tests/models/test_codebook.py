@@ -13,7 +13,7 @@ from earwitness.models.embedded import standardised
 from earwitness.models.frames import FrameFile
 from earwitness.models.grid import FrameBlocks, Place
 from earwitness.models.log_mel import LogMel
-from models.recorded import RATE, sound
+from models.tones import RATE, sound
 from support import many
 
 ROWS = 100  # of a block: 2 s

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from earwitness.audio.logmel import ABSENT, log_mel
-from earwitness.audio.pieces import PieceOfSound, read_through
+from earwitness.audio.reading import Chunk, ignore, read_blocks
+from earwitness.audio.recording import Break
 from earwitness.models import frames
 from earwitness.models.cached import Cache
 from earwitness.models.frames import FrameFile, Source, frame_file
-from models.recorded import RATE, sound, written
+from models.tones import RATE, sound, written
 
 
 class Reader:
@@ -26,16 +27,19 @@ class Reader:
         self.seconds = 0.0
 
     def __call__(
-        self, path: Path, *, at: float = 0.0, seconds: float | None = None
-    ) -> Iterator[PieceOfSound]:
+        self,
+        path: Path,
+        *,
+        at: float = 0.0,
+        seconds: float | None = None,
+        broken: Callable[[Break], object] = ignore,
+    ) -> Iterator[Chunk]:
         self.begun.append(at)
-        for part in read_through(path, at=at, seconds=seconds):
-            for begin in range(0, len(part.samples), RATE):
-                position = part.position + begin / RATE
-                if position >= self.fails_at:
-                    raise KeyboardInterrupt
-                self.seconds += 1
-                yield PieceOfSound(position, part.samples[begin : begin + RATE])
+        for chunk in read_blocks(path, at=at, seconds=seconds, size=1.0, broken=broken):
+            if chunk.position >= self.fails_at:
+                raise KeyboardInterrupt
+            self.seconds += 1
+            yield chunk
 
 
 @pytest.fixture(autouse=True)
@@ -155,3 +159,35 @@ def test_two_processes_may_make_the_same_frames_at_once(path: Path, tmp_path: Pa
     assert counts == [475] * 4
     kept = list((tmp_path / "cache").rglob("*"))
     assert not [one for one in kept if one.name.startswith(".making")]
+
+
+@pytest.mark.parametrize("again", [0, 2, 5])
+def test_breaks_are_kept_with_their_hour(tmp_path: Path, again: int) -> None:
+    path, cache = written(tmp_path / "x.wav", sound(9.5)), Cache(tmp_path / "cache")
+
+    def holed(
+        path: Path,
+        *,
+        at: float = 0.0,
+        seconds: float | None = None,
+        broken: Callable[[Break], object] = ignore,
+    ) -> Iterator[Chunk]:
+        for chunk in read_blocks(path, at=at, seconds=seconds, size=0.5):
+            if chunk.position in (1.0, 5.5, 9.0):
+                broken(Break(str(path), chunk.position, 0.5, "cannot be read"))
+            else:
+                yield chunk
+
+    file = frame_file(Source(path, RATE, holed), cache)
+    breaks = tuple(Break(str(path), at, 0.5, "cannot be read") for at in (1.0, 5.5, 9.0))
+    assert file.breaks == breaks
+    kept = sorted((tmp_path / "cache" / "frames").glob("*/*"))
+    for number in kept[again:]:
+        number.unlink()
+    found = frame_file(Source(path, RATE, holed), cache)
+    assert found.breaks == breaks
+    there = file.present(0, 475)
+    assert (~there).sum() == 75
+    assert not there[50:75].any()
+    assert not there[275:300].any()
+    assert len(file) == 450  # the last half second never came

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from earwitness.audio.logmel import ABSENT, PER_SECOND, log_mel
+from earwitness.audio.reading import Chunk
 from earwitness.models.framing import framed
-from models.recorded import RATE, Part, parts, sound
+from models.tones import RATE, parts, sound
 
 SECONDS = 2.0
 
@@ -25,7 +26,7 @@ def test_chunks_do_not_matter(cuts: list[int], rate: int) -> None:
 def test_frames_in_a_hole_are_absent_and_all_others_are_as_they_were(one: int, other: int) -> None:
     begin, end = sorted((one, other))
     samples = sound(SECONDS)
-    holed = [Part(0, samples[:begin]), Part(end / RATE, samples[end:])]
+    holed = [Chunk(0, samples[:begin]), Chunk(end / RATE, samples[end:])]
     found = np.concatenate(list(framed(holed, RATE)))
     hop, reach = RATE // PER_SECOND, 256
     whole = log_mel(samples, RATE)
@@ -42,7 +43,7 @@ def test_frames_in_a_hole_are_absent_and_all_others_are_as_they_were(one: int, o
 
 def test_samples_that_come_twice_count_once() -> None:
     samples = sound(SECONDS)
-    twice = [Part(0, samples[:9000]), Part(0.5, samples[4000:])]
+    twice = [Chunk(0, samples[:9000]), Chunk(0.5, samples[4000:])]
     assert np.array_equal(np.concatenate(list(framed(twice, RATE))), log_mel(samples, RATE))
 
 
@@ -53,5 +54,5 @@ def test_nothing_has_no_frames() -> None:
 @pytest.mark.parametrize("first", [1, 17])
 def test_a_stream_may_begin_anywhere(first: int) -> None:
     samples, at = sound(SECONDS), first * RATE // PER_SECOND
-    found = np.concatenate(list(framed([Part(at / RATE, samples[at:])], RATE, first)))
+    found = np.concatenate(list(framed([Chunk(at / RATE, samples[at:])], RATE, first)))
     assert np.array_equal(found, log_mel(samples, RATE)[first:])

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import count, takewhile
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from earwitness.audio.files import sound_library
+from earwitness.audio.ahead import ahead
+from earwitness.audio.decoders import Broken, Decoder, Samples, decoder_of
+from earwitness.audio.reading import Chunk, ignore, mono
+from earwitness.audio.recording import Break
 from earwitness.errors import UsageError
-
-MINUTE = 60.0
 
 
 class Piece(NamedTuple):
@@ -23,42 +22,53 @@ class Piece(NamedTuple):
     seconds: float
 
 
-class PieceOfSound(NamedTuple):
-    """Where it begins in the file, in seconds, and its samples, channels averaged."""
+def read_pieces(
+    path: Path, pieces: Iterator[Piece], *, broken: Callable[[Break], object] = ignore
+) -> Iterator[Chunk]:
+    """Pieces up to the first that begins behind the end of the file, decoded ahead in a thread.
 
-    position: float
-    samples: NDArray[np.float32]
+    Those that cannot be read are left out and told to ``broken``: what lies from the first of them
+    up to the next that can be read counts as one break.
+    """
+    return ahead(lambda: _pieces(path, pieces, broken), depth=16)
 
 
-def read_pieces(path: Path, pieces: Iterator[Piece]) -> Iterator[PieceOfSound]:
-    """Pieces up to the first that begins behind the end; those that cannot be read are left out."""
-    library = sound_library()
+def _pieces(
+    path: Path, pieces: Iterator[Piece], broken: Callable[[Break], object]
+) -> Iterator[Chunk]:
     try:
-        with library.SoundFile(path) as file:
-            for piece in pieces:
-                begin = round(piece.at * file.samplerate)
-                if begin >= file.frames:
-                    return
-                samples = _read(library, file, begin, round(piece.seconds * file.samplerate))
-                yield PieceOfSound(begin / file.samplerate, samples)
-    except library.SoundFileError as error:
+        decoder = decoder_of(path)
+    except Broken as error:
         raise UsageError(f"{path}: cannot be read: {error}") from error
-
-
-def _read(library: Any, file: Any, begin: int, count: int) -> NDArray[np.float32]:
-    """Samples of a piece, or none."""
+    facts, lost = decoder.facts, None
     try:
-        file.seek(begin)
-        samples = file.read(count, dtype="float32", always_2d=True)
-    except library.SoundFileError:
-        return np.zeros(0, np.float32)
-    return np.asarray(samples[:, 0] if samples.shape[1] == 1 else samples.mean(axis=1))
+        for piece in pieces:
+            begin = round(piece.at * facts.rate)
+            if begin >= facts.frames:
+                break
+            last = min(facts.frames, begin + round(piece.seconds * facts.rate))
+            samples, fault = _read(decoder, begin, last - begin)
+            if not len(samples):
+                lost = lost or (piece.at, fault)
+                continue
+            if lost:
+                broken(_break(path, *lost, piece.at))
+                lost = None
+            yield Chunk(begin / facts.rate, mono(samples))
+        if lost:
+            broken(_break(path, *lost, facts.seconds))
+    finally:
+        decoder.close()
 
 
-def read_through(
-    path: Path, *, at: float = 0.0, seconds: float | None = None
-) -> Iterator[PieceOfSound]:
-    """A file from a position on, minute by minute, to its end or for so many seconds."""
-    end = float("inf") if seconds is None else at + seconds
-    begins = takewhile(lambda begin: begin < end, count(at, MINUTE))
-    yield from read_pieces(path, (Piece(begin, min(MINUTE, end - begin)) for begin in begins))
+def _break(path: Path, at: float, fault: str, end: float) -> Break:
+    return Break(str(path), at, end - at, f"cannot be read for {end - at:.1f} s: {fault}")
+
+
+def _read(decoder: Decoder, begin: int, count: int) -> tuple[Samples, str]:
+    """Frames of a piece, or none and why."""
+    try:
+        decoder.seek(begin)
+        return decoder.read(count), "ends here"
+    except Broken as error:
+        return np.zeros((0, 1), np.float32), str(error)

@@ -9,22 +9,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.logmel import FORM, PER_SECOND
+from earwitness.audio.reading import read_blocks
+from earwitness.audio.recording import mended
 from earwitness.data import Damage, Progress, Recording, Stretch, no_progress
 from earwitness.errors import UsageError
 from earwitness.models.cached import Cache, Sealed, digest_of, find_cache, open_sealed, write_sealed
 from earwitness.models.codebook import PATCH, Codebook
 from earwitness.models.embedders import Embedder
 from earwitness.models.framed_files import frame_files
-from earwitness.models.frames import FrameFile, Read
+from earwitness.models.frames import Read, Source
 from earwitness.models.grid import FrameBlocks, grid
-from earwitness.models.heard import heard
+from earwitness.models.sounds import Cut, embed_sounds
 
 Floats = NDArray[np.float32]
 VERSION = 1  # of what is kept
@@ -45,6 +47,16 @@ class Blocks:
         return len(self.starts)
 
 
+class Work(NamedTuple):
+    """How blocks are made."""
+
+    block: float
+    sparse: bool
+    cache: Cache
+    read: Read
+    progress: Progress
+
+
 def blocks_of(
     recording: Recording,
     embedder: Embedder,
@@ -52,7 +64,7 @@ def blocks_of(
     block: float = 8.0,
     cache: Cache | None = None,
     sparse: bool = False,
-    read: Read | None = None,
+    read: Read = read_blocks,
     progress: Progress = no_progress,
 ) -> tuple[Blocks, Recording]:
     """Blocks, and the recording as it really was: what could not be read is missing from it.
@@ -61,46 +73,75 @@ def blocks_of(
     """
     if not block * PER_SECOND >= PATCH:
         raise UsageError(f"a block must be at least {PATCH / PER_SECOND:g} s, got {block:g}")
-    cache = cache or find_cache()
-    place = cache.folder / "blocks" / f"{_key(recording, embedder, block, sparse, cache)}.sealed"
+    work = Work(block, sparse, cache or find_cache(), read, progress)
+    place = work.cache.folder / "blocks" / f"{_key(recording, embedder, work)}.sealed"
     kept = open_sealed(place)
-    if kept is None:
-        files = frame_files(recording, cache=cache, sparse=sparse, read=read, progress=progress)
-        blocks, real = _made(recording, embedder, block, sparse, files)
-        _keep(place, blocks, real)
-        return blocks, real
-    return _kept(kept, recording)
+    if kept is not None:
+        return _kept(kept, recording)
+    blocks, real = _made(recording, embedder, work)
+    _keep(place, blocks, real)
+    return blocks, real
 
 
-def _key(recording: Recording, embedder: Embedder, block: float, sparse: bool, cache: Cache) -> str:
-    paths = {stretch.path: cache.digest(Path(stretch.path)) for stretch in recording.stretches}
-    stretches = [(one.path, one.at, one.start, one.seconds) for one in recording.stretches]
-    made = [VERSION, FORM, recording.rate, sparse, block, embedder.signature, paths, stretches]
+def _key(recording: Recording, embedder: Embedder, work: Work) -> str:
+    paths = sorted({stretch.path for stretch in recording.stretches})
+    made = [
+        VERSION,
+        FORM,
+        [work.block, work.sparse, embedder.signature],
+        [(path, work.cache.digest(Path(path))) for path in paths],
+        [recording.rate, recording.stretches, recording.damages, recording.notes],
+    ]
     return digest_of(msgspec.json.encode(made).decode())
 
 
-def _made(
-    recording: Recording,
-    embedder: Embedder,
-    block: float,
-    sparse: bool,
-    files: dict[str, FrameFile],
-) -> tuple[Blocks, Recording]:
-    real = recording if sparse else heard(recording, files)
-    rows = int(block * PER_SECOND + 1e-6)
-    day = FrameBlocks(grid(real, block), rows, files).with_frames(PATCH if sparse else rows - 1)
-    embedded = _embedded(day, embedder)
+def _made(recording: Recording, embedder: Embedder, work: Work) -> tuple[Blocks, Recording]:
+    rounds = 2 if embedder.takes == "sound" else 1
+    files = frame_files(
+        recording,
+        cache=work.cache,
+        sparse=work.sparse,
+        read=work.read,
+        progress=_share(work.progress, 0, rounds),
+    )
+    real = mended(recording, [one for file in files.values() for one in file.breaks])
+    rows = int(work.block * PER_SECOND + 1e-6)
+    needed = PATCH if work.sparse else rows - 1
+    day = FrameBlocks(grid(real, work.block), rows, files).with_frames(needed)
     starts = np.array([place.start for place in day.places], np.float64)
-    signature = f"{embedder.signature},block={block:g}{',sparse' * sparse}"
-    return Blocks(starts, block, *embedded, signature), real
+    signature = f"{embedder.signature},block={work.block:g}{',sparse' * work.sparse}"
+    return Blocks(starts, work.block, *_embedded(day, embedder, real.rate, work), signature), real
 
 
-def _embedded(day: FrameBlocks, embedder: Embedder) -> tuple[Floats, Floats, tuple[str, ...]]:
+def _embedded(
+    day: FrameBlocks, embedder: Embedder, rate: int, work: Work
+) -> tuple[Floats, Floats, tuple[str, ...]]:
     """Vectors of the embedder, and its classes, or those of the codebook if it knows none."""
-    own = embedder.embed(day)
+    if embedder.takes == "frames":
+        own = embedder.embed(day)
+    else:
+        told = _share(work.progress, 1, 2)
+        own = embed_sounds(
+            day.places,
+            embedder,
+            Cut(work.block, work.sparse),
+            lambda path: Source(Path(path), rate, work.read),
+            work.cache,
+            lambda done: told(done, len(day), done),
+        )
     known = Codebook().embed(day) if own.classes is None else own
     assert known.classes is not None
     return own.vectors, known.classes, known.class_names
+
+
+def _share(progress: Progress, before: int, rounds: int) -> Progress:
+    """One round of several that are equally long, told as so much of all of them."""
+
+    def told(done: int, total: int | None, cases: int) -> None:
+        every = None if total is None else rounds * total
+        progress(done + before * (total or 0), every, cases)
+
+    return told
 
 
 def _keep(place: Path, blocks: Blocks, real: Recording) -> None:

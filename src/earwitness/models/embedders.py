@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from earwitness.errors import UsageError, nearest
 from earwitness.models.codebook import Codebook
 from earwitness.models.embedded import Embedded
@@ -36,7 +39,31 @@ class FrameEmbedder(Protocol):
         """A row a block."""
 
 
-Embedder = FrameEmbedder
+class SoundEmbedder(Protocol):
+    """Takes sound."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def signature(self) -> str:
+        """All parameters in one line, with the hash of the weights."""
+
+    @property
+    def takes(self) -> Literal["sound"]: ...
+
+    @property
+    def rate(self) -> int:
+        """Samples a second that it wants."""
+
+    def embed(self, sounds: NDArray[np.float32], /) -> Embedded:
+        """A row a block; a row of samples is a block, or the middle of it where it is sparse.
+
+        It must not matter which blocks come together.
+        """
+
+
+Embedder = FrameEmbedder | SoundEmbedder
 
 DEFAULT = "codebook"
 EMBEDDERS: Mapping[str, Callable[[], Embedder]] = {"codebook": Codebook, "log-mel": LogMel}

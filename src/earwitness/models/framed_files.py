@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from earwitness.audio.reading import read_blocks
 from earwitness.data import Progress, Recording, no_progress
 from earwitness.models.cached import Cache, find_cache
 from earwitness.models.frames import FrameFile, Read, Source, frame_file
@@ -15,7 +16,7 @@ def frame_files(
     *,
     cache: Cache | None = None,
     sparse: bool = False,
-    read: Read | None = None,
+    read: Read = read_blocks,
     progress: Progress = no_progress,
 ) -> dict[str, FrameFile]:
     """Frames of every file of a recording, by its path; progress is in bytes, and in files."""
@@ -28,7 +29,7 @@ def frame_files(
     for path, end in ends.items():
         before = sum(sizes[other] for other in found)
         told = _teller(progress, before, sizes[path], sum(sizes.values()), len(found), end)
-        source = Source(Path(path), recording.rate, read or _reader())
+        source = Source(Path(path), recording.rate, read)
         found[path] = frame_file(source, cache, sparse=sparse, told=told)
     return found
 
@@ -43,9 +44,3 @@ def _teller(
         progress(before + int(share * size), total, files)
 
     return told
-
-
-def _reader() -> Read:
-    from earwitness.audio.pieces import read_through
-
-    return read_through

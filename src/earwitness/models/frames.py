@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 from earwitness.audio.logmel import ABSENT, BANDS, FORM, PER_SECOND, WINDOW, Bytes
 from earwitness.audio.pieces import Piece, read_pieces
+from earwitness.audio.reading import Chunk, ignore, read_blocks
+from earwitness.audio.recording import Break
 from earwitness.models.cached import Cache, open_sealed, write_sealed
-from earwitness.models.framing import Chunk, framed
+from earwitness.models.framing import framed
 
 HOUR = 3600 * PER_SECOND  # frames of a shard
 EVERY, KEPT = 8.0, 2.0  # seconds: sparse frames keep the middle of each
@@ -26,17 +28,25 @@ Told = Callable[[float], None]
 
 
 class Read(Protocol):
-    """Reads the sound of a file from a position on, in order, passing over what is damaged."""
+    """Reads a file from a position on, in order; what it must pass over it tells to ``broken``."""
 
     def __call__(
-        self, path: Path, /, *, at: float = 0.0, seconds: float | None = None
+        self,
+        path: Path,
+        /,
+        *,
+        at: float = 0.0,
+        seconds: float | None = None,
+        broken: Callable[[Break], object] = ignore,
     ) -> Iterable[Chunk]: ...
 
 
 class ReadPieces(Protocol):
     """Reads pieces of a file one after another, up to the first that begins behind its end."""
 
-    def __call__(self, path: Path, pieces: Iterator[Piece], /) -> Iterable[Chunk]: ...
+    def __call__(
+        self, path: Path, pieces: Iterator[Piece], /, *, broken: Callable[[Break], object] = ignore
+    ) -> Iterable[Chunk]: ...
 
 
 class Source(NamedTuple):
@@ -44,15 +54,16 @@ class Source(NamedTuple):
 
     path: Path
     rate: int
-    read: Read
+    read: Read = read_blocks
     pieces: ReadPieces = read_pieces
 
 
 @dataclass(frozen=True, slots=True)
 class FrameFile:
-    """All frames of a file, in shards of an hour."""
+    """All frames of a file, in shards of an hour, and what of it could not be read."""
 
     shards: tuple[Bytes, ...]
+    breaks: tuple[Break, ...] = ()
 
     def __len__(self) -> int:
         return sum(len(shard) for shard in self.shards)
@@ -80,15 +91,17 @@ def frame_file(
     """Frames of a file: those that are kept, and the rest made; ``told`` of seconds read."""
     folder = cache.folder / "frames" / _key(cache.digest(source.path), sparse)
     shards: list[Bytes] = []
+    breaks: list[Break] = []
     while True:
         found = open_sealed(_place(folder, len(shards)))
         if found is None:
             _make(source, folder, len(shards), sparse, told)
             continue
         shards.append(found.arrays[0])
+        breaks += [Break(str(source.path), *one) for one in found.facts["breaks"]]
         told(len(shards) * HOUR / PER_SECOND)
         if found.facts["last"]:
-            return FrameFile(tuple(shards))
+            return FrameFile(tuple(shards), tuple(breaks))
 
 
 def _key(digest: str, sparse: bool) -> str:
@@ -102,10 +115,14 @@ def _place(folder: Path, number: int) -> Path:
 def _make(source: Source, folder: Path, number: int, sparse: bool, told: Told) -> None:
     """Shards from a number on, up to one that is there."""
     begin = number * HOUR / PER_SECOND
-    stream = _frames(source, number * HOUR, sparse)
+    breaks: list[Break] = []
+    stream = _frames(source, number * HOUR, sparse, breaks)
     for shard, last in _shards(stream, lambda frames: told(begin + frames / PER_SECOND)):
-        write_sealed(_place(folder, number), {"last": last}, [shard])
         number += 1
+        own = [one for one in breaks if last or one.at < number * HOUR / PER_SECOND]
+        del breaks[: len(own)]  # in one step: the reader's thread may add to it
+        facts = {"last": last, "breaks": [one[1:] for one in own]}
+        write_sealed(_place(folder, number - 1), facts, [shard])
         if not last and open_sealed(_place(folder, number)) is not None:
             break
     stream.close()
@@ -127,13 +144,16 @@ def _shards(stream: Iterator[Bytes], told: Told) -> Iterator[tuple[Bytes, bool]]
     yield np.concatenate([np.zeros((0, BANDS), np.uint8), *held]), True
 
 
-def _frames(source: Source, first: int, sparse: bool) -> Generator[Bytes]:
-    """Frames of a file from one on."""
-    at = first / PER_SECOND
+def _frames(
+    source: Source, first: int, sparse: bool, breaks: list[Break]
+) -> Generator[Bytes, None, None]:
+    """Frames of a file from one on; breaks come to the list in their order."""
+    at, path = first / PER_SECOND, source.path
     if sparse:
-        pieces = source.pieces(source.path, _middles(at))
-        return framed(pieces, source.rate, first)
-    return framed(source.read(source.path, at=at), source.rate, first)
+        chunks = source.pieces(path, _middles(at), broken=breaks.append)
+    else:
+        chunks = source.read(path, at=at, broken=breaks.append)
+    return framed(chunks, source.rate, first)
 
 
 def _middles(at: float) -> Iterator[Piece]:

@@ -6,7 +6,6 @@ Every frame stands at its own place in the file, whatever the chunks; those in a
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
-from typing import Protocol
 
 import numpy as np
 
@@ -20,19 +19,10 @@ from earwitness.audio.logmel import (
     frames_within,
     kernel,
 )
+from earwitness.audio.reading import Chunk
 
 
-class Chunk(Protocol):
-    """Samples of one channel, and the position in the file of the first, in seconds."""
-
-    @property
-    def position(self) -> float: ...
-
-    @property
-    def samples(self) -> Floats: ...
-
-
-def framed(chunks: Iterable[Chunk], rate: int, first: int = 0) -> Generator[Bytes]:
+def framed(chunks: Iterable[Chunk], rate: int, first: int = 0) -> Generator[Bytes, None, None]:
     """Frames from ``first`` on, in order and without a gap, a few seconds of them at a time."""
     held = Held(rate, first)
     for chunk in chunks:

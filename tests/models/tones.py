@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import soundfile
 
 from earwitness.audio.logmel import Floats
+from earwitness.audio.reading import Chunk
 from earwitness.data import Recording, Stretch
 
 RATE = 8000
-
-
-class Part(NamedTuple):
-    """Samples at a position."""
-
-    position: float
-    samples: Floats
 
 
 def sound(seconds: float, rate: int = RATE, seed: int = 0) -> Floats:
@@ -49,7 +42,7 @@ def recording(*paths: Path, rate: int = RATE, gap: float = 0.0) -> Recording:
     return Recording("test", tuple(stretches), start - gap, rate, 1)
 
 
-def parts(samples: Floats, cuts: list[int], rate: int = RATE) -> Iterator[Part]:
+def parts(samples: Floats, cuts: list[int], rate: int = RATE) -> Iterator[Chunk]:
     """Sound in chunks that are cut at places."""
     for begin, end in zip([0, *cuts], [*cuts, len(samples)], strict=True):
-        yield Part(begin / rate, samples[begin:end])
+        yield Chunk(begin / rate, samples[begin:end])
