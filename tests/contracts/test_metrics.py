@@ -12,11 +12,12 @@ import pytest
 from examples.metric.offset import Offset
 
 from earwitness.api.tasks import TASKS
-from earwitness.data import Case, Chapters, Item, Key, Summary
+from earwitness.data import Case, Chapters, Item, Key, Pick, Skim, Summary
 from earwitness.errors import UsageError
 from earwitness.metrics import METRICS, Metric, find
 from earwitness.metrics.chapters.pairs import ChapterMeans
 from earwitness.metrics.pairs import PairMetric
+from stats.skims.days import made
 from support import columns, nasty
 
 EVERY: dict[str, type[Metric]] = {**METRICS, "offset": Offset}  # and the example in CONTRIBUTING.md
@@ -33,7 +34,19 @@ def cases(kind: type[Metric]) -> list[Case]:
     if kind.task == "summaries":
         rng = random.Random(5)
         return [summary_case(rng, f"item {n}", 1) for n in range(40)]
+    if kind.task == "skims":
+        return [skim_case(n, 1) for n in range(12)]
     return chapter_cases()
+
+
+def skim_case(seed: int, days: int) -> Case:
+    """A skim of a day that may have no blocks, by picks that may be none or lie anywhere."""
+    rng = np.random.default_rng(seed)
+    blocks = 0 if seed == 3 else 60
+    known = tuple(made(seed + 100 * day, blocks, gaps=True) for day in range(days))
+    starts = rng.uniform(0, 500, seed % 6).round(1).tolist()
+    picks = tuple(Pick(start, rng.choice([4.0, 8.0, 20.0])) for start in starts)
+    return Case(Key(f"item {seed}", "s"), Item(480.0), Skim(picks), known)
 
 
 def summary_case(rng: random.Random, item: str, people: int) -> Case:
@@ -93,6 +106,8 @@ def with_several(kind: type[Metric], rng: random.Random) -> list[Case]:
     """Cases with two to four references each."""
     if kind.task == "summaries":
         return [summary_case(rng, f"item {n}", rng.randint(2, 4)) for n in range(40)]
+    if kind.task == "skims":
+        return [skim_case(n, rng.randint(2, 4)) for n in range(12)]
     found = []
     for case in chapter_cases():
         more = [nasty(rng, 6.0, 30)["reference"] for _ in range(rng.randint(1, 3))]

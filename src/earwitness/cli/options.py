@@ -13,6 +13,8 @@ from earwitness.data import Map
 from earwitness.engines import in_process, processes
 from earwitness.errors import nearest
 from earwitness.formats.records import OnError
+from earwitness.formats.skims import SkimLines
+from earwitness.formats.summaries import SummaryLines
 from earwitness.metrics import METRICS
 from earwitness.report import FORMS
 from earwitness.text.clock import CLOCKS
@@ -82,8 +84,9 @@ SHARED = {
         "--baseline",
         "baselines",
         multiple=True,
-        type=click.Choice(["lead", "random"]),
-        help="Also score this baseline (summaries); may be given several times.",
+        type=click.Choice([*dict.fromkeys((*SummaryLines.baselines, *SkimLines.baselines))]),
+        help="Also score this baseline (lead and random: summaries; all but lead: skims); may be "
+        "given several times.",
     ),
     "draws": click.option("--draws", default=1000, show_default=True, help="Bootstrap draws."),
     "level": click.option(

@@ -14,6 +14,7 @@ from earwitness.metrics.chapters import (
     TitleOverlap,
     WordErrorRate,
 )
+from earwitness.metrics.skims import SkimMeasures
 from earwitness.metrics.summaries import (
     Bleu,
     KeptWords,
@@ -45,6 +46,7 @@ METRICS: dict[str, type[Metric]] = {
     "bleu": Bleu,
     "rouge": Rouge,
     "bertscore": SummaryBertScore,
+    "skims": SkimMeasures,
 }
 
 __all__ = ["METRICS", "Metric", "Views", "find"]

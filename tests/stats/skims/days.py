@@ -12,12 +12,21 @@ from hypothesis import strategies as st
 from earwitness.stats.skims.day import Day
 
 
-def made(seed: int, blocks: int, numbers: int = 3, classes: int = 4, gaps: bool = False) -> Day:
-    """A day of few blocks of 8 s; with gaps, some blocks were never recorded."""
+def made(
+    seed: int,
+    blocks: int,
+    *,
+    numbers: int = 3,
+    classes: int = 4,
+    gaps: bool = False,
+    drift: float = 0.0,
+) -> Day:
+    """A day of few blocks of 8 s; with gaps, some were never recorded; it may drift away."""
     rng = np.random.default_rng(seed)
     starts = np.arange(2 * blocks if gaps else blocks) * 8.0
     starts = np.sort(rng.choice(starts, blocks, replace=False))
     vectors = rng.normal(size=(blocks, numbers)).round(2)
+    vectors[:, 0] += drift * np.linspace(0, 1, blocks)
     return Day.of(starts, 8.0, vectors, rng.random((blocks, classes)).round(2))
 
 

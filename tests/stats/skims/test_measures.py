@@ -138,12 +138,16 @@ def test_picks_between_blocks_have_a_share_of_each() -> None:
     assert heard(day, [(900.0, 8.0)]) is None
 
 
-def test_what_is_empty_is_undefined() -> None:
+def test_nothing_has_nothing_of_a_day_and_of_no_day_all_is_undefined() -> None:
     day = made(1, 10)
     measured, nothing = Measured(day), heard_rows(day, [])
-    assert math.isnan(measured.tc(nothing))
-    assert math.isnan(measured.sd(nothing))
-    assert measured.coverage(nothing) == 0
+    assert measured.tc(nothing) == measured.sd(nothing) == measured.coverage(nothing) == 0
+    assert measured.agreement(nothing) == 0
+    assert math.isnan(measured.distance(nothing))
+    never = Measured(made(1, 0))
+    assert math.isnan(never.tc(nothing))
+    assert math.isnan(never.sd(nothing))
+    assert math.isnan(never.coverage(nothing))
     same = Day.of([0.0, 8.0], 8.0, [[1.0], [1.0]], [[0.0], [0.0]])
     assert Measured(same).tc(heard_rows(same, [0])) == 1
     assert math.isnan(Measured(same).sd(heard_rows(same, [0])))

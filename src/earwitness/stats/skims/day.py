@@ -20,7 +20,7 @@ PERIOD = 900.0
 CLOSE = 1e-6  # of a period: times that are so close to the next one belong to it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Day:
     """Blocks in the order of time: when each begins, its vector, its classes from 0 to 1.
 

@@ -78,6 +78,11 @@ def over(top: float, bottom: float) -> float:
     return top / bottom
 
 
+def _highest(skim: Heard) -> Floats:
+    """Of every class in a skim."""
+    return np.asarray(skim.classes.max(axis=0, initial=0.0), np.float64)
+
+
 class Measured:
     """Everything about skims of one day, with what belongs to the day alone computed once."""
 
@@ -93,7 +98,7 @@ class Measured:
 
     def agreement(self, skim: Heard) -> float:
         """Of classes with those of the day."""
-        return msiou(skim.classes.max(axis=0), self.maxima) if len(skim.classes) else float("nan")
+        return msiou(_highest(skim), self.maxima)
 
     def calibrations(self, picks: int) -> tuple[float, float]:
         """The distance and the agreement of the calibrations of so many picks."""
@@ -104,21 +109,20 @@ class Measured:
         return self._calibrations[picks]
 
     def tc(self, skim: Heard) -> float:
-        """Temporal consistency: DTW(calibration) / DTW(skim)."""
+        """Temporal consistency: DTW(calibration) / DTW(skim); 0 of nothing, which is far away."""
         if not len(skim.vectors):
-            return float("nan")
+            return 0.0 if len(self.day) else float("nan")
         return over(self.calibrations(len(skim.vectors))[0], self.distance(skim))
 
     def sd(self, skim: Heard) -> float:
-        """Source diversity: msIoU(skim) / msIoU(calibration)."""
+        """Source diversity: msIoU(skim) / msIoU(calibration); 0 of nothing."""
         if not len(skim.classes):
-            return float("nan")
+            return 0.0 if len(self.day) else float("nan")
         return over(self.agreement(skim), self.calibrations(len(skim.classes))[1])
 
     def coverage(self, skim: Heard) -> float:
         """Of class maxima."""
-        found = skim.classes.max(axis=0) if len(skim.classes) else np.zeros(len(self.maxima))
-        return coverage(found, self.maxima)
+        return coverage(_highest(skim), self.maxima)
 
 
 def tc(day: Day, skim: Heard, period: float = PERIOD) -> float:

@@ -1,0 +1,142 @@
+"""What lines of skims mean: a recording or the blocks of one, and picks of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from msgspec import UNSET
+
+from earwitness.data import Pick, Recording, Skim
+from earwitness.errors import EarwitnessError, InputError
+from earwitness.formats.check import Fault
+from earwitness.formats.skims.layouts import Content, Reference
+from earwitness.stats.skims.day import Day
+
+BLOCK = 8.0
+NEEDED = "starts, seconds, vectors and classes"
+WAYS = ("picks", "times", "audio")
+
+
+def beside(folder: Path | None, name: str) -> Path:
+    """A path as it is seen from the file that names it."""
+    return Path(name) if folder is None else folder / name
+
+
+def recorded(record: Reference, folder: Path | None) -> Recording | Day | list[Fault]:
+    """What a skim is measured against, or what is wrong with it."""
+    if record.recording is UNSET and record.blocks is UNSET:
+        return [Fault("recording", "missing", "name its files or folder, or blocks")]
+    if record.recording is not UNSET and record.blocks is not UNSET:
+        return [Fault("blocks", "there is a recording, too", "keep one")]
+    if record.blocks is not UNSET:
+        given = _clock(record)
+        faults = [Fault(name, "not with blocks, which have their times") for name in given]
+        return faults or blocks_from(beside(folder, record.blocks))
+    try:
+        return _recording(record, folder)
+    except InputError as error:
+        return [Fault("recording", str(problem)) for problem in error.problems]
+    except (EarwitnessError, OSError) as error:
+        return [Fault("recording", str(error))]
+
+
+def _clock(record: Reference) -> list[str]:
+    """What is said about the clock of a recording."""
+    names = ("start", "zone", "hour_gap")
+    return [name for name in names if getattr(record, name) is not UNSET]
+
+
+def _recording(record: Reference, folder: Path | None) -> Recording:
+    from earwitness.audio.recording import recording_of
+
+    assert record.recording is not UNSET
+    names = [record.recording] if isinstance(record.recording, str) else record.recording
+    paths = [beside(folder, name) for name in names]
+    given: dict[str, Any] = {name: getattr(record, name) for name in _clock(record)}
+    found: Recording = recording_of(paths, name=str(record.item), **given)
+    return found
+
+
+def blocks_from(path: Path) -> Day | list[Fault]:
+    """Blocks that somebody else embedded: arrays in a file of NumPy's."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (OSError, ValueError) as error:
+        return [Fault("blocks", f"{path}: cannot be read: {error}", "write it with numpy.savez")]
+    if missing := [name for name in NEEDED.replace(" and", ",").split(", ") if name not in arrays]:
+        return [Fault("blocks", f"{path}: has no {', '.join(missing)}", f"it needs {NEEDED}")]
+    told = _misshapen(arrays)
+    if told:
+        return [Fault("blocks", f"{path}: {told}")]
+    return Day.of(arrays["starts"], float(arrays["seconds"]), arrays["vectors"], arrays["classes"])
+
+
+def _misshapen(arrays: dict[str, Any]) -> str:
+    """What is wrong with arrays, if anything is."""
+    starts, vectors, classes = (arrays[name] for name in ("starts", "vectors", "classes"))
+    kinds = [one.dtype.kind in "fiu" for one in (*arrays.values(), starts)]
+    if not all(kinds) or (starts.ndim, vectors.ndim, classes.ndim) != (1, 2, 2):
+        return "starts must be a row of numbers, vectors and classes tables of numbers"
+    if len({len(starts), len(vectors), len(classes)}) > 1:
+        return f"{len(starts)} starts, {len(vectors)} vectors and {len(classes)} classes"
+    if arrays["seconds"].size != 1 or not float(arrays["seconds"]) > 0:
+        return "seconds must be one number over 0"
+    if not all(np.isfinite(one).all() for one in (starts, vectors, classes)):
+        return "numbers must be finite"
+    if len(starts) and float(np.min(np.diff(starts), initial=np.inf)) <= 0:
+        return "starts must grow"
+    if classes.size and not 0 <= float(classes.min()) <= float(classes.max()) <= 1:
+        return "classes must be from 0 to 1"
+    return ""
+
+
+def skim_of(content: Content, of: Recording | Day, folder: Path | None) -> Skim | list[Fault]:
+    """Picks, or all that is wrong with them."""
+    given = [name for name in WAYS if getattr(content, name) is not UNSET]
+    if len(given) != 1:
+        told = f"has {' and '.join(given)}" if given else "has no picks"
+        return [Fault("output", told, "give one of picks, times, audio")]
+    if content.block is not UNSET and given != ["times"]:
+        return [Fault("output.block", f"not with {given[0]}", "give it with times")]
+    if content.audio is not UNSET:
+        return _found(beside(folder, content.audio), of)
+    picks = content.picks
+    if picks is UNSET:
+        assert content.times is not UNSET
+        block = BLOCK if content.block is UNSET else content.block
+        picks = [(time, block) for time in content.times]
+    faults = [
+        Fault(f"output.{given[0]}[{place}]", told)
+        for place, (start, seconds) in enumerate(picks)
+        if (told := _outside(start, seconds, of))
+    ]
+    return faults or Skim(tuple(Pick(start, seconds) for start, seconds in picks))
+
+
+def _outside(start: float, seconds: float, of: Recording | Day) -> str:
+    """What is wrong with where a pick lies."""
+    length = of.length if isinstance(of, Day) else of.seconds
+    if start < 0 or start >= length:
+        return f"{start:g} s is not in the recording, which has {length:g} s"
+    if isinstance(of, Day):
+        return ""
+    over = [min(one.end, start + seconds) - max(one.start, start) for one in of.stretches]
+    return "" if max(over, default=0) > 0 else f"nothing was recorded at {start:g} s"
+
+
+def _found(path: Path, of: Recording | Day) -> Skim | list[Fault]:
+    """A skim that is given as sound, by its picks in the recording."""
+    if isinstance(of, Day):
+        return [Fault("output.audio", "cannot be found in blocks", "name the recording itself")]
+    from earwitness.audio.files import read_sound
+    from earwitness.audio.matching import find_picks
+
+    try:
+        sound = read_sound(path)
+        found: Skim = find_picks(sound.samples, sound.rate, of)
+    except (EarwitnessError, OSError) as error:
+        return [Fault("output.audio", str(error))]
+    return found if found.picks else [Fault("output.audio", f"{path}: not in the recording")]

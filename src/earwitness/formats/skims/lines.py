@@ -1,0 +1,119 @@
+"""Lines of skims: outputs, joined with the recordings that they are of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from earwitness.data import Case, Cases, Item, Key, Pick, Recording, Skim
+from earwitness.formats.check import Fault
+from earwitness.formats.lines import Lines
+from earwitness.formats.seen import hash_names
+from earwitness.formats.skims.contents import recorded, skim_of
+from earwitness.formats.skims.layouts import OUTPUTS, REFERENCES, Content, Reference
+from earwitness.metrics import Metric
+from earwitness.metrics.cases import CaseList
+from earwitness.metrics.skims.days import day_of
+from earwitness.stats.skims.day import Day, Ints
+from earwitness.stats.skims.measures import calibration_sd, calibration_tc
+from earwitness.summarizers.skims import Plan, pick
+
+OWN_BLOCKS = "blocks of their own"
+Rows = Callable[[Day, Plan], Ints | tuple[int, ...]]
+BASELINES: Mapping[str, Rows] = {
+    "downsampling": lambda day, plan: pick(day, plan, "downsampling").rows,
+    "random": lambda day, plan: pick(day, plan, "random").rows,
+    "calibration_tc": lambda day, plan: calibration_tc(day, plan.picks),
+    "calibration_sd": lambda day, plan: calibration_sd(day, plan.picks),
+}
+
+
+@dataclass(frozen=True)
+class SkimLines(Lines):
+    """Paths are seen from the files that name them; baselines hear through an embedder."""
+
+    outputs_in: Path | None = None
+    references_in: Path | None = None
+    embedder: str = "codebook"
+    block: float = 8.0
+
+    outputs = OUTPUTS
+    references = REFERENCES
+    failed = Skim(())
+    nothing = {"picks": []}  # noqa: RUF012
+    if_nothing = "write an empty list if it has no picks"
+    baselines = tuple(BASELINES)
+
+    @property
+    def signature(self) -> str:
+        return ""
+
+    def output(self, record: Content, cases: Cases, row: int) -> Skim | list[Fault]:
+        return skim_of(record, cases[row].references[0], self.outputs_in)
+
+    def reference(self, record: Reference, names: Sequence[str]) -> tuple[list[Any], list[Fault]]:
+        """The recording; it must be there, but is not decoded yet."""
+        del names
+        found = recorded(record, self.references_in)
+        return ([], found) if isinstance(found, list) else ([found], [])
+
+    def of_references(
+        self, records: Sequence[Reference], resolved: Sequence[list[Any]]
+    ) -> CaseList:
+        return CaseList(
+            Case(Key(str(record.item), ""), Item(_length(one)), self.failed, (one,))
+            for record, (one,) in zip(records, resolved, strict=True)
+        )
+
+    def join(self, cases: Cases, systems: list[str], outputs: Sequence[Skim]) -> CaseList:
+        rows = zip(cases, systems, outputs, strict=True)
+        return CaseList(
+            Case(Key(case.key.item, system), case.item, output, case.references)
+            for case, system, output in rows
+        )
+
+    def fields(self, case: Cases, row: int) -> dict[str, Any]:
+        return {"duration": case[row].item.duration}
+
+    def remarks(self, cases: Cases, resolved: Sequence[Any], *, references: bool) -> Counter[str]:
+        """Items whose blocks were embedded by somebody else, and what recordings have to say."""
+        del cases
+        if not references:
+            return Counter()
+        said = Counter(note for one in resolved if isinstance(one, Recording) for note in one.notes)
+        said[OWN_BLOCKS] = sum(isinstance(one, Day) for one in resolved)
+        return +said
+
+    def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
+        del metrics
+        for said, number in remarks.items():
+            if said == OWN_BLOCKS:
+                items = "item has" if number == 1 else "items have"
+                yield f"{number:,} {items} {OWN_BLOCKS}, for which embedder and block say nothing"
+            else:
+                yield said
+
+    def baseline(self, name: str, cases: Cases, seed: int) -> list[Skim]:
+        """Twelve picks of every item, as published."""
+        if name not in self.baselines:
+            return list(super().baseline(name, cases, seed))
+        hashes = hash_names(list(cases.items)).tolist()
+        return [
+            self._baseline(name, case, [seed, one]) for case, one in zip(cases, hashes, strict=True)
+        ]
+
+    def _baseline(self, name: str, case: Case, seeds: list[int]) -> Skim:
+        day = day_of(case.references[0], self.embedder, self.block)
+        seed = int(np.random.SeedSequence(seeds).generate_state(1)[0])
+        rows = BASELINES[name](day, Plan(block=day.seconds, overlap=0.0, seed=seed))
+        starts = day.starts[np.asarray(rows, np.int64)].tolist()
+        return Skim(tuple(Pick(start, day.seconds) for start in starts))
+
+
+def _length(one: Recording | Day) -> float:
+    return one.length if isinstance(one, Day) else one.seconds

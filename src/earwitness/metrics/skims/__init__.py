@@ -1,0 +1,5 @@
+"""Metrics of skims, a file a family."""
+
+from earwitness.metrics.skims.skims import SkimMeasures
+
+__all__ = ["SkimMeasures"]

@@ -1,0 +1,189 @@
+"""Lines of skims: what they mean, and everything that is wrong with them at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from earwitness.api.tasks import TASKS, task_of
+from earwitness.data import Recording, Stretch
+from earwitness.formats.check import Fault
+from earwitness.formats.records import Layout
+from earwitness.formats.skims import contents
+from earwitness.formats.skims.contents import blocks_from, recorded, skim_of
+from earwitness.formats.skims.layouts import OUTPUTS, REFERENCES, Content, Reference
+from earwitness.formats.source import Block, Source
+from earwitness.stats.skims.day import Day
+from stats.skims.days import made
+
+RECORDING = Recording(
+    "day",
+    (Stretch("a.flac", 0, 0, 3600), Stretch("b.flac", 0, 7200, 3600)),
+    10800,
+    32000,
+    1,
+)
+
+
+def parsed(layout: Layout[Any], line: dict[str, Any]) -> list[str]:
+    """Which fields of a line are at fault; the fast decoder finds some where the check does."""
+    text = json.dumps(line).encode()
+    _, found = next(iter(layout.read(Block("file", 1, [text], 0))))
+    faults = [one.field for one in layout.faults(text)[1]]
+    assert isinstance(found, bytes) == bool(faults)
+    return faults
+
+
+def picks(content: Content, of: Recording | Day = RECORDING) -> Any:
+    found = skim_of(content, of, None)
+    return found if isinstance(found, list) else [(p.start, p.seconds) for p in found.picks]
+
+
+def test_picks_and_times_are_the_same_skim() -> None:
+    assert picks(Content(picks=[(8.0, 8.0), (0.0, 4.0)])) == [(8.0, 8.0), (0.0, 4.0)]
+    assert picks(Content(times=[8.0, 0.0])) == [(8.0, 8.0), (0.0, 8.0)]
+    assert picks(Content(times=[8.0], block=2.0)) == [(8.0, 2.0)]
+    assert picks(Content(picks=[])) == []
+
+
+def test_every_pick_that_is_nowhere_is_told() -> None:
+    assert picks(Content(picks=[(-1.0, 8.0), (3596.0, 8.0), (5000.0, 8.0), (10800.0, 8.0)])) == [
+        Fault("output.picks[0]", "-1 s is not in the recording, which has 10800 s"),
+        Fault("output.picks[2]", "nothing was recorded at 5000 s"),
+        Fault("output.picks[3]", "10800 s is not in the recording, which has 10800 s"),
+    ]
+    assert picks(Content(times=[490.0]), made(1, 60)) == [
+        Fault("output.times[0]", "490 s is not in the recording, which has 480 s")
+    ]
+
+
+def test_a_skim_is_given_in_one_way() -> None:
+    assert [one.message for one in picks(Content())] == ["has no picks"]
+    both = picks(Content(times=[1.0], audio="a.wav"))
+    assert [one.message for one in both] == ["has times and audio"]
+    assert [one.field for one in picks(Content(picks=[], block=8.0))] == ["output.block"]
+    assert [one.field for one in picks(Content(audio="a.wav"), made(1, 9))] == ["output.audio"]
+
+
+@pytest.mark.parametrize(
+    ("output", "faults"),
+    [
+        ({"picks": [[1, 8], [2.5, 4]]}, []),
+        ({"times": [], "block": 8}, []),
+        ({"audio": "a.flac"}, []),
+        ({"picks": [[1, 0]]}, ["output.picks[0][1]"]),
+        ({"picks": [1, [2]]}, ["output.picks[0]", "output.picks[1]"]),
+        ({"times": ["1:00"]}, ["output.times[0]"]),
+        ({"audio": "", "block": -1}, ["output.block", "output.audio"]),
+        ({"picks": [], "z": 1}, ["output.z"]),
+        ([], ["output"]),
+    ],
+)
+def test_outputs_are_checked(output: Any, faults: list[str]) -> None:
+    assert parsed(OUTPUTS, {"item": "a", "system": "s", "output": output}) == faults
+
+
+@pytest.mark.parametrize(
+    ("fields", "faults"),
+    [
+        ({"recording": "day.flac"}, []),
+        ({"recording": ["a.wav", "b.wav"], "start": "x", "zone": "UTC", "hour_gap": 5}, []),
+        ({"blocks": "day.npz", "meta": {"site": 1}}, []),
+        ({"recording": []}, ["recording"]),
+        ({"recording": ["", 1]}, ["recording[0]", "recording[1]"]),
+        ({"recording": 5, "hour_gap": -1}, ["recording", "hour_gap"]),
+        ({"recording": "d", "references": [{}]}, ["references"]),
+        ({"start": 5, "zone": 1, "blocks": ""}, ["start", "zone", "blocks"]),
+    ],
+)
+def test_references_are_checked(fields: dict[str, Any], faults: list[str]) -> None:
+    assert parsed(REFERENCES, {"item": "a", **fields}) == faults
+
+
+def test_a_recording_is_sought_beside_the_file_that_names_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[Any] = []
+
+    def taken(record: Reference, folder: Path | None) -> Recording:
+        asked.append((record.start, folder))
+        return RECORDING
+
+    monkeypatch.setattr(contents, "_recording", taken)
+    found = recorded(Reference("a", recording="day.flac", start="2025-07-22T06:00"), tmp_path)
+    assert found is RECORDING
+    assert asked == [("2025-07-22T06:00", tmp_path)]
+    assert contents.beside(tmp_path, "day.flac") == tmp_path / "day.flac"
+    assert contents.beside(tmp_path, "/day.flac") == Path("/day.flac")
+
+
+def faults_of(found: Any) -> list[str]:
+    assert isinstance(found, list)
+    return [f"{one.field}: {one.message}" for one in found]
+
+
+def test_an_item_has_a_recording_or_blocks() -> None:
+    assert faults_of(recorded(Reference("a"), None)) == ["recording: missing"]
+    both = Reference("a", recording="d", blocks="d.npz")
+    assert faults_of(recorded(both, None)) == ["blocks: there is a recording, too"]
+    timed = Reference("a", blocks="d.npz", start="x", hour_gap=5.0)
+    told = "not with blocks, which have their times"
+    assert faults_of(recorded(timed, None)) == [f"start: {told}", f"hour_gap: {told}"]
+
+
+def write_blocks(path: Path, day: Day, **other: Any) -> Path:
+    arrays: dict[str, Any] = {
+        "starts": day.starts,
+        "seconds": day.seconds,
+        "vectors": day.vectors,
+        "classes": day.classes,
+    }
+    kept = {name: value for name, value in (arrays | other).items() if value is not None}
+    np.savez(path, **kept)
+    return path
+
+
+def test_blocks_are_read_as_they_were_written(tmp_path: Path) -> None:
+    day = made(3, 20, gaps=True)
+    found = blocks_from(write_blocks(tmp_path / "a.npz", day))
+    assert isinstance(found, Day)
+    assert np.array_equal(found.vectors, day.vectors)
+    assert (found.seconds, found.length) == (day.seconds, day.length)
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        ({"classes": None, "starts": None}, "has no starts, classes"),
+        ({"starts": np.zeros((20, 1))}, "starts must be a row of numbers"),
+        ({"vectors": np.full((20, 3), "a")}, "starts must be a row of numbers"),
+        ({"vectors": np.zeros((19, 3))}, "20 starts, 19 vectors and 20 classes"),
+        ({"seconds": 0.0}, "seconds must be one number over 0"),
+        ({"seconds": np.zeros(2)}, "seconds must be one number over 0"),
+        ({"starts": np.zeros(20)}, "starts must grow"),
+        ({"vectors": np.full((20, 3), np.nan)}, "numbers must be finite"),
+        ({"classes": np.full((20, 3), 1.5)}, "classes must be from 0 to 1"),
+    ],
+)
+def test_blocks_that_are_none_are_refused(other: dict[str, Any], told: str, tmp_path: Path) -> None:
+    found = blocks_from(write_blocks(tmp_path / "a.npz", made(3, 20), **other))
+    assert told in faults_of(found)[0]
+
+
+def test_a_file_that_holds_no_arrays_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.npz").write_text("nothing")
+    assert "a.npz: cannot be read" in faults_of(blocks_from(tmp_path / "a.npz"))[0]
+    assert "b.npz: cannot be read" in faults_of(blocks_from(tmp_path / "b.npz"))[0]
+
+
+def test_skims_are_told_from_other_tasks_by_their_first_lines() -> None:
+    contents_: list[dict[str, Any]] = [{"picks": []}, {"times": [1]}, {"audio": "a.wav"}]
+    for line in contents_:
+        outputs = Source([{"item": "a", "system": "s", "output": line}])
+        assert task_of(outputs, None) is TASKS["skims"]
+    for first in ({"recording": "a"}, {"blocks": "a"}):
+        assert task_of(None, Source([{"item": "a", **first}])) is TASKS["skims"]
