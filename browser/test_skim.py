@@ -1,0 +1,211 @@
+"""The page of a skim in Chromium: it fits, plays, and goes from pick to pick."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from earwitness.audio.encoding import encode
+from earwitness.report.skims import skim_page, skim_picture
+from skimmed import shown
+
+WIDTHS = {"phone": 390, "desktop": 1_200}
+FOCUSED = "document.activeElement.dataset.pick ?? document.activeElement.className"
+NOW = "document.querySelector('audio').currentTime"
+
+
+@pytest.fixture(scope="module", params=[".flac", ".mp3"])
+def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with a minute of sound."""
+    rate = 16_000
+    times = np.arange(63 * rate) / rate
+    sound = encode((0.1 * np.sin(2 * np.pi * 300 * times)).astype(np.float32), rate, request.param)
+    path = tmp_path_factory.mktemp("skim") / "skim.html"
+    path.write_text(skim_page(shown(sound.content, sound.mime)), encoding="utf-8")
+    return path
+
+
+def opened(browser: Browser, place: Path, width: int = 1_200, scheme: str = "light") -> Page:
+    page = browser.new_page(
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,  # type: ignore[arg-type]
+        bypass_csp=True,  # for what the tests ask, not for the page
+    )
+    page.goto(place.as_uri())
+    return page
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_and_everybody_can_use_it(
+    browser: Browser, place: Path, width: int, scheme: str
+) -> None:
+    page = opened(browser, place, width, scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = Axe().run(page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+    boxes = page.evaluate(
+        "[...document.querySelectorAll('.marks button')].map((b) => b.getBoundingClientRect())"
+        ".map((b) => [b.left, b.right]).sort((a, b) => a[0] - b[0])"
+    )
+    assert all(one[1] <= other[0] + 0.5 for one, other in pairwise(boxes))
+    texts = page.evaluate(
+        "[...document.querySelectorAll('.picture .x span')].filter((s) => s.offsetParent)"
+        ".map((s) => s.getBoundingClientRect()).map((b) => [b.left, b.right])"
+    )
+    assert all(one[1] < other[0] for one, other in pairwise(texts))
+    page.close()
+
+
+def test_nothing_goes_wrong_and_nothing_is_fetched(browser: Browser, place: Path) -> None:
+    page = browser.new_page()
+    said: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda one: asked.append(one.url[:5]))
+    page.goto(place.as_uri())
+    page.locator(".play").click()
+    expect(page.locator(".told")).to_have_text("0:01 / 1:03")
+    assert said == []
+    assert {*asked} <= {"file:", "data:"}
+    page.close()
+
+
+def test_a_click_on_a_pick_plays_it_and_the_clock_follows(browser: Browser, place: Path) -> None:
+    page = opened(browser, place)
+    expect(page.locator(".clock")).to_have_text("00:57:36")
+    row = page.locator(".picks [data-pick='3']")
+    row.click()
+    page.wait_for_function(f"{NOW} > 18.1")
+    expect(page.locator(".clock")).to_have_text("05:30:03")
+    expect(page.locator(".which")).to_have_text("pick 4 of 12")
+    expect(row).to_have_attribute("aria-current", "true")
+    expect(page.locator(".play")).to_have_attribute("aria-label", "Pause")
+    page.locator(".play").click()
+    assert page.evaluate("document.querySelector('audio').paused")
+    page.close()
+
+
+def test_the_cursor_lies_where_the_pick_is_in_the_day(browser: Browser, place: Path) -> None:
+    page = opened(browser, place)
+    page.locator(".marks [data-pick='5']").click()
+    page.wait_for_function(f"{NOW} > 28.5")
+    page.locator(".play").click()
+    day, cursor, shaft = (
+        page.locator(name).bounding_box() for name in (".day", ".cursor", ".shaft >> nth=5")
+    )
+    assert day is not None
+    assert cursor is not None
+    assert shaft is not None
+    assert cursor["x"] + 2 == pytest.approx(shaft["x"] + 0.75, abs=2)
+    assert (cursor["x"] + 2 - day["x"]) / day["width"] == pytest.approx(0.4582, abs=0.005)
+    page.close()
+
+
+def test_a_click_on_the_day_plays_the_nearest_pick(browser: Browser, place: Path) -> None:
+    page = opened(browser, place)
+    box = page.locator(".day").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 0.99 * box["width"], box["y"] + 50)
+    expect(page.locator(".which")).to_have_text("pick 12 of 12")
+    page.close()
+
+
+def test_keys_play_and_go_from_pick_to_pick(browser: Browser, place: Path) -> None:
+    page = opened(browser, place)
+    page.keyboard.press("Space")
+    page.wait_for_function(f"{NOW} > 0.1")
+    page.keyboard.press("Space")
+    assert page.evaluate("document.querySelector('audio').paused")
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(".which")).to_have_text("pick 3 of 12")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".which")).to_have_text("pick 2 of 12")
+    assert page.evaluate("document.querySelector('audio').paused")
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(".which")).to_have_text("pick 12 of 12")
+    page.close()
+
+
+def test_a_keyboard_reaches_every_pick_and_the_slider(browser: Browser, place: Path) -> None:
+    page = opened(browser, place)
+    seen = []
+    for _ in range(14):
+        page.keyboard.press("Tab")
+        seen.append(
+            page.evaluate(
+                "(document.activeElement.dataset.pick ?? document.activeElement.className)"
+            )
+        )
+    assert seen == ["play", "", *map(str, range(12))]
+    page.keyboard.press("Enter")
+    expect(page.locator(".which")).to_have_text("pick 12 of 12")
+    page.close()
+
+
+@pytest.mark.parametrize("moving", ["no-preference", "reduce"])
+def test_the_clock_runs_through_the_day_in_a_fade_unless_asked_not_to(
+    browser: Browser, place: Path, moving: str
+) -> None:
+    page = browser.new_page(reduced_motion=moving)  # type: ignore[arg-type]
+    page.goto(place.as_uri())
+    slider = page.locator(".way input")
+    slider.evaluate("(s) => { s.value = 6.2; s.dispatchEvent(new Event('input')); }")
+    hour = int((page.locator(".clock").text_content() or "")[:2])
+    assert hour == (1 if moving == "no-preference" else 0)  # on the way from 00:57 to 02:58
+    expect(page.locator(".which")).to_have_text("pick 1 of 12")
+    page.close()
+
+
+def test_a_pick_that_is_turned_runs_backwards(browser: Browser, place: Path) -> None:
+    page = opened(browser, place)
+    slider = page.locator(".way input")
+    told = []
+    for now in (38.5, 39.5):
+        slider.evaluate("(s, t) => { s.value = t; s.dispatchEvent(new Event('input')); }", now)
+        told.append(page.locator(".clock").text_content())
+    assert told == ["15:40:04", "15:40:03"]
+    expect(page.locator(".which")).to_have_text("pick 8 of 12, backwards")
+    page.close()
+
+
+def test_sound_that_cannot_be_played_is_said(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "broken.html"
+    path.write_text(skim_page(shown(b"no sound at all")), encoding="utf-8")
+    page = opened(browser, path)
+    page.locator(".play").click()
+    expect(page.locator(".silent")).to_have_text("This browser cannot play the sound of this page.")
+    page.close()
+
+
+def test_a_page_without_sound_still_goes_from_pick_to_pick(
+    browser: Browser, tmp_path: Path
+) -> None:
+    path = tmp_path / "mute.html"
+    path.write_text(skim_page(shown()), encoding="utf-8")
+    page = opened(browser, path)
+    expect(page.locator(".play")).to_be_hidden()
+    page.locator(".picks [data-pick='3']").click()
+    expect(page.locator(".clock")).to_have_text("05:30:02")
+    page.close()
+
+
+def test_a_picture_is_drawn_with_nothing_over_anything(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "skim.svg"
+    path.write_text(skim_picture(shown()), encoding="utf-8")
+    page = opened(browser, path)
+    boxes = page.evaluate(
+        "[...document.querySelectorAll('circle')].map((c) => c.getBoundingClientRect())"
+        ".map((b) => [b.left, b.right])"
+    )
+    assert len(boxes) == 12
+    assert all(one[1] <= other[0] for one, other in pairwise(boxes))
+    page.close()

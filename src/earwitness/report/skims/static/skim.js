@@ -1,0 +1,154 @@
+"use strict";
+
+// Plays a skim: a clock that runs through the day, a cursor over it, and jumps from pick to pick.
+
+const known = JSON.parse(document.getElementById("picks").textContent);
+const audio = document.querySelector("audio");
+const player = document.querySelector(".player");
+const [play, face, date, which] = [".play", ".clock", ".date", ".which"].map((one) => player.querySelector(one));
+const [cursor, day, slider, told] = [".cursor", ".day", ".way input", ".told"].map((one) => player.querySelector(one));
+const buttons = [...document.querySelectorAll("[data-pick]")];
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+const DAY = 86400;
+let shown = -1;
+
+const two = (number) => String(number).padStart(2, "0");
+
+function minutes(seconds) {
+  const whole = Math.floor(seconds);
+  return `${Math.floor(whole / 60)}:${two(whole % 60)}`;
+}
+
+function clock(seconds, timed) {
+  const whole = Math.floor(seconds);
+  const hours = Math.floor(whole / 3600);
+  const rest = `${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`;
+  return timed ? `${two(((hours % 24) + 24) % 24)}:${rest}` : `${hours}:${rest}`;
+}
+
+// How far a pick is, at a time of the skim; one that is turned runs backwards.
+function within(pick, now) {
+  const gone = Math.min(pick.seconds, Math.max(0, now - pick.heard));
+  return pick.turned ? pick.seconds - gone : gone;
+}
+
+// Which pick is heard most, and the one before it with the share of the new one in a fade.
+function place(now) {
+  let number = 0;
+  while (number + 1 < known.picks.length && known.picks[number + 1].heard <= now) number += 1;
+  const since = now - known.picks[number].heard;
+  if (!number || since >= known.overlap) return { number, share: 1, last: number };
+  const share = since / known.overlap;
+  return { number, share, last: number - 1 };
+}
+
+function show(now) {
+  if (!known.picks.length) return;
+  const { number, share, last } = place(now);
+  const most = share < 0.5 ? last : number;
+  const glide = still.matches ? Number(share >= 0.5) : share * share * (3 - 2 * share);
+  const [from, to] = [known.picks[last], known.picks[number]];
+  const timed = "clock" in to;
+  const seconds = (pick) => (timed ? pick.clock : pick.start) + within(pick, now);
+  // Through midnight the clock goes on, and does not run back through the whole day.
+  const days = timed ? Math.round((to.start - from.start - (to.clock - from.clock)) / DAY) : 0;
+  const end = seconds(to) + DAY * days;
+  const text = clock(seconds(from) + glide * (end - seconds(from)), timed);
+  if (face.textContent !== text) face.textContent = text;
+  const at = (pick) => (100 * (pick.start + within(pick, now))) / (known.seconds || 1);
+  cursor.style.left = `${at(from) + glide * (at(to) - at(from))}%`;
+  slider.value = now;
+  told.textContent = `${minutes(now)} / ${minutes(known.heard)}`;
+  if (most !== shown) mark(most);
+}
+
+function mark(number) {
+  shown = number;
+  const pick = known.picks[number];
+  which.textContent = `pick ${number + 1} of ${known.picks.length}${pick.turned ? ", backwards" : ""}`;
+  if (pick.day) date.textContent = pick.day;
+  slider.setAttribute("aria-valuetext", `pick ${number + 1}, ${clock(pick.clock ?? pick.start, "clock" in pick)}`);
+  for (const button of buttons) {
+    const on = Number(button.dataset.pick) === number;
+    button.classList.toggle("on", on);
+    if (button.closest(".picks")) button.setAttribute("aria-current", String(on));
+  }
+}
+
+function silent() {
+  if (player.querySelector(".silent")) return;
+  const note = document.createElement("p");
+  note.className = "silent";
+  note.setAttribute("role", "status");
+  note.textContent = "This browser cannot play the sound of this page.";
+  player.querySelector(".face").after(note);
+}
+
+function start() {
+  audio.play().catch((error) => {
+    if (error.name !== "AbortError") silent();
+  });
+}
+
+function toggle() {
+  if (!audio) return;
+  if (audio.paused) start();
+  else audio.pause();
+}
+
+// A pick is heard from where it is loudest on: behind the fade of the one before it.
+function jump(number, playing = true) {
+  const pick = known.picks[Math.min(known.picks.length - 1, Math.max(0, number))];
+  const now = pick.heard + (pick === known.picks[0] ? 0 : known.overlap * 0.75);
+  if (audio) {
+    audio.currentTime = now;
+    if (playing) start();
+  }
+  show(now);
+}
+
+function nearest(event) {
+  const box = day.getBoundingClientRect();
+  const time = ((event.clientX - box.left) / box.width) * known.seconds;
+  const far = known.picks.map((pick) => Math.abs(pick.start + pick.seconds / 2 - time));
+  jump(far.indexOf(Math.min(...far)));
+}
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const own = event.target.closest("button, input, summary, a, audio");
+  if (event.key === " " && !own) toggle();
+  else if (event.key === "ArrowRight" && own !== slider) jump(shown + 1, !audio?.paused);
+  else if (event.key === "ArrowLeft" && own !== slider) jump(shown - 1, !audio?.paused);
+  else return;
+  event.preventDefault();
+}
+
+function follow() {
+  show(audio.currentTime);
+  if (!audio.paused) requestAnimationFrame(follow);
+}
+
+function changed() {
+  play.classList.toggle("on", !audio.paused);
+  play.setAttribute("aria-label", audio.paused ? "Play" : "Pause");
+  follow();
+}
+
+for (const button of buttons) button.addEventListener("click", () => jump(Number(button.dataset.pick)));
+day.addEventListener("click", nearest);
+addEventListener("keydown", pressed);
+slider.addEventListener("input", () => {
+  if (audio) audio.currentTime = Number(slider.value);
+  show(Number(slider.value));
+});
+if (audio) {
+  audio.controls = false;
+  play.addEventListener("click", toggle);
+  for (const name of ["play", "pause", "ended"]) audio.addEventListener(name, changed);
+  audio.addEventListener("seeked", () => show(audio.currentTime));
+  audio.addEventListener("error", silent);
+} else {
+  play.hidden = true;
+}
+show(0);
