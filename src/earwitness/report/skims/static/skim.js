@@ -10,6 +10,7 @@ const [cursor, day, slider, told] = [".cursor", ".day", ".way input", ".told"].m
 const buttons = [...document.querySelectorAll("[data-pick]")];
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const DAY = 86400;
+const [EARLY, LATE] = [0.25, 0.75]; // parts of a fade between which the clock runs on
 let shown = -1;
 
 const two = (number) => String(number).padStart(2, "0");
@@ -46,7 +47,8 @@ function show(now) {
   if (!known.picks.length) return;
   const { number, share, last } = place(now);
   const most = share < 0.5 ? last : number;
-  const glide = still.matches ? Number(share >= 0.5) : share * share * (3 - 2 * share);
+  const gone = Math.min(1, Math.max(0, (share - EARLY) / (LATE - EARLY)));
+  const glide = still.matches ? Number(share >= 0.5) : gone * gone * (3 - 2 * gone);
   const [from, to] = [known.picks[last], known.picks[number]];
   const timed = "clock" in to;
   const seconds = (pick) => (timed ? pick.clock : pick.start) + within(pick, now);
@@ -99,7 +101,7 @@ function toggle() {
 // A pick is heard from where it is loudest on: behind the fade of the one before it.
 function jump(number, playing = true) {
   const pick = known.picks[Math.min(known.picks.length - 1, Math.max(0, number))];
-  const now = pick.heard + (pick === known.picks[0] ? 0 : known.overlap * 0.75);
+  const now = pick.heard + (pick === known.picks[0] ? 0 : known.overlap * LATE);
   if (audio) {
     audio.currentTime = now;
     if (playing) start();
