@@ -131,7 +131,7 @@ def plain_mix(scene: Scene) -> Samples:
 def test_a_mix_is_that_of_adding_every_clip_to_a_whole_day() -> None:
     scene = day(1, 2, rate=8000, hour=20)
     found = np.concatenate(list(chunks(scene, seconds=3.7)))
-    assert found == pytest.approx(plain_mix(scene), abs=2e-5)
+    assert np.abs(found - plain_mix(scene)).max() < 2e-5
 
 
 def _only(scene: Scene, events: tuple[Event, ...]) -> Scene:

@@ -27,6 +27,7 @@ COMMANDS = {
     "metrics": ("earwitness.cli.metrics", "List the metrics with their values and parameters."),
     "serve": ("earwitness.cli.serve", "Serve a study to listeners, in their browsers."),
     "study": ("earwitness.cli.study", "Plan a study with listeners."),
+    "soundscape": ("earwitness.cli.soundscape", "Make a day of sound whose sources are known."),
     "score": ("earwitness.cli.score", "Score outputs against references."),
 }
 

@@ -54,9 +54,10 @@ class Span(NamedTuple):
 
 
 def scene_of(
-    timetable: Timetable, *, seed: int = 0, hours: int = HOURS, rate: int = 32_000
+    timetable: Timetable, *, seed: int | None = None, hours: int = HOURS, rate: int = 32_000
 ) -> Scene:
     """A day, or less or more of it, by a timetable that begins again after 24 hours."""
+    seed = timetable.seed if seed is None else seed
     events = [one for row in timetable.rows for one in _events(timetable, row, hours, seed)]
     return Scene(
         timetable.title,

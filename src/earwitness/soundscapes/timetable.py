@@ -28,12 +28,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Timetable:
-    """Rows, seconds in an hour, how loud the background is, and sources that may be one's own."""
+    """Rows, seconds in an hour, how loud the background is, a seed, and what makes the sounds."""
 
     title: str
     rows: tuple[Row, ...]
     hour: float = 3600.0
     background: float = -58.0
+    seed: int = 0
     sources: Mapping[str, Source] = field(default_factory=lambda: SOURCES)
 
 
