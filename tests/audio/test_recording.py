@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from earwitness.audio.recording import Break, mended, recording_of
+from earwitness.audio.mending import Break, mended
+from earwitness.audio.recording import recording_of
 from earwitness.data import Recording
 from earwitness.errors import InputError, UsageError
 from recorded import RATE, recorded

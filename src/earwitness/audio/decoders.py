@@ -11,13 +11,17 @@ samples behind a seek are wrong. So these are read from a second before, which i
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from earwitness.audio.av import Av
 from earwitness.audio.mp3 import Mp3
 from earwitness.audio.mpeg import layout_of
+from earwitness.audio.ogg import has_all_pages
+from earwitness.audio.parts import OTHERS
 from earwitness.audio.riff import Plain, riff_of
 from earwitness.audio.sources import BEFORE, Broken, Decoder, Facts, Samples, faults, straight
 
@@ -66,11 +70,16 @@ def decoder_of(path: Path, *, careful: bool = False) -> Decoder:
 
     A careful one costs more, and knows where it is in a file that is known to be damaged.
     """
-    if path.suffix.lower() == ".mp3" and (careful or not layout_of(path).honest):
+    ending = path.suffix.lower()[1:]
+    if ending == "mp3" and (careful or not layout_of(path).honest):
         return Mp3(path)
     riff = riff_of(path)
     if riff and not riff.honest and riff.plain:
         return Plain(path, riff)
+    if find_spec("av") is None and ending in ("opus", "ogg", "oga"):
+        return Library(path)
+    if ending in OTHERS or (ending in ("ogg", "oga") and not has_all_pages(path)):
+        return Av(path)
     return Library(path)
 
 

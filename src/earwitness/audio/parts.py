@@ -8,9 +8,9 @@ from pathlib import Path
 
 from earwitness.errors import UsageError
 
-PLAIN = "wav wave rf64 w64 flac mp3 ogg oga aif aiff aifc au caf snd bwf"  # for libsndfile
-OTHERS = "opus m4a mp4 aac webm mka mkv wma ac3 3gp mov amr wv ape"  # for PyAV
-SOUND = frozenset(f".{one}" for one in (PLAIN + " " + OTHERS).split())
+PLAIN = re.split(" ", "wav wave rf64 w64 flac mp3 ogg oga aif aiff aifc au caf snd bwf")
+OTHERS = re.split(" ", "opus m4a mp4 aac webm mka mkv wma ac3 3gp mov amr wv ape")  # for PyAV
+SOUND = frozenset(f".{one}" for one in PLAIN + OTHERS)
 
 
 def sound_files(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from earwitness.audio.ahead import ahead
 from earwitness.audio.decoders import decoder_of
-from earwitness.audio.recording import Break
+from earwitness.audio.mending import Break
 from earwitness.audio.sources import Broken, Decoder, Samples
 from earwitness.data import Recording, Stretch
 from earwitness.errors import UsageError
@@ -55,6 +55,24 @@ def read_blocks(
     chunk behind them comes; a chunk is shorter than ``size`` at breaks and at the end.
     """
     return ahead(lambda: _chunks(path, at, seconds, size, broken))
+
+
+def sound_of(
+    recording: Recording,
+    *,
+    start: float = 0.0,
+    seconds: float | None = None,
+    size: float = SIZE,
+    broken: Callable[[Break], object] = ignore,
+) -> Iterator[tuple[float, Chunk]]:
+    """A recording from a time on, in order: chunks with their times on its clock."""
+    end = recording.seconds if seconds is None else start + seconds
+    for stretch in recording.stretches:
+        low, high = max(start, stretch.start), min(end, stretch.end)
+        if high > low:
+            away, path = stretch.start - stretch.at, Path(stretch.path)
+            chunks = read_blocks(path, at=low - away, seconds=high - low, size=size, broken=broken)
+            yield from ((chunk.position + away, chunk) for chunk in chunks)
 
 
 def _chunks(

@@ -1,8 +1,8 @@
 """Recordings from files: hours, days and more on one clock, as the headers of the files tell it.
 
-Only headers are read here, so that a week is there at once. What a header says may be wrong, and
-only reading shows it: ``earwitness.audio.reading`` tells each break that it meets, and ``mended``
-gives the recording as it really is::
+Little but headers is read here, so that a week is there at once. What a header says may be wrong,
+and only reading shows it: ``earwitness.audio.reading`` tells each break that it meets, and
+``mended`` gives the recording as it really is::
 
     recording = recording_of([Path("day")])
     breaks = []
@@ -15,13 +15,13 @@ gives the recording as it really is::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from earwitness.audio.clocks import DRIFT, clock_of, dated, in_order
 from earwitness.audio.decoders import facts_of
+from earwitness.audio.hours import without_hours
 from earwitness.audio.parts import sound_files
 from earwitness.audio.sources import Broken, Facts
 from earwitness.audio.zones import zone_of
@@ -49,13 +49,15 @@ def recording_of(
     start: str | None = None,
     zone: str | None = None,
     shown: str | None = None,
+    hour_gap: float = 0.0,
     progress: Progress = no_progress,
 ) -> Recording:
     """The recording that files and folders of consecutive files make.
 
     Names tell when each file began, in ``zone`` if the names themselves do not say it; else
     ``start`` tells it for the first, and the others follow. ``shown`` is the zone in which times
-    are told afterwards. What nobody recorded between files stays missing.
+    are told afterwards. What nobody recorded between files stays missing. Silences of ``hour_gap``
+    seconds that mark hours are looked for and taken out of the clock, if that is more than none.
     """
     files, notes = sound_files(paths)
     if not files:
@@ -74,7 +76,8 @@ def recording_of(
     name = name or paths[0].stem
     seconds = max(one.end for one in stretches)
     notes = (*notes, *lies, *more)
-    return Recording(name, stretches, seconds, rate, channels, began, damages, notes)
+    found = Recording(name, stretches, seconds, rate, channels, began, damages, notes)
+    return without_hours(found, hour_gap) if hour_gap else found
 
 
 def _lies(facts: Facts) -> bool:
@@ -163,51 +166,3 @@ def _drift(cuts: Sequence[tuple[float, Path]]) -> tuple[str, ...]:
         f"{files} before the last one ended and lose that at the front: "
         f"at most {most:.2f} s, in {path.name}",
     )
-
-
-class Break(NamedTuple):
-    """So many seconds of a file from a position on that cannot be read.
-
-    Without a message it is no damage: the file only is a little shorter than its header says.
-    """
-
-    path: str
-    at: float
-    seconds: float
-    message: str = ""
-
-
-def mended(recording: Recording, breaks: Iterable[Break]) -> Recording:
-    """The recording without what could not be read, each damage named with its time."""
-    stretches = list(recording.stretches)
-    damages = set(recording.damages)
-    for one in breaks:
-        hit = [s for s in stretches if s.path == one.path and s.at < one.at + one.seconds]
-        hit = [s for s in hit if one.at < s.at + s.seconds]
-        damages |= {_damage(s, one) for s in hit if one.message}
-        stretches = [piece for s in stretches for piece in (_around(s, one) if s in hit else [s])]
-    if not stretches:
-        problems = [Problem(one.path, 0, "", one.message) for one in damages]
-        raise InputError(problems, done="read")
-    return replace(
-        recording,
-        stretches=tuple(stretches),
-        seconds=max(s.end for s in stretches),
-        damages=tuple(sorted(damages, key=lambda one: (one.start, one.path, one.at))),
-    )
-
-
-def _damage(stretch: Stretch, one: Break) -> Damage:
-    at = max(one.at, stretch.at)
-    return Damage(one.path, at, stretch.start + at - stretch.at, one.message)
-
-
-def _around(stretch: Stretch, one: Break) -> list[Stretch]:
-    """What is left of a stretch before and behind a break."""
-    end = stretch.at + stretch.seconds
-    spans = [(stretch.at, min(one.at, end)), (max(stretch.at, one.at + one.seconds), end)]
-    return [
-        Stretch(stretch.path, low, stretch.start + low - stretch.at, high - low)
-        for low, high in spans
-        if high > low
-    ]

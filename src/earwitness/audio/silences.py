@@ -62,11 +62,13 @@ class HourMarks:
             first -= _ends_quiet(quiet[max(0, first - size) : first])
             last += _ends_quiet(quiet[last : last + size][::-1])
             self._add(Silence(start + first / rate, start + last / rate), 1.5 / rate)
+        self._settle(start + len(samples) / rate - 1.5 / rate)
 
     def feed_levels(self, start: float, peaks: NDArray[np.floating], frame: float) -> None:
         """Peaks (1 is full scale) of frames of so many seconds from a time on."""
         for low, high in _runs(np.asarray(peaks) <= SILENT):
             self._add(Silence(start + low * frame, start + high * frame), frame / 2)
+        self._settle(start + (len(peaks) - 0.5) * frame)
 
     def _add(self, one: Silence, slack: float) -> None:
         """Joined to the last one, if it goes on from there."""
@@ -77,15 +79,24 @@ class HourMarks:
             self._close(last)
         self._open = one
 
+    def _settle(self, time: float) -> None:
+        """Sound was there by now: what was silent before has ended."""
+        if self._open is not None and self._open.end < time:
+            self._close(self._open)
+            self._open = None
+
     def _close(self, one: Silence) -> None:
         if abs(one.end - one.start - self.gap) <= LENGTH:
             self._closed.append(one)
 
+    @property
+    def candidates(self) -> tuple[Silence, ...]:
+        """All of the right length that have ended, wherever they lie."""
+        return tuple(self._closed)
+
     def found(self) -> tuple[Silence, ...]:
         """Those that mark hours, in order: the longest row of them at whole hours of sound."""
-        if self._open is not None:
-            self._close(self._open)
-            self._open = None
+        self._settle(float("inf"))
         return _row(self._closed, self.hour + self.gap, self.hour)
 
 
