@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from earwitness.audio import av as ours
+from earwitness.audio.cutting import cut
 from earwitness.audio.decoders import decoder_of
 from earwitness.audio.mending import Break, mended
-from earwitness.audio.reading import cut, read_blocks
+from earwitness.audio.reading import read_blocks
 from earwitness.audio.recording import recording_of
 from earwitness.errors import MissingExtra
 from recorded import Samples, noise, recorded

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import soundfile
 
+from earwitness.audio.cutting import cut
 from earwitness.audio.mending import Break, mended
 from earwitness.audio.mpeg import kind_of, layout_of, walked
-from earwitness.audio.reading import cut, read_blocks
+from earwitness.audio.reading import read_blocks
 from earwitness.audio.recording import recording_of
 from earwitness.audio.sources import Broken
 from recorded import Samples, noise, write

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from earwitness.audio.cutting import cut
 from earwitness.audio.mending import Break
-from earwitness.audio.reading import cut, read_blocks
+from earwitness.audio.reading import read_blocks
 from earwitness.audio.recording import recording_of
 from earwitness.errors import UsageError
 from recorded import RATE, Samples, noise, recorded, write
@@ -57,6 +58,14 @@ def test_seeking_gives_the_samples_that_reading_through_gives(
         frame = int(rng.integers(0, len(through) - rate))
         found = cut(recording, frame / rate, 0.25)[:, 0]
         np.testing.assert_allclose(found, through[frame : frame + rate // 4], atol=2e-7)
+
+
+@pytest.mark.parametrize("ending", LOSSY)
+def test_chunks_of_any_size_hold_the_same_samples(tmp_path: Path, ending: str) -> None:
+    path = recorded(tmp_path / f"a.{ending}", 10, 48_000)
+    whole = read(path, size=60)
+    for size in np.random.default_rng(2).uniform(0.01, 0.5, many(4, 40)):
+        np.testing.assert_allclose(read(path, size=float(size)), whole, atol=2e-7)
 
 
 def test_a_cut_goes_over_files_that_follow_each_other(tmp_path: Path) -> None:

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import soundfile
 
+from earwitness.audio.cutting import cut
 from earwitness.audio.decoders import Library
-from earwitness.audio.reading import cut, read_blocks
+from earwitness.audio.reading import read_blocks
 from earwitness.audio.recording import recording_of
 from earwitness.audio.riff import Plain, riff_of
 from earwitness.audio.wav import wav_head

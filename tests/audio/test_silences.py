@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earwitness.audio.reading import cut, read_blocks
+from earwitness.audio.cutting import cut
+from earwitness.audio.reading import read_blocks
 from earwitness.audio.recording import recording_of
 from earwitness.audio.silences import HourMarks, Silence, without_marks
 from earwitness.data import Damage, Recording, Stretch

@@ -24,6 +24,7 @@ from earwitness.audio.ogg import has_all_pages
 from earwitness.audio.parts import OTHERS
 from earwitness.audio.riff import Plain, riff_of
 from earwitness.audio.sources import BEFORE, Broken, Decoder, Facts, Samples, faults, straight
+from earwitness.errors import UsageError
 
 NEEDS_MORE = ("MPEG", "VORBIS")  # subtypes whose frames need those before them
 
@@ -90,3 +91,11 @@ def facts_of(path: Path) -> Facts:
         return decoder.facts
     finally:
         decoder.close()
+
+
+def opened(path: Path, *, careful: bool = False) -> Decoder:
+    """What reads this file; an error that names the file if nothing does."""
+    try:
+        return decoder_of(path, careful=careful)
+    except (Broken, OSError) as error:
+        raise UsageError(f"{path}: cannot be read: {error}") from error

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from earwitness.audio.mpeg import MARK, Layout, Run, is_tag, walked
-from earwitness.audio.sources import BEFORE, Broken, Facts, Samples, straight
+from earwitness.audio.sources import BEFORE, Broken, Facts, Samples, faults, straight
 
 
 class Mp3:
@@ -49,12 +49,18 @@ class Mp3:
         frames = min(frames, end - self._frame)
         if frames <= 0:
             return self._behind(end)
-        found = self._file.read(frames, dtype="float32", always_2d=True)
+        found = self._decoded(frames)
         if not len(found):
             self.seek(self._frame)
-            found = self._file.read(frames, dtype="float32", always_2d=True)
+            found = self._decoded(frames)
         self._frame += len(found)
-        return np.asarray(found)
+        return found
+
+    def _decoded(self, frames: int) -> Samples:
+        try:
+            return np.asarray(self._file.read(frames, dtype="float32", always_2d=True))
+        except faults() as error:
+            raise Broken(str(error)) from error
 
     def close(self) -> None:
         """Close it."""
@@ -76,7 +82,7 @@ class Mp3:
         os.lseek(handle, place, os.SEEK_SET)
         self._file = straight(handle)
         ahead = self._frame - ((run.first + start) * kind.samples - self._skipped)
-        self._file.read(max(0, ahead), dtype="float32")
+        self._decoded(max(0, ahead))
 
 
 def _place(path: Path, run: Run, number: int, layout: Layout) -> tuple[int, int]:

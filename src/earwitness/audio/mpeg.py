@@ -169,22 +169,30 @@ def _walked(path: Path, size: int, changed: int) -> Layout:  # noqa: ARG001 - pa
 def _run(data: mmap.mmap, place: int, kind: Kind) -> tuple[list[int], int, int]:
     """Frames from a place on: where each MARK-th is, how many, and where they end."""
     places: list[int] = []
-    count, total = 0, len(data)
-    second, sizes = kind.second, kind.sizes
+    count = 0
     while True:
         piece = data[place : place + PIECE]
-        at, last = 0, len(piece) - 4
-        while at <= last and piece[at] == 0xFF and piece[at + 1] == second:
-            size = sizes[piece[at + 2]]
-            if not size or place + at + size > total:
-                break
-            if not count % MARK:
-                places.append(place + at)
-            count += 1
-            at += size
+        starts, at = _starts(piece, kind)
+        if starts and place + at > len(data):  # the last frame is not whole
+            at = starts.pop()
+        places += [place + start for start in starts[-count % MARK :: MARK]]
+        count += len(starts)
         place += at
-        if at <= last or not at:
+        if not starts or at <= len(piece) - 4:
             return places, count, place
+
+
+def _starts(piece: bytes, kind: Kind) -> tuple[list[int], int]:
+    """Where frames begin, one behind the other, and where the next would."""
+    starts, at, last = [], 0, len(piece) - 4
+    second, sizes = kind.second, kind.sizes
+    while at <= last and piece[at] == 0xFF and piece[at + 1] == second:
+        size = sizes[piece[at + 2]]
+        if not size:
+            break
+        starts.append(at)
+        at += size
+    return starts, at
 
 
 def _next(data: mmap.mmap, place: int, kind: Kind) -> int | None:

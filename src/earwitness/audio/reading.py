@@ -1,4 +1,4 @@
-"""Files of sound read in chunks, whatever their length, and exact cuts out of recordings.
+"""Files of sound read in chunks, whatever their length.
 
 A file is decoded in a thread of its own, a few chunks ahead, so that decoding and what is done with
 the sound share the time. Where it is broken, reading goes on behind the place: a second further on,
@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.ahead import ahead
-from earwitness.audio.decoders import decoder_of
+from earwitness.audio.decoders import opened
 from earwitness.audio.mending import Break
 from earwitness.audio.sources import Broken, Decoder, Samples
-from earwitness.data import Recording, Stretch
-from earwitness.errors import UsageError
+from earwitness.data import Recording
 
 SIZE = 10.0  # seconds of a chunk
 FINEST = 0.02  # seconds: a place is broken if not even this much of it can be read
@@ -78,7 +77,7 @@ def sound_of(
 def _chunks(
     path: Path, at: float, seconds: float | None, size: float, broken: Callable[[Break], object]
 ) -> Iterator[Chunk]:
-    decoder = _opened(path)
+    decoder = opened(path)
     facts = decoder.facts
     first = round(at * facts.rate)
     last = facts.frames if seconds is None else first + round(seconds * facts.rate)
@@ -87,13 +86,6 @@ def _chunks(
         yield from walk.chunks(first)
     finally:
         walk.decoder.close()
-
-
-def _opened(path: Path, *, careful: bool = False) -> Decoder:
-    try:
-        return decoder_of(path, careful=careful)
-    except (Broken, OSError) as error:
-        raise UsageError(f"{path}: cannot be read: {error}") from error
 
 
 class Walk:
@@ -149,7 +141,7 @@ class Walk:
         """
         if not self.careful:
             self.decoder.close()
-            self.decoder, self.careful = _opened(self.path, careful=True), True
+            self.decoder, self.careful = opened(self.path, careful=True), True
             if self._good(frame):
                 return frame
         steps = (frame + step * self.rate for step in STEPS)
@@ -178,58 +170,3 @@ def mono(samples: Samples) -> NDArray[np.float32]:
     if samples.shape[1] == 1:
         return samples[:, 0]
     return np.asarray(samples.mean(axis=1), np.float32)
-
-
-def cut(recording: Recording, start: float, seconds: float) -> Samples:
-    """Exactly these samples of a recording, a column a channel; all of them, or an error.
-
-    They may come from several stretches if these follow each other without a gap.
-    """
-    first, wanted = round(start * recording.rate), round(seconds * recording.rate)
-    pieces: list[Samples] = []
-    for stretch in recording.stretches:
-        low, high = _frames(stretch, recording.rate)
-        behind = first + sum(map(len, pieces))
-        if high <= behind or wanted <= behind - first:
-            continue
-        if low > behind + 1 or (low > behind and not pieces):
-            break
-        skipped = max(0, behind - low)
-        count = min(high - low - skipped, first + wanted - behind)
-        pieces.append(_exact(stretch, recording, skipped, count))
-    if sum(map(len, pieces)) < wanted:
-        raise UsageError(
-            f"{recording.name}: not all of {seconds:g} s from {start:g} s on was recorded"
-        )
-    return np.concatenate([np.zeros((0, recording.channels), np.float32), *pieces])
-
-
-def _frames(stretch: Stretch, rate: int) -> tuple[int, int]:
-    low = round(stretch.start * rate)
-    return low, low + round(stretch.seconds * rate)
-
-
-def _exact(stretch: Stretch, recording: Recording, skipped: int, count: int) -> Samples:
-    path, frame = Path(stretch.path), round(stretch.at * recording.rate) + skipped
-    decoder = _opened(path, careful=any(one.path == stretch.path for one in recording.damages))
-    try:
-        decoder.seek(frame)
-        samples = np.concatenate(list(_pieces(decoder, count)))
-    except Broken as error:
-        position = frame / recording.rate
-        raise UsageError(f"{path}: cannot be read from {position:.1f} s on: {error}") from error
-    finally:
-        decoder.close()
-    if recording.channels == 1 and samples.shape[1] > 1:
-        return mono(samples)[:, None]
-    return samples
-
-
-def _pieces(decoder: Decoder, count: int) -> Iterator[Samples]:
-    """So many frames, however few come at once."""
-    while count > 0:
-        samples = decoder.read(count)
-        if not len(samples):
-            raise Broken("ends here")
-        count -= len(samples)
-        yield samples
