@@ -55,14 +55,10 @@ class HourMarks:
         """Sound from a time on the clock on; edges are found to the sample."""
         if not len(samples):
             return
-        size, quiet = max(1, round(FRAME * rate)), np.abs(samples) <= SILENT
-        frames = np.logical_and.reduceat(quiet, np.arange(0, len(samples), size))
-        for low, high in _runs(frames):
-            first, last = low * size, min(high * size, len(samples))
-            first -= _ends_quiet(quiet[max(0, first - size) : first])
-            last += _ends_quiet(quiet[last : last + size][::-1])
-            self._add(Silence(start + first / rate, start + last / rate), 1.5 / rate)
-        self._settle(start + len(samples) / rate - 1.5 / rate)
+        quiet = np.abs(samples) <= SILENT
+        for first, last in _quiet_spans(quiet, max(1, round(FRAME * rate))):
+            self._add(Silence(start + first / rate, start + last / rate), 0.5 / rate)
+        self._settle(start + (len(samples) - 0.5) / rate)
 
     def feed_levels(self, start: float, peaks: NDArray[np.floating], frame: float) -> None:
         """Peaks (1 is full scale) of frames of so many seconds from a time on."""
@@ -105,6 +101,19 @@ def _runs(values: NDArray[np.bool_]) -> list[list[int]]:
     padded = np.concatenate([[False], values, [False]])
     runs: list[list[int]] = np.flatnonzero(padded[1:] != padded[:-1]).reshape(-1, 2).tolist()
     return runs
+
+
+def _quiet_spans(quiet: NDArray[np.bool_], size: int) -> list[tuple[int, int]]:
+    """Where whole frames are quiet, with what is around them; and both ends, however short."""
+    count = len(quiet)
+    spans = [(0, _ends_quiet(quiet[::-1]))]
+    for low, high in _runs(np.logical_and.reduceat(quiet, np.arange(0, count, size))):
+        first, last = low * size, min(high * size, count)
+        first -= _ends_quiet(quiet[max(0, first - size) : first])
+        last += _ends_quiet(quiet[last : last + size][::-1])
+        spans.append((first, last))
+    spans.append((count - _ends_quiet(quiet), count))
+    return [span for span in spans if span[1] > span[0]]
 
 
 def _ends_quiet(quiet: NDArray[np.bool_]) -> int:
