@@ -1,0 +1,328 @@
+"""Speech: a voice made of formants beside noises, tones and chirps; cues beside plain loops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.signal import lfilter
+
+from earwitness.errors import MissingExtra, UsageError
+from earwitness.models import speech
+from earwitness.models.speech import (
+    HOLDS,
+    SPOKEN,
+    Cues,
+    Silero,
+    find_detector,
+    speech_of_classes,
+    speech_scores,
+    speech_share,
+)
+from earwitness.models.speech_cues import NAMES, cues, resampled
+from support import many
+
+Floats = NDArray[np.float32]
+RATE = 16_000
+VOWELS = [(730, 1090, 2440), (270, 2290, 3010), (300, 870, 2240), (530, 1840, 2480)]
+
+
+def single(values: Any) -> Floats:
+    return np.asarray(values, np.float32)
+
+
+def resonated(sound: Any, hertz: float, width: float) -> Any:
+    radius = math.exp(-math.pi * width / RATE)
+    turn = 2 * math.pi * hertz / RATE
+    return lfilter([1 - radius], [1, -2 * radius * math.cos(turn), radius**2], sound)
+
+
+def syllable(rng: np.random.Generator, pitch: float) -> Any:
+    """A hiss, then a vowel with a falling pitch."""
+    size = round(rng.uniform(0.14, 0.24) * RATE)
+    phase = np.cumsum(pitch * np.linspace(1.1, 0.9, size) / RATE)
+    pulses = np.diff(np.floor(phase), prepend=0) + rng.normal(0, 0.003, size)
+    for hertz, width in zip(VOWELS[rng.integers(len(VOWELS))], (80, 100, 140), strict=True):
+        pulses = resonated(pulses, hertz, width)
+    vowel = pulses / np.abs(pulses).max() * np.hanning(size)
+    hiss = np.diff(rng.normal(0, 0.02, round(rng.uniform(0.03, 0.09) * RATE)), prepend=0)
+    return np.concatenate([hiss, vowel])
+
+
+def voice(seconds: float, seed: int = 0) -> Floats:
+    """Syllables in words in phrases, about four a second."""
+    rng = np.random.default_rng(seed)
+    pitch, parts, size = rng.uniform(95, 220), [np.zeros(1)], 0
+    while size < seconds * RATE:
+        parts.append(syllable(rng, pitch * rng.uniform(0.85, 1.2)))
+        if rng.random() < 0.2:
+            parts.append(np.zeros(round(rng.uniform(0.05, 0.25) * RATE)))
+        size = sum(map(len, parts))
+    sound = np.concatenate(parts)[: round(seconds * RATE)]
+    return single(0.2 * sound + rng.normal(0, 1e-4, len(sound)))
+
+
+def noise(seconds: float, seed: int = 0) -> Floats:
+    rng = np.random.default_rng(seed)
+    return single(rng.normal(0, 0.05, round(seconds * RATE)))
+
+
+def clock(seconds: float) -> Any:
+    return np.arange(round(seconds * RATE)) / RATE
+
+
+def rumble(seed: int) -> Floats:
+    """As wind: louder and softer over seconds, and mostly low."""
+    low = lfilter([0.05], [1, -0.95], noise(8, seed))
+    return single(low * (1 + 0.6 * np.sin(2 * np.pi * 0.3 * clock(8))))
+
+
+def tone(seed: int) -> Floats:
+    return single(0.1 * np.sin(2 * np.pi * (150 + 170 * seed) * clock(8)))
+
+
+def engine(seed: int) -> Floats:
+    """Harmonics of a steady pitch."""
+    pitch = 60 + 10 * seed
+    parts = [np.sin(2 * np.pi * pitch * n * clock(8) + n * n) / n for n in range(1, 20)]
+    return single(0.05 * np.sum(parts, axis=0) + 0.1 * noise(8, seed))
+
+
+def chirps(seed: int) -> Floats:
+    """As small birds: five short rises a second, from 2,500 Hz up."""
+    at = clock(8) * 5 % 1
+    rise = np.sin(2 * np.pi * (2500 + 100 * seed + 500 * at) * at / 5)
+    calls = rise * np.sin(np.pi * np.minimum(1, 2 * at))
+    return single(0.1 * calls + 0.02 * noise(8, seed))
+
+
+def sweep(seed: int) -> Floats:
+    """Once through all pitches."""
+    return single(0.1 * np.sin(2 * np.pi * (60 + 20 * seed + 150 * clock(8)) * clock(8)))
+
+
+def silence(seed: int) -> Floats:
+    return np.zeros((seed + 1) * RATE, np.float32)
+
+
+@pytest.mark.parametrize("seed", range(many(4, 40)))
+def test_a_voice_is_speech(seed: int) -> None:
+    assert speech_share(voice(8, seed), RATE) > 0.5
+
+
+@pytest.mark.parametrize("seed", range(many(4, 40)))
+def test_a_voice_in_as_much_noise_is_still_caught(seed: int) -> None:
+    sound, other = voice(8, seed), noise(8, seed)
+    mixed = single(sound + other * np.sqrt(np.mean(sound**2) / np.mean(other**2)))
+    assert speech_share(mixed, RATE) >= HOLDS
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda seed: noise(8, seed), rumble, tone, engine, chirps, sweep, silence],
+    ids=["noise", "rumble", "tone", "engine", "chirps", "sweep", "silence"],
+)
+def test_other_sounds_are_not(make: Callable[[int], Floats]) -> None:
+    for seed in range(many(3, 9)):
+        assert speech_share(make(seed), RATE) < HOLDS
+
+
+def test_two_seconds_of_speech_among_eight_are_caught_where_they_are() -> None:
+    sound = 0.05 * noise(8)
+    sound[3 * RATE : 5 * RATE] += voice(2, 1)
+    found = np.flatnonzero(speech_scores(sound, RATE) > 0) / 2
+    assert found.min() >= 2.0  # of seconds every half second; those that begin at 2.5 have half
+    assert found.max() <= 4.5
+    assert speech_share(sound, RATE) >= HOLDS
+
+
+@pytest.mark.parametrize("gain", [1e-3, 0.1, 30])
+def test_loudness_does_not_matter(gain: float) -> None:
+    sound = voice(8, 3)
+    assert speech_scores(sound * np.float32(gain), RATE) == pytest.approx(
+        speech_scores(sound, RATE), abs=0.02
+    )
+
+
+@pytest.mark.parametrize("rate", [8_000, 22_050, 44_100, 48_000])
+def test_the_rate_does_not_matter(rate: int) -> None:
+    sound = voice(4, 4)
+    other = resampled(sound, RATE, rate)
+    assert speech_scores(other, rate) == pytest.approx(speech_scores(sound, RATE), abs=0.7)
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, 5_000])
+def test_short_sound_has_a_share_too(size: int) -> None:
+    assert 0 <= speech_share(voice(1)[:size], RATE) <= 1
+
+
+def plain_cues(samples: Floats) -> list[float]:
+    """The definition for one second at 8 kHz, a step at a time; only transforms are numpy's."""
+    hann = [0.5 - 0.5 * math.cos(2 * math.pi * n / 320) for n in range(320)]
+    power = []
+    for start in range(0, len(samples) - 319, 80):
+        frame = [float(samples[start + n]) * hann[n] for n in range(320)]
+        power.append([abs(x) ** 2 for x in np.fft.rfft(frame, 512)])
+    floor = 1e-5 * sum(map(sum, power)) / (257 * len(power))
+    power = [[x + floor for x in row] for row in power]
+    periods = [plain_period(row) for row in power]
+    edges = [20, 26, 36, 48, 65, 88, 119, 161, 218]
+    levels = [[10 * math.log10(sum(row[a:b])) for a, b in pairwise(edges)] for row in power]
+    shapes = [[x - sum(row) / 8 for x in row] for row in levels]
+    goes_on = [
+        one[0] > 0.14 and two[0] > 0.14 and abs(two[1] - one[1]) < 0.06
+        for one, two in pairwise(periods)
+    ]
+    beat, _ = plain_modulation(levels)
+    formant_beat, depth = plain_modulation(shapes)
+    first = [sum(row[13:65]) / sum(row[7:256]) for row in power]
+    weights = [math.sqrt(sum(row[7:256])) for row in power]
+    mean = sum(f * w for f, w in zip(first, weights, strict=True)) / sum(weights)
+    middle = sum(first) / len(first)
+    moves = math.sqrt(sum((f - middle) ** 2 for f in first) / len(first))
+    return [math.log10(0.02 + sum(goes_on) / 100), beat, formant_beat, depth, mean, moves]
+
+
+COSINES = [math.cos(2 * math.pi * n / 512) for n in range(512)]
+
+
+def plain_period(row: list[float]) -> tuple[float, float]:
+    size = [x ** (1 / 3) for x in row[:176]]
+    white = {}
+    for k in range(6, 160):
+        near = [size[min(max(j, 0), 175)] for j in range(k - 16, k + 17)]
+        white[k] = size[k] / (sum(near) / 33) - 1
+    alike = {
+        lag: sum(x * COSINES[k * lag % 512] for k, x in white.items()) / 154
+        for lag in range(20, 101)
+    }
+    best = max(alike, key=lambda lag: alike[lag])
+    return alike[best], math.log2(8000 / best)
+
+
+def plain_modulation(rows: list[list[float]]) -> tuple[float, float]:
+    """The share of 2–8 Hz over all bands, and log10(1 + the median band)."""
+    taper = [0.5 - 0.5 * math.cos(2 * math.pi * n / 99) for n in range(100)]
+    slow, moves = [], []
+    for band in zip(*rows, strict=True):
+        mean = sum(band) / 100
+        spectrum = np.fft.rfft([(x - mean) * t for x, t in zip(band, taper, strict=True)])
+        power = [abs(x) ** 2 / (sum(t * t for t in taper) * 50) for x in spectrum]
+        slow.append(sum(power[2:9]))
+        moves.append(sum(power[1:26]))
+    return sum(slow) / sum(moves), math.log10(1 + float(np.median(slow)))
+
+
+@pytest.mark.parametrize("seed", range(many(1, 6)))
+def test_cues_are_those_of_the_definition(seed: int) -> None:
+    size = 320 + 99 * 80
+    for sound in (voice(2, seed)[::2], noise(2, seed)[::2]):
+        got = cues(sound[:size], 8_000)
+        assert got.shape == (1, len(NAMES))
+        assert got[0] == pytest.approx(plain_cues(sound[:size]), rel=2e-3, abs=2e-3)
+
+
+def test_the_last_window_ends_with_the_sound() -> None:
+    sound = voice(3, 5)[::2][: 320 + 170 * 80]  # 171 frames: windows at 0, 50 and 71
+    got = cues(sound, 8_000)
+    assert len(got) == 3
+    alone = cues(sound[71 * 80 :], 8_000)
+    assert got[2] == pytest.approx(alone[0], abs=0.05)  # silence is relative to the whole
+
+
+def test_classes_of_speech_are_found_by_their_names() -> None:
+    classes = np.array([[0.1, 0.7, 0.2], [0.9, 0.0, 0.3]], np.float32)
+    found = speech_of_classes(("Speech", "Bird", "Conversation"), classes)
+    assert found is not None
+    assert found.tolist() == pytest.approx([0.2, 0.9])
+    assert speech_of_classes(("Bird", "0", "1"), classes) is None
+    assert "Speech" in SPOKEN
+
+
+class FakeSession:
+    """Says that a frame is speech if it is loud; keeps what it was given."""
+
+    def __init__(self, names: tuple[str, ...] = ("input", "state", "sr")) -> None:
+        self.names, self.given = names, list[dict[str, Any]]()
+
+    def get_inputs(self) -> list[Any]:
+        return [SimpleNamespace(name=name) for name in self.names]
+
+    def run(self, _: None, given: dict[str, Any]) -> list[Any]:
+        self.given.append(given)
+        loud = np.abs(given["input"][0, 64:]).max() > 0.5
+        return [np.array([[0.9 if loud else 0.1]], np.float32), given["state"] + 1]
+
+
+def silero(tmp_path: Path, session: FakeSession) -> Silero:
+    (tmp_path / "vad.onnx").write_bytes(b"")
+    return Silero(tmp_path / "vad.onnx", lambda _: session)
+
+
+def test_silero_sees_frames_with_what_was_before_and_its_own_state(tmp_path: Path) -> None:
+    session = FakeSession()
+    sound = np.linspace(0, 1, 512 * 3 + 100, dtype=np.float32)
+    found = silero(tmp_path, session).probabilities(sound, 16_000)
+    assert found.tolist() == pytest.approx([0.1, 0.9, 0.9, 0.9])
+    shapes = {given["input"].shape for given in session.given}
+    assert shapes == {(1, 576)}
+    assert np.array_equal(session.given[1]["input"][0], sound[512 - 64 : 1024])
+    assert [given["state"].max() for given in session.given] == [0, 1, 2, 3]
+    assert all(given["sr"] == 16_000 for given in session.given)
+
+
+def test_the_share_of_silero_is_that_of_its_frames(tmp_path: Path) -> None:
+    sound = np.zeros(16_000 * 2, np.float32)
+    sound[:16_000] = 0.9
+    detector = silero(tmp_path, FakeSession())
+    assert detector.share(sound, 16_000) == pytest.approx(32 / 63)  # 31.25 frames of 62.5 are loud
+    assert detector.share(sound[:0], 16_000) == 0
+    assert detector.share(np.repeat(sound, 3), 48_000) == pytest.approx(0.5, abs=0.03)
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="takes h, input"):
+        silero(tmp_path, FakeSession(("input", "h"))).share(noise(1), RATE)
+    with pytest.raises(UsageError, match="there is no such file"):
+        Silero(tmp_path / "none.onnx").share(noise(1), RATE)
+
+
+def test_without_the_library_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "vad.onnx").write_bytes(b"")
+    known = find_spec
+    monkeypatch.setattr(
+        speech, "find_spec", lambda name: None if name == "onnxruntime" else known(name)
+    )
+    with pytest.raises(MissingExtra, match=r"earwitness\[silero\]"):
+        Silero(tmp_path / "vad.onnx").share(noise(1), RATE)
+
+
+def test_a_file_that_is_no_model_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "vad.onnx").write_text("no model")
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise RuntimeError("protobuf parsing failed")
+
+    library = SimpleNamespace(SessionOptions=SimpleNamespace, InferenceSession=refuse)
+    monkeypatch.setattr(speech, "find_spec", lambda _: library)
+    monkeypatch.setattr(speech, "import_module", lambda _: library)
+    with pytest.raises(UsageError, match=r"vad\.onnx: is not an ONNX model: protobuf"):
+        Silero(tmp_path / "vad.onnx").share(noise(1), RATE)
+
+
+def test_detectors_are_found_by_name_or_file(tmp_path: Path) -> None:
+    sound = voice(2, 1)
+    assert find_detector().share(sound, RATE) == Cues().share(sound, RATE) > HOLDS
+    assert find_detector(str(tmp_path / "a.onnx")) == Silero(tmp_path / "a.onnx")
+    with pytest.raises(UsageError, match='no detector of speech "ears" — use cues'):
+        find_detector("ears")
