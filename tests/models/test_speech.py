@@ -326,3 +326,12 @@ def test_detectors_are_found_by_name_or_file(tmp_path: Path) -> None:
     assert find_detector(str(tmp_path / "a.onnx")) == Silero(tmp_path / "a.onnx")
     with pytest.raises(UsageError, match='no detector of speech "ears" — use cues'):
         find_detector("ears")
+
+
+def test_signatures_say_what_decides(tmp_path: Path) -> None:
+    assert Cues().signature == "speech=cues,weights=0.9,2.3,3.7,1.6,2.6,2.2,5.8"
+    one = silero(tmp_path, FakeSession()).signature
+    (tmp_path / "vad.onnx").write_bytes(b"others")
+    assert Silero(tmp_path / "vad.onnx").signature != one
+    with pytest.raises(UsageError, match="there is no such file"):
+        _ = Silero(tmp_path / "none.onnx").signature

@@ -17,7 +17,7 @@ from functools import cached_property
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class AudioModel:
     """An embedder of sound; the model is loaded when first needed."""
 
     folder: Path
-    takes: ClassVar[str] = "sound"
+    takes: ClassVar[Literal["sound"]] = "sound"
 
     @property
     def name(self) -> str:

@@ -6,20 +6,23 @@
 - ``Silero``: the network of silero-vad, from an ONNX file that the user has.
 - ``speech_of_classes``: what an embedder with classes, such as YAMNet, says about speech.
 
-A block holds speech from ``HOLDS`` on, a second of eight. That is chosen to miss little rather than
-to accuse little: who asks for no speech wants nobody overheard, and a day has blocks enough. What
-calls, sings or knocks at the pace of syllables is often taken for speech.
+A block holds speech from ``HOLDS`` on, a second of eight (from ``HOLDS_CLASS`` on by classes). That
+is chosen to miss little rather than to accuse little: who asks for no speech wants nobody
+overheard, and a day has blocks enough. On voices that were not used to weigh them, the cues found
+all speech at 10 dB above other sounds and 95 % or more at 0 dB, and took a quarter of blocks
+without speech for it: what calls, sings or knocks at the pace of syllables, and most music.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +34,7 @@ Floats = NDArray[np.float32]
 WEIGHTS = np.array([0.9, 2.3, 3.7, 1.6, 2.6, 2.2], np.float32)  # of the cues, in their order
 NEEDED = 5.8  # sum from which a second is speech
 HOLDS = 0.12  # share of a block
+HOLDS_CLASS = 0.2  # score of a class
 LIKELY = 0.5  # probability from which Silero's frames are speech
 SPOKEN = (  # classes of AudioSet in which people can be understood
     "Speech",
@@ -53,6 +57,9 @@ class Detector(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def signature(self) -> str: ...
+
     def share(self, samples: Floats, rate: int) -> float: ...
 
 
@@ -69,7 +76,12 @@ def find_detector(name: str = "cues") -> Detector:
 class Cues:
     """The detector that needs no file."""
 
-    name: str = "cues"
+    name: ClassVar[str] = "cues"
+
+    @property
+    def signature(self) -> str:
+        """The weights, which are all there is."""
+        return f"speech=cues,weights={','.join(f'{one:g}' for one in (*WEIGHTS, NEEDED))}"
 
     def share(self, samples: Floats, rate: int) -> float:
         """See ``speech_share``."""
@@ -117,6 +129,13 @@ class Silero:
         """As one asks for it."""
         return str(self.path)
 
+    @cached_property
+    def signature(self) -> str:
+        """The file by its content."""
+        with _there(self.path).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        return f"speech=silero,sha256={digest},likely={LIKELY:g}"
+
     def share(self, samples: Floats, rate: int) -> float:
         """The share of frames that are likely speech."""
         return float(np.mean(self.probabilities(samples, rate) > LIKELY))
@@ -132,14 +151,18 @@ class Silero:
 
     @cached_property
     def _network(self) -> Any:
-        if not self.path.is_file():
-            raise UsageError(f"{self.path}: there is no such file — name Silero's ONNX file")
-        network = self.session(self.path)
+        network = self.session(_there(self.path))
         names = {one.name for one in network.get_inputs()}
         if names != {"input", "state", "sr"}:
             told = f"{self.path}: takes {', '.join(sorted(names))}"
             raise UsageError(f"{told} — Silero's file (from version 5 on) takes input, sr, state")
         return network
+
+
+def _there(path: Path) -> Path:
+    if not path.is_file():
+        raise UsageError(f"{path}: there is no such file — name Silero's ONNX file")
+    return path
 
 
 def _silero_frames(samples: Floats) -> Floats:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +65,7 @@ class YamNet:
 
     path: Path
     interpreter: Callable[[Path], Any] = field(default=litert, repr=False, compare=False)
-    takes: ClassVar[str] = "sound"
+    takes: ClassVar[Literal["sound"]] = "sound"
     rate: ClassVar[int] = RATE
 
     @property
