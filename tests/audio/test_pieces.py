@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from earwitness.audio.decoders import Broken, Decoder, Library, Samples
+from earwitness.audio.decoders import Library
 from earwitness.audio.pieces import Piece, read_pieces
 from earwitness.audio.reading import read_blocks
 from earwitness.audio.recording import Break
+from earwitness.audio.sources import Broken, Decoder, Samples
 from earwitness.errors import UsageError
 from recorded import RATE, recorded
 

@@ -94,7 +94,8 @@ def test_whoever_is_interrupted_goes_on_with_the_hour_they_were_at(
         seconds: float | None = None,
         broken: Callable[[Break], object] = ignore,
     ) -> Iterator[Chunk]:
-        if begun.append(at) or begun == [0, 0, 16, 32]:
+        begun.append(at)
+        if begun == [0, 0, 16, 32]:
             raise KeyboardInterrupt
         yield from read_blocks(path, at=at, seconds=seconds, broken=broken)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,22 +28,33 @@ LOWEST, HIGHEST = 50.0, 16_000.0  # Hz
 FLOOR = -110.0  # dB of the byte 0
 STEP = 0.5  # dB a byte
 ABSENT = 255
-BATCH = 256  # frames at a time: they stay in the fast memory of a core
+TOGETHER = 5  # bands that are summed up in one go: few of their weights are 0
+BATCH = 128  # frames at a time: they stay in the fast memory of a core
 FORM = "log-mel/1"  # changes when the bytes of the same sound do
 
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float32]
 
 
+class Group(NamedTuple):
+    """Neighbouring bands, the part of a spectrum that they use, and its weights for each.
+
+    A spectrum is taken as real and imaginary parts in turn, so each weight is there twice.
+    """
+
+    bands: slice
+    used: slice
+    weights: Floats
+
+
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What frames of one rate need: window, size of the transform, triangles, their bins."""
+    """What frames of one rate need: window, size of the transform, triangles by groups of bands."""
 
     rate: int
     window: Floats
     size: int
-    bins: slice
-    triangles: Floats
+    groups: tuple[Group, ...]
 
     @property
     def reach(self) -> int:
@@ -62,9 +74,15 @@ def kernel(rate: int) -> Kernel:
     size = int(next_fast_len(reach, real=True))
     window = hann(reach, sym=False)
     triangles = _triangles(rate, size) * 2 / (size * (window**2).sum())
-    used = np.flatnonzero(triangles.any(axis=1))
-    bins = slice(int(used[0]), int(used[-1]) + 1) if len(used) else slice(0, 1)
-    return Kernel(rate, window.astype(np.float32), size, bins, triangles[bins].astype(np.float32))
+    groups = tuple(_group(triangles, first) for first in range(0, BANDS, TOGETHER))
+    return Kernel(rate, window.astype(np.float32), size, groups)
+
+
+def _group(triangles: NDArray[np.float64], first: int) -> Group:
+    weights = np.repeat(triangles[:, first : first + TOGETHER], 2, axis=0).astype(np.float32)
+    there = np.flatnonzero(weights.any(axis=1))
+    used = slice(int(there[0]), int(there[-1]) + 1) if len(there) else slice(0, 0)
+    return Group(slice(first, first + TOGETHER), used, weights[used])
 
 
 def edges(rate: int) -> NDArray[np.float64]:
@@ -119,10 +137,12 @@ def _powers(windows: Floats, own: Kernel) -> Floats:
     """Power of every band, a row a window."""
     from scipy.fft import rfft
 
-    spectra = rfft(windows * own.window, own.size, axis=1, workers=1)[:, own.bins]
-    power = np.square(spectra.real)
-    power += np.square(spectra.imag)
-    return np.asarray(power @ own.triangles)
+    spectra = rfft(windows * own.window, own.size, axis=1, workers=1)
+    parts = np.square(spectra.view(np.float32))
+    powers = np.empty((len(windows), BANDS), np.float32)
+    for group in own.groups:
+        powers[:, group.bands] = parts[:, group.used] @ group.weights
+    return powers
 
 
 def in_bytes(powers: Floats) -> Bytes:

@@ -26,6 +26,7 @@ from earwitness.models.embedders import Embedder
 from earwitness.models.framed_files import frame_files
 from earwitness.models.frames import Read, Source
 from earwitness.models.grid import FrameBlocks, grid
+from earwitness.models.marked import refuse_sparse, without_hour_gaps
 from earwitness.models.sounds import Cut, embed_sounds
 
 Floats = NDArray[np.float32]
@@ -52,6 +53,7 @@ class Work(NamedTuple):
 
     block: float
     sparse: bool
+    hour_gap: float
     cache: Cache
     read: Read
     progress: Progress
@@ -64,16 +66,19 @@ def blocks_of(
     block: float = 8.0,
     cache: Cache | None = None,
     sparse: bool = False,
+    hour_gap: float = 0.0,
     read: Read = read_blocks,
     progress: Progress = no_progress,
 ) -> tuple[Blocks, Recording]:
     """Blocks, and the recording as it really was: what could not be read is missing from it.
 
-    Blocks of which not all sound is there are left out; sparse, those without any frames.
+    Blocks of which not all sound is there are left out; sparse, those without any frames. With an
+    ``hour_gap``, silences of so many seconds that mark hours are taken out of the clock.
     """
+    refuse_sparse(hour_gap, sparse)
     if not block * PER_SECOND >= PATCH:
         raise UsageError(f"a block must be at least {PATCH / PER_SECOND:g} s, got {block:g}")
-    work = Work(block, sparse, cache or find_cache(), read, progress)
+    work = Work(block, sparse, hour_gap, cache or find_cache(), read, progress)
     place = work.cache.folder / "blocks" / f"{_key(recording, embedder, work)}.sealed"
     kept = open_sealed(place)
     if kept is not None:
@@ -88,7 +93,7 @@ def _key(recording: Recording, embedder: Embedder, work: Work) -> str:
     made = [
         VERSION,
         FORM,
-        [work.block, work.sparse, embedder.signature],
+        [work.block, work.sparse, work.hour_gap, embedder.signature],
         [(path, work.cache.digest(Path(path))) for path in paths],
         [recording.rate, recording.stretches, recording.damages, recording.notes],
     ]
@@ -105,6 +110,8 @@ def _made(recording: Recording, embedder: Embedder, work: Work) -> tuple[Blocks,
         progress=_share(work.progress, 0, rounds),
     )
     real = mended(recording, [one for file in files.values() for one in file.breaks])
+    if work.hour_gap:
+        real = without_hour_gaps(real, files, work.hour_gap, work.read)
     rows = int(work.block * PER_SECOND + 1e-6)
     needed = PATCH if work.sparse else rows - 1
     day = FrameBlocks(grid(real, work.block), rows, files).with_frames(needed)
