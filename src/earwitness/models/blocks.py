@@ -35,7 +35,10 @@ VERSION = 1  # of what is kept
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """When blocks start, how long each is, a row each of a vector and of classes from 0 to 1."""
+    """When blocks start, how long each is, a row each of a vector and of classes from 0 to 1.
+
+    Arrays that come from the cache can only be read.
+    """
 
     starts: NDArray[np.float64]
     seconds: float

@@ -118,7 +118,7 @@ def open_sealed(path: Path) -> Sealed | None:
         return None
     end = FRONT.size + size
     header = msgspec.json.decode(whole[FRONT.size : end].tobytes())
-    return Sealed(header["facts"], _arrays(whole[end:], header["arrays"]))
+    return Sealed(header["facts"], _arrays(np.asarray(whole[end:]), header["arrays"]))
 
 
 def _arrays(body: NDArray[np.uint8], shapes: Sequence[Any]) -> tuple[NDArray[Any], ...]:

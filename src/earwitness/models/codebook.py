@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from earwitness.audio.logmel import ABSENT, BANDS, FORM, Bytes
 from earwitness.models.centres import centres, unit
-from earwitness.models.embedded import Embedded, standardised
+from earwitness.models.embedded import Embedded, standardise
 from earwitness.models.grid import PORTION, FrameBlocks
 
 Floats = NDArray[np.float32]
@@ -79,20 +79,21 @@ class Codebook:
 
     def embed(self, day: FrameBlocks) -> Embedded:
         """Learn from the blocks and describe them."""
-        means, most = self.coded(day)
-        vectors = standardised(np.concatenate([means, most], axis=1))
-        names = tuple(f"code {i + 1}" for i in range(most.shape[1]))
-        return Embedded(vectors, np.clip(most, 0, 1), names)
+        vectors = self.coded(day)
+        width = vectors.shape[1] // 2
+        classes = np.clip(vectors[:, width:], 0, 1)
+        standardise(vectors)
+        return Embedded(vectors, classes, tuple(f"code {i + 1}" for i in range(width)))
 
-    def coded(self, day: FrameBlocks) -> tuple[Floats, Floats]:
-        """Mean and most of every code, a row a block."""
+    def coded(self, day: FrameBlocks) -> Floats:
+        """Mean of every code, then the most of every code, a row a block."""
         learnt = learn(day, self.codes, np.random.default_rng(self.seed))
         width = len(learnt.directions)
-        means, most = (np.zeros((len(day), width), np.float32) for _ in range(2))
+        found = np.zeros((len(day), 2 * width), np.float32)
         for number, portion in enumerate(day.portions()):
             rows = slice(number * PORTION, number * PORTION + len(portion))
-            means[rows], most[rows] = learnt.pooled(portion)
-        return means, most
+            found[rows, :width], found[rows, width:] = learnt.pooled(portion)
+        return found
 
 
 def learn(day: FrameBlocks, codes: int, rng: np.random.Generator) -> Codes:

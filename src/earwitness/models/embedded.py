@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
+COLUMNS = 16  # at a time: a week of blocks takes little room
+STILL = 1e-6  # a spread that rounding makes
 
 
 class Embedded(NamedTuple):
@@ -18,14 +20,12 @@ class Embedded(NamedTuple):
     class_names: tuple[str, ...] = ()
 
 
-def standardised(vectors: Floats) -> Floats:
-    """Columns with a mean of 0 and a spread of 1; a column that never changes is 0."""
+def standardise(vectors: Floats) -> None:
+    """Make columns with a mean of 0 and a spread of 1, in place; one that never changes is 0."""
     if not len(vectors):
-        return vectors
-    middle = vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
-    spread = vectors.std(axis=0, dtype=np.float64).astype(np.float32)
-    still = spread <= 1e-6 * (1 + abs(middle))
-    centred = vectors - middle
-    centred /= np.where(still, 1, spread)
-    centred[:, still] = 0
-    return np.asarray(centred, np.float32)
+        return
+    for first in range(0, vectors.shape[1], COLUMNS):
+        part = vectors[:, first : first + COLUMNS].astype(np.float64)
+        middle, spread = part.mean(axis=0), part.std(axis=0)
+        still = spread <= STILL * (1 + abs(middle))
+        vectors[:, first : first + COLUMNS] = (part - middle) / np.where(still, np.inf, spread)

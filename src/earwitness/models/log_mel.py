@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.logmel import ABSENT, BANDS, FORM, Bytes, in_decibels
-from earwitness.models.embedded import Embedded, standardised
+from earwitness.models.embedded import Embedded, standardise
 from earwitness.models.grid import FrameBlocks
 
 
@@ -32,7 +32,9 @@ class LogMel:
     def embed(self, day: FrameBlocks) -> Embedded:
         """Describe blocks."""
         rows = [described(portion) for portion in day.portions()]
-        return Embedded(standardised(np.concatenate([np.zeros((0, 2 * BANDS), np.float32), *rows])))
+        vectors = np.concatenate([np.zeros((0, 2 * BANDS), np.float32), *rows])
+        standardise(vectors)
+        return Embedded(vectors)
 
 
 def described(portion: Bytes) -> NDArray[np.float32]:
