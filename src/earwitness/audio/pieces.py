@@ -37,27 +37,37 @@ def read_pieces(
 def _pieces(
     path: Path, pieces: Iterator[Piece], broken: Callable[[Break], object]
 ) -> Iterator[Chunk]:
+    lost: tuple[float, str] | None = None
+    end = 0.0
+    for piece, (samples, fault), seconds in _tried(path, pieces):
+        if not len(samples):
+            lost, end = lost or (piece.at, fault), seconds
+            continue
+        if lost:
+            broken(_break(path, *lost, piece.at))
+            lost = None
+        yield Chunk(piece.at, mono(samples))
+    if lost:
+        broken(_break(path, *lost, end))
+
+
+def _tried(
+    path: Path, pieces: Iterator[Piece]
+) -> Iterator[tuple[Piece, tuple[Samples, str], float]]:
+    """Pieces from a whole sample on, what was read of each or why not, and when the file ends."""
     try:
         decoder = decoder_of(path)
     except Broken as error:
         raise UsageError(f"{path}: cannot be read: {error}") from error
-    facts, lost = decoder.facts, None
+    rate, frames = decoder.facts.rate, decoder.facts.frames
     try:
         for piece in pieces:
-            begin = round(piece.at * facts.rate)
-            if begin >= facts.frames:
-                break
-            last = min(facts.frames, begin + round(piece.seconds * facts.rate))
-            samples, fault = _read(decoder, begin, last - begin)
-            if not len(samples):
-                lost = lost or (piece.at, fault)
-                continue
-            if lost:
-                broken(_break(path, *lost, piece.at))
-                lost = None
-            yield Chunk(begin / facts.rate, mono(samples))
-        if lost:
-            broken(_break(path, *lost, facts.seconds))
+            begin = round(piece.at * rate)
+            if begin >= frames:
+                return
+            count = min(frames - begin, round(piece.seconds * rate))
+            exact = Piece(begin / rate, count / rate)
+            yield exact, _read(decoder, begin, count), decoder.facts.seconds
     finally:
         decoder.close()
 
