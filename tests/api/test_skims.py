@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from earwitness.api.scoring import score
-from earwitness.data import Recording
 from earwitness.errors import InputError
 from earwitness.metrics.skims import SkimMeasures, days
 from earwitness.stats.skims.day import Day, heard_rows
 from earwitness.stats.skims.measures import Measured, calibration_tc
-from formats.test_skims import RECORDING, write_blocks
+from formats.test_skims import RECORDED, write_blocks
 from stats.skims.days import made
 from support import write_lines
 
@@ -49,14 +48,18 @@ def test_skims_are_scored_against_their_recordings(tmp_path: Path) -> None:
     )
     assert found.systems["course"]["tc"].value == 1
     assert found.systems["reordered"]["tc"].value < 1
-    for value in ("sd", "coverage", "msiou"):
+    for value in ("sd", "class_coverage", "msiou"):
         both = [found.systems[system][value].value for system in ("course", "reordered")]
         assert both[0] == both[1] > 0
-    assert [found.systems["none"][value].value for value in ("tc", "sd", "coverage")] == [0, 0, 0]
+    assert [found.systems["none"][value].value for value in ("tc", "sd", "class_coverage")] == [
+        0,
+        0,
+        0,
+    ]
     assert found.systems["none"]["dtw"].undefined == 2
     own = [Measured(day, 100.0) for day in known]
     hand = [one.coverage(heard_rows(one.day, calibration_tc(one.day, 6))) for one in own]
-    assert found.systems["course"]["coverage"].value == pytest.approx(np.mean(hand))
+    assert found.systems["course"]["class_coverage"].value == pytest.approx(np.mean(hand))
     assert any("2 items have blocks of their own" in note for note in found.notes)
 
 
@@ -99,14 +102,14 @@ def test_blocks_that_are_missing_are_told_by_their_line(tmp_path: Path) -> None:
 def test_a_recording_is_embedded_once_for_all_its_skims(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
 
-    def heard_by(reference: Recording, embedder: str, block: float) -> Day:
-        asked.append((reference.name, embedder, block))
+    def heard_by(reference: days.Recorded, embedder: str, block: float) -> Day:
+        asked.append((reference.recording.name, embedder, block))
         return made(1, 100)
 
     monkeypatch.setattr(days, "day_of", heard_by)
     days.measured.cache_clear()
     metric = SkimMeasures(embedder="log-mel", block=8.0, period=40.0)
-    first = days.measured(RECORDING, metric.embedder, metric.block, metric.period)
-    assert days.measured(RECORDING, metric.embedder, metric.block, metric.period) is first
+    first = days.measured(RECORDED, metric.embedder, metric.block, metric.period)
+    assert days.measured(RECORDED, metric.embedder, metric.block, metric.period) is first
     assert asked == [("day", "log-mel", 8.0)]
     days.measured.cache_clear()

@@ -15,8 +15,9 @@ from earwitness.formats.check import Fault
 from earwitness.formats.records import Layout
 from earwitness.formats.skims import contents
 from earwitness.formats.skims.contents import blocks_from, recorded, skim_of
-from earwitness.formats.skims.layouts import OUTPUTS, REFERENCES, Content, Reference
+from earwitness.formats.skims.layouts import OUTPUTS, REFERENCES, Content, Line
 from earwitness.formats.source import Block, Source
+from earwitness.metrics.skims.days import Recorded, Reference
 from earwitness.stats.skims.day import Day
 from stats.skims.days import made
 
@@ -27,6 +28,7 @@ RECORDING = Recording(
     32000,
     1,
 )
+RECORDED = Recorded(RECORDING)
 
 
 def parsed(layout: Layout[Any], line: dict[str, Any]) -> list[str]:
@@ -38,9 +40,13 @@ def parsed(layout: Layout[Any], line: dict[str, Any]) -> list[str]:
     return faults
 
 
-def picks(content: Content, of: Recording | Day = RECORDING) -> Any:
-    found = skim_of(content, of, None)
-    return found if isinstance(found, list) else [(p.start, p.seconds) for p in found.picks]
+def nobody(of: Recorded) -> Recording:
+    raise AssertionError(of)
+
+
+def picks(content: Content, of: Reference = RECORDED) -> Any:
+    found = skim_of(content, of, None, nobody)
+    return found if isinstance(found, list) else [(p.start, p.seconds) for p in found.skim.picks]
 
 
 def test_picks_and_times_are_the_same_skim() -> None:
@@ -56,6 +62,7 @@ def test_every_pick_that_is_nowhere_is_told() -> None:
         Fault("output.picks[2]", "nothing was recorded at 5000 s"),
         Fault("output.picks[3]", "10800 s is not in the recording, which has 10800 s"),
     ]
+    assert picks(Content(times=[5000.0]), Recorded(RECORDING, hour_gap=5.0)) == [(5000.0, 8.0)]
     assert picks(Content(times=[490.0]), made(1, 60)) == [
         Fault("output.times[0]", "490 s is not in the recording, which has 480 s")
     ]
@@ -109,13 +116,13 @@ def test_a_recording_is_sought_beside_the_file_that_names_it(
 ) -> None:
     asked: list[Any] = []
 
-    def taken(record: Reference, folder: Path | None) -> Recording:
+    def taken(record: Line, folder: Path | None) -> Recorded:
         asked.append((record.start, folder))
-        return RECORDING
+        return RECORDED
 
     monkeypatch.setattr(contents, "_recording", taken)
-    found = recorded(Reference("a", recording="day.flac", start="2025-07-22T06:00"), tmp_path)
-    assert found is RECORDING
+    found = recorded(Line("a", recording="day.flac", start="2025-07-22T06:00"), tmp_path)
+    assert found is RECORDED
     assert asked == [("2025-07-22T06:00", tmp_path)]
     assert contents.beside(tmp_path, "day.flac") == tmp_path / "day.flac"
     assert contents.beside(tmp_path, "/day.flac") == Path("/day.flac")
@@ -127,10 +134,10 @@ def faults_of(found: Any) -> list[str]:
 
 
 def test_an_item_has_a_recording_or_blocks() -> None:
-    assert faults_of(recorded(Reference("a"), None)) == ["recording: missing"]
-    both = Reference("a", recording="d", blocks="d.npz")
+    assert faults_of(recorded(Line("a"), None)) == ["recording: missing"]
+    both = Line("a", recording="d", blocks="d.npz")
     assert faults_of(recorded(both, None)) == ["blocks: there is a recording, too"]
-    timed = Reference("a", blocks="d.npz", start="x", hour_gap=5.0)
+    timed = Line("a", blocks="d.npz", start="x", hour_gap=5.0)
     told = "not with blocks, which have their times"
     assert faults_of(recorded(timed, None)) == [f"start: {told}", f"hour_gap: {told}"]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import UNSET
@@ -11,7 +12,8 @@ from msgspec import UNSET
 from earwitness.data import Pick, Recording, Skim
 from earwitness.errors import EarwitnessError, InputError
 from earwitness.formats.check import Fault
-from earwitness.formats.skims.layouts import Content, Reference
+from earwitness.formats.skims.layouts import Content, Line
+from earwitness.metrics.skims.days import Recorded, Reference
 from earwitness.stats.skims.day import Day
 
 BLOCK = 8.0
@@ -24,7 +26,7 @@ def beside(folder: Path | None, name: str) -> Path:
     return Path(name) if folder is None else folder / name
 
 
-def recorded(record: Reference, folder: Path | None) -> Recording | Day | list[Fault]:
+def recorded(record: Line, folder: Path | None) -> Reference | list[Fault]:
     """What a skim is measured against, or what is wrong with it."""
     if record.recording is UNSET and record.blocks is UNSET:
         return [Fault("recording", "missing", "name its files or folder, or blocks")]
@@ -42,21 +44,21 @@ def recorded(record: Reference, folder: Path | None) -> Recording | Day | list[F
         return [Fault("recording", str(error))]
 
 
-def _clock(record: Reference) -> list[str]:
+def _clock(record: Line) -> list[str]:
     """What is said about the clock of a recording."""
     names = ("start", "zone", "hour_gap")
     return [name for name in names if getattr(record, name) is not UNSET]
 
 
-def _recording(record: Reference, folder: Path | None) -> Recording:
+def _recording(record: Line, folder: Path | None) -> Recorded:
     from earwitness.audio.recording import recording_of
 
     assert record.recording is not UNSET
     names = [record.recording] if isinstance(record.recording, str) else record.recording
     paths = [beside(folder, name) for name in names]
-    given: dict[str, Any] = {name: getattr(record, name) for name in _clock(record)}
-    found: Recording = recording_of(paths, name=str(record.item), **given)
-    return found
+    start, zone = (None if one is UNSET else one for one in (record.start, record.zone))
+    gap = 0.0 if record.hour_gap is UNSET else record.hour_gap
+    return Recorded(recording_of(paths, name=str(record.item), start=start, zone=zone), gap)
 
 
 def blocks_from(path: Path) -> Day | list[Fault]:
@@ -93,8 +95,20 @@ def _misshapen(arrays: dict[str, Any]) -> str:
     return ""
 
 
-def skim_of(content: Content, of: Recording | Day, folder: Path | None) -> Skim | list[Fault]:
-    """Picks, or all that is wrong with them."""
+class Resolved(NamedTuple):
+    """A skim, and what was said when it was found in the recording."""
+
+    skim: Skim
+    told: tuple[str, ...] = ()
+
+
+Real = Callable[[Recorded], Recording]
+
+
+def skim_of(
+    content: Content, of: Reference, folder: Path | None, real: Real
+) -> Resolved | list[Fault]:
+    """Picks, or all that is wrong with them; ``real`` tells a recording on its true clock."""
     given = [name for name in WAYS if getattr(content, name) is not UNSET]
     if len(given) != 1:
         told = f"has {' and '.join(given)}" if given else "has no picks"
@@ -102,41 +116,48 @@ def skim_of(content: Content, of: Recording | Day, folder: Path | None) -> Skim 
     if content.block is not UNSET and given != ["times"]:
         return [Fault("output.block", f"not with {given[0]}", "give it with times")]
     if content.audio is not UNSET:
-        return _found(beside(folder, content.audio), of)
-    picks = content.picks
-    if picks is UNSET:
-        assert content.times is not UNSET
-        block = BLOCK if content.block is UNSET else content.block
-        picks = [(time, block) for time in content.times]
+        return _found(beside(folder, content.audio), of, real)
+    picks = _picks(content)
     faults = [
         Fault(f"output.{given[0]}[{place}]", told)
-        for place, (start, seconds) in enumerate(picks)
-        if (told := _outside(start, seconds, of))
+        for place, pick in enumerate(picks)
+        if (told := _outside(pick, of))
     ]
-    return faults or Skim(tuple(Pick(start, seconds) for start, seconds in picks))
+    return faults or Resolved(Skim(tuple(picks)))
 
 
-def _outside(start: float, seconds: float, of: Recording | Day) -> str:
+def _picks(content: Content) -> list[Pick]:
+    if content.picks is not UNSET:
+        return [Pick(start, seconds) for start, seconds in content.picks]
+    assert content.times is not UNSET
+    block = BLOCK if content.block is UNSET else content.block
+    return [Pick(start, block) for start in content.times]
+
+
+def _outside(pick: Pick, of: Reference) -> str:
     """What is wrong with where a pick lies."""
-    length = of.length if isinstance(of, Day) else of.seconds
-    if start < 0 or start >= length:
-        return f"{start:g} s is not in the recording, which has {length:g} s"
-    if isinstance(of, Day):
+    length = of.length if isinstance(of, Day) else of.recording.seconds
+    if pick.start < 0 or pick.start >= length:
+        return f"{pick.start:g} s is not in the recording, which has {length:g} s"
+    if isinstance(of, Day) or of.hour_gap:  # where silences are is not known yet
         return ""
-    over = [min(one.end, start + seconds) - max(one.start, start) for one in of.stretches]
-    return "" if max(over, default=0) > 0 else f"nothing was recorded at {start:g} s"
+    end = pick.start + pick.seconds
+    over = [min(one.end, end) - max(one.start, pick.start) for one in of.recording.stretches]
+    return "" if max(over, default=0) > 0 else f"nothing was recorded at {pick.start:g} s"
 
 
-def _found(path: Path, of: Recording | Day) -> Skim | list[Fault]:
+def _found(path: Path, of: Reference, real: Real) -> Resolved | list[Fault]:
     """A skim that is given as sound, by its picks in the recording."""
     if isinstance(of, Day):
         return [Fault("output.audio", "cannot be found in blocks", "name the recording itself")]
     from earwitness.audio.files import read_sound
-    from earwitness.audio.matching import find_picks
+    from earwitness.audio.matching import match
 
     try:
         sound = read_sound(path)
-        found: Skim = find_picks(sound.samples, sound.rate, of)
+        found = match(sound.samples, sound.rate, real(of) if of.hour_gap else of.recording)
     except (EarwitnessError, OSError) as error:
         return [Fault("output.audio", str(error))]
-    return found if found.picks else [Fault("output.audio", f"{path}: not in the recording")]
+    if not found.skim.picks:
+        return [Fault("output.audio", f"{path}: nothing of it is in the recording")]
+    return Resolved(found.skim, tuple(f"{path.name}: {one}" for one in found.notes))

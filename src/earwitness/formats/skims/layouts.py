@@ -53,7 +53,7 @@ class Whole(Struct):
     annotator: str | UnsetType = UNSET
 
 
-class Reference(Struct, forbid_unknown_fields=True):
+class Line(Struct, forbid_unknown_fields=True):
     """A line of a references file: where a recording is and when it began, or blocks of one."""
 
     item: Name
@@ -102,7 +102,7 @@ OUTPUTS = Layout(
     output="output",
 )
 REFERENCES = Layout(
-    Reference,
+    Line,
     ITEM
     | {
         "recording": Field(either(list, listed(path, least=1), path)),

@@ -14,11 +14,11 @@ from earwitness.data import Case, Cases, Item, Key, Pick, Recording, Skim
 from earwitness.formats.check import Fault
 from earwitness.formats.lines import Lines
 from earwitness.formats.seen import hash_names
-from earwitness.formats.skims.contents import recorded, skim_of
-from earwitness.formats.skims.layouts import OUTPUTS, REFERENCES, Content, Reference
+from earwitness.formats.skims.contents import Resolved, recorded, skim_of
+from earwitness.formats.skims.layouts import OUTPUTS, REFERENCES, Content, Line
 from earwitness.metrics import Metric
 from earwitness.metrics.cases import CaseList
-from earwitness.metrics.skims.days import day_of
+from earwitness.metrics.skims.days import Recorded, Reference, day_of, embedded
 from earwitness.stats.skims.day import Day, Ints
 from earwitness.stats.skims.measures import calibration_sd, calibration_tc
 from earwitness.summarizers.skims import Plan, pick
@@ -44,7 +44,7 @@ class SkimLines(Lines):
 
     outputs = OUTPUTS
     references = REFERENCES
-    failed = Skim(())
+    failed = Resolved(Skim(()))
     nothing = {"picks": []}  # noqa: RUF012
     if_nothing = "write an empty list if it has no picks"
     baselines = tuple(BASELINES)
@@ -53,27 +53,28 @@ class SkimLines(Lines):
     def signature(self) -> str:
         return ""
 
-    def output(self, record: Content, cases: Cases, row: int) -> Skim | list[Fault]:
-        return skim_of(record, cases[row].references[0], self.outputs_in)
+    def output(self, record: Content, cases: Cases, row: int) -> Resolved | list[Fault]:
+        return skim_of(record, cases[row].references[0], self.outputs_in, self._real)
 
-    def reference(self, record: Reference, names: Sequence[str]) -> tuple[list[Any], list[Fault]]:
+    def _real(self, of: Recorded) -> Recording:
+        return embedded(of, self.embedder, self.block).real
+
+    def reference(self, record: Line, names: Sequence[str]) -> tuple[list[Any], list[Fault]]:
         """The recording; it must be there, but is not decoded yet."""
         del names
         found = recorded(record, self.references_in)
         return ([], found) if isinstance(found, list) else ([found], [])
 
-    def of_references(
-        self, records: Sequence[Reference], resolved: Sequence[list[Any]]
-    ) -> CaseList:
+    def of_references(self, records: Sequence[Line], resolved: Sequence[list[Any]]) -> CaseList:
         return CaseList(
-            Case(Key(str(record.item), ""), Item(_length(one)), self.failed, (one,))
+            Case(Key(str(record.item), ""), Item(_length(one)), self.failed.skim, (one,))
             for record, (one,) in zip(records, resolved, strict=True)
         )
 
-    def join(self, cases: Cases, systems: list[str], outputs: Sequence[Skim]) -> CaseList:
+    def join(self, cases: Cases, systems: list[str], outputs: Sequence[Resolved]) -> CaseList:
         rows = zip(cases, systems, outputs, strict=True)
         return CaseList(
-            Case(Key(case.key.item, system), case.item, output, case.references)
+            Case(Key(case.key.item, system), case.item, output.skim, case.references)
             for case, system, output in rows
         )
 
@@ -81,11 +82,12 @@ class SkimLines(Lines):
         return {"duration": case[row].item.duration}
 
     def remarks(self, cases: Cases, resolved: Sequence[Any], *, references: bool) -> Counter[str]:
-        """Items whose blocks were embedded by somebody else, and what recordings have to say."""
+        """What was said about recordings, and about skims that were found in them."""
         del cases
         if not references:
-            return Counter()
-        said = Counter(note for one in resolved if isinstance(one, Recording) for note in one.notes)
+            return Counter(told for one in resolved for told in one.told)
+        known = [one.recording for one in resolved if isinstance(one, Recorded)]
+        said = Counter(note for one in known for note in one.notes)
         said[OWN_BLOCKS] = sum(isinstance(one, Day) for one in resolved)
         return +said
 
@@ -98,7 +100,7 @@ class SkimLines(Lines):
             else:
                 yield said
 
-    def baseline(self, name: str, cases: Cases, seed: int) -> list[Skim]:
+    def baseline(self, name: str, cases: Cases, seed: int) -> list[Resolved]:
         """Twelve picks of every item, as published."""
         if name not in self.baselines:
             return list(super().baseline(name, cases, seed))
@@ -107,13 +109,13 @@ class SkimLines(Lines):
             self._baseline(name, case, [seed, one]) for case, one in zip(cases, hashes, strict=True)
         ]
 
-    def _baseline(self, name: str, case: Case, seeds: list[int]) -> Skim:
+    def _baseline(self, name: str, case: Case, seeds: list[int]) -> Resolved:
         day = day_of(case.references[0], self.embedder, self.block)
         seed = int(np.random.SeedSequence(seeds).generate_state(1)[0])
         rows = BASELINES[name](day, Plan(block=day.seconds, overlap=0.0, seed=seed))
         starts = day.starts[np.asarray(rows, np.int64)].tolist()
-        return Skim(tuple(Pick(start, day.seconds) for start in starts))
+        return Resolved(Skim(tuple(Pick(start, day.seconds) for start in starts)))
 
 
-def _length(one: Recording | Day) -> float:
-    return one.length if isinstance(one, Day) else one.seconds
+def _length(one: Reference) -> float:
+    return one.length if isinstance(one, Day) else one.recording.seconds

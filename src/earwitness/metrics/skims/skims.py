@@ -24,7 +24,7 @@ from earwitness.errors import UsageError
 from earwitness.metrics.base import Floats, Metric, at_least
 from earwitness.metrics.cases import CaseList
 from earwitness.metrics.means import mean_pool, mean_statistics, mean_values
-from earwitness.metrics.skims.days import measured
+from earwitness.metrics.skims.days import Reference, measured
 from earwitness.stats.skims.day import PERIOD, heard
 
 EMBEDDER = {"help": "codebook, log-mel, a .tflite file of YAMNet, or a folder of a model"}
@@ -42,7 +42,7 @@ class SkimMeasures(Metric):
     values = (
         Value("tc", "high", 0, inf, "temporal consistency: DTW(calibration) / DTW(skim)"),
         Value("sd", "high", 0, inf, "source diversity: msIoU(skim) / msIoU(calibration)"),
-        Value("coverage", "high", 0, 1, "what the skim reaches of the day's class maxima"),
+        Value("class_coverage", "high", 0, 1, "what the skim reaches of the day's class maxima"),
         Value("dtw", "low", 0, inf, "DTW(skim): distance from the course of the day"),
         Value("msiou", "high", 0, 1, "msIoU(skim): agreement of its classes with the day's"),
     )
@@ -51,7 +51,7 @@ class SkimMeasures(Metric):
     alone = True
     empty_cells: ClassVar[dict[str, str]] = {
         "both empty": "undefined",
-        "output empty": "tc, sd, coverage and msiou 0; dtw undefined",
+        "output empty": "tc, sd, class_coverage and msiou 0; dtw undefined",
         "reference empty": "undefined: a recording shorter than a block",
         "pick without sound": "undefined: it lies where nothing was recorded",
     }
@@ -82,7 +82,7 @@ class SkimMeasures(Metric):
                 table[row] = self.measure_skim(rows[row][0], reference)
         return self.pool(mean_statistics(table), some.counts)
 
-    def measure_skim(self, skim: Skim, reference: Any) -> tuple[float, ...]:
+    def measure_skim(self, skim: Skim, reference: Reference) -> tuple[float, ...]:
         """Values of a skim of one recording."""
         day = measured(reference, self.embedder, self.block, self.period)
         picks = [(pick.start, pick.seconds) for pick in skim.picks]
