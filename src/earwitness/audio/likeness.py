@@ -40,7 +40,7 @@ class Place(NamedTuple):
 
 def places(skim: Frames, pieces: Pieces) -> list[Place]:
     """For every probe of a skim the few likeliest places in a recording, in one pass over it."""
-    if len(skim) < SECOND + COARSE:
+    if not probe_count(skim):
         return []
     probes, firsts = _probes(skim)
     best: list[tuple[NDArray[np.float64], Floats]] = []
@@ -58,6 +58,25 @@ def places(skim: Frames, pieces: Pieces) -> list[Place]:
     ]
 
 
+def turned_places(skim: Frames, pieces: Pieces, window: float) -> list[Place]:
+    """The same for a skim that is played backwards; ``window`` are the seconds of a frame.
+
+    What is heard a second after ``heard`` was recorded a second before ``time``.
+    """
+    found, last = [], probe_count(skim) - 1
+    for one in places(skim[::-1], pieces):
+        heard = HOP * (len(skim) - 1) - one.heard  # of the probe's last frame, which came first
+        begin = heard - HOP * (SECOND - 1)
+        probe = min(last, max(0, round(begin / HOP / EVERY)))
+        found.append(Place(probe, begin, one.time + window + heard - begin, one.score))
+    return found
+
+
+def probe_count(skim: Frames) -> int:
+    """How many seconds of a skim are looked for."""
+    return max(0, (len(skim) - SECOND - COARSE) // EVERY + 1)
+
+
 def _likeliest(
     best: list[tuple[NDArray[np.float64], Floats]], number: int
 ) -> Iterator[tuple[float, float]]:
@@ -67,7 +86,7 @@ def _likeliest(
 
 def _probes(skim: Frames) -> tuple[Floats, NDArray[np.int64]]:
     """Rows of probes, five shifts of each one behind the other, and the frame where each starts."""
-    firsts = np.arange(0, len(skim) - SECOND - COARSE + 1, EVERY)
+    firsts = EVERY * np.arange(probe_count(skim))
     starts = (firsts[:, None] + np.arange(COARSE)).ravel()
     whole = skim[starts[:, None] + np.arange(SECOND)].astype(np.float32)
     rows = whole.reshape(len(starts), LONG, COARSE, -1).mean(axis=2)
@@ -75,7 +94,7 @@ def _probes(skim: Frames) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def _windows(frames: Frames) -> Iterator[tuple[int, Floats]]:
-    """Every second of a piece that starts with a multiple of 100 ms; absent ones are like nothing."""
+    """Every second of a piece from 100 ms to 100 ms; absent ones are like nothing."""
     count = len(frames) // COARSE
     parts = frames[: count * COARSE].reshape(count, COARSE, -1)
     rows = parts.mean(axis=1, dtype=np.float32)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from earwitness.audio.likeness import Place
+from earwitness.audio.likeness import EVERY, HOP, SECOND, Place
 
 LEAST = 0.4  # likeness from which on a place counts for, not against
 UNSEEN = 0.25  # what a probe counts where its place is not among the likeliest
@@ -34,14 +34,20 @@ class Run:
     last: float
     score: float
 
+    @property
+    def middle(self) -> float:
+        """Where it is heard best."""
+        return (self.first + self.last) / 2
 
-def runs_of(
-    forwards: Sequence[Place], backwards: Sequence[Place], probes: int, long: float
-) -> list[Run]:
-    """Parts in the order in which they are heard; ``long`` are the seconds of a probe.
+    def time(self, heard: float) -> float:
+        """When what is heard there was recorded."""
+        return self.offset - heard if self.turned else self.offset + heard
 
-    Places of the skim that is played ``backwards`` count probes from its end, and their times are
-    those of the other end of the probe.
+
+def runs_of(forwards: Sequence[Place], backwards: Sequence[Place], probes: int) -> list[Run]:
+    """Parts in the order in which they are heard; ``backwards`` are places of what is turned.
+
+    There, ``time`` of the recording is heard at ``heard``, too, but what follows came before.
     """
     known = [(one.time - one.heard, False, one.probe, one.score) for one in forwards]
     known += [(one.time + one.heard, True, one.probe, one.score) for one in backwards]
@@ -54,8 +60,7 @@ def runs_of(
         for number, (other, way) in enumerate(offsets):
             if way == turned and abs(other - offset) <= AGREE:
                 scores[probe, number] = max(scores[probe, number], score - LEAST)
-    heard = {one.probe: one.heard for one in (*backwards, *forwards)}
-    middles = [heard.get(probe, 0.0) + long / 2 for probe in range(probes)]
+    middles = [HOP * (EVERY * probe + SECOND / 2) for probe in range(probes)]
     return _runs(_way(scores), scores, offsets, middles)
 
 

@@ -7,6 +7,7 @@ all begins and lengths of a fade are tried, first roughly and then finely.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,9 @@ from numpy.typing import NDArray
 
 STEP = 0.01  # seconds in which gains hardly change
 LONGEST = 8.0  # seconds of a fade
-ROUGH, FINE = 0.05, 0.0025  # seconds between begins, and between lengths, that are tried
+STEPS = (0.1, 0.02, 0.004)  # seconds between begins and lengths that are tried, ever finer
+MOST = 0.8  # share of begins that must fit
+EVEN, SLACK = 0.05, 0.06  # seconds: what lengths are multiples of, and how far it may be off
 Floats = NDArray[np.float64]
 
 
@@ -51,12 +54,47 @@ def seam(
     level = _level(sums)
     length = len(sums.skim) * STEP
     longest = min(LONGEST, length)
-    starts = np.arange(0, length + ROUGH / 2, ROUGH)
-    lengths = np.arange(0, longest + ROUGH / 2, ROUGH) if overlap is None else np.array([overlap])
-    found = _best(sums, level, starts, lengths)
-    near = np.arange(-2 * ROUGH, 2 * ROUGH + FINE / 2, FINE)
-    tried = np.maximum(0, found.overlap + near) if overlap is None else lengths
-    return _best(sums, level, found.start + near, tried)
+    starts, lengths = (np.arange(0, top + STEPS[0] / 2, STEPS[0]) for top in (length, longest))
+    found = Seam(0.0, 0.0)
+    for step, finer in zip(STEPS, (*STEPS[1:], 0.0), strict=True):
+        found = _best(sums, level, starts, lengths if overlap is None else np.array([overlap]))
+        near = np.arange(-step, step + finer / 2, finer) if finer else starts
+        starts, lengths = found.start + near, np.maximum(0, found.overlap + near)
+    return found
+
+
+def evenly(
+    starts: Sequence[float], overlap: float, whole: float
+) -> tuple[list[float], float, float] | None:
+    """Begins of parts that are all as long, their length and overlap; None if they are not.
+
+    Skims are mostly made of blocks of one length, and the length of the whole tells it better than
+    fades that were encoded: if round numbers (of 50 ms) fit most begins, they are it.
+    """
+    count, found = len(starts), list[tuple[float, float, float]]()
+    middle = round(overlap / EVEN)
+    for shared in (EVEN * n for n in range(max(0, middle - 2), middle + 3)):
+        length = EVEN * round((whole + (count - 1) * shared) / count / EVEN)
+        off = sorted(abs(n * (length - shared) - start) for n, start in enumerate(starts))
+        lasts = count * length - (count - 1) * shared
+        if off[int(MOST * (count - 1))] <= SLACK and abs(lasts - whole) <= SLACK:
+            found.append((off[count // 2] + abs(lasts - whole), length, shared))
+    if count < 2 or not found:
+        return None
+    _, length, shared = min(found)
+    return [n * (length - shared) for n in range(count)], length, shared
+
+
+def explained(skim: NDArray[Any], sounds: Sequence[NDArray[Any]], step: int) -> float:
+    """The root of the share of power that sounds with gains of their own in each step explain."""
+    count = len(skim) // step
+    own = skim[: count * step].astype(np.float64).reshape(count, step, 1)
+    if not sounds or not own.any():
+        return 0.0
+    parts = [one[: count * step].reshape(count, step) for one in sounds]
+    made = np.stack(parts, axis=2).astype(np.float64)
+    gains = np.linalg.pinv(made, rcond=1e-6) @ own
+    return float(np.sqrt(max(0.0, 1 - np.square(own - made @ gains).sum() / np.square(own).sum())))
 
 
 def _products(old_skim: NDArray[Any], old: NDArray[Any], new: NDArray[Any], step: int) -> Products:

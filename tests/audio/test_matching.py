@@ -1,0 +1,238 @@
+"""A skim that is given as sound is found again in its recording, whatever was done to it."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+from numpy.typing import NDArray
+
+from earwitness.audio.encoding import encode, resampled
+from earwitness.audio.fades import render, starts_of
+from earwitness.audio.likeness import COARSE, HOP, LONG, places, probe_count
+from earwitness.audio.matching import CONFIDENCE, Source, find_picks, match
+from earwitness.audio.seams import evenly, explained, seam
+from earwitness.data import Pick, Recording, Skim, Stretch
+from support import many
+
+RATE = 16_000
+SECONDS = 240.0
+Samples = NDArray[Any]
+
+
+def sound(seconds: float, seed: int) -> Samples:
+    """Wind with calls in it, each of them another one."""
+    rng = np.random.default_rng(seed)
+    count = round(seconds * RATE)
+    wind = np.cumsum(rng.normal(0, 1, count))
+    wind = wind - np.convolve(wind, np.ones(300) / 300, "same") + 5 * rng.normal(0, 1, count)
+    whole = 0.03 * wind / wind.std()
+    for _ in range(int(seconds / 3)):
+        size = int(RATE * rng.uniform(0.1, 0.6))
+        at, times = int(rng.integers(0, count - size)), np.arange(size) / RATE
+        bent = rng.uniform(500, 5_000) * times + rng.uniform(-2_000, 2_000) * times**2
+        whole[at : at + size] += 0.1 * np.hanning(size) * np.sin(2 * np.pi * bent)
+    return np.asarray(whole, np.float32)
+
+
+def frames(samples: Samples) -> NDArray[np.uint8]:
+    """Levels of 40 bands every 20 ms in half decibels, plainly."""
+    reach, hop = round(0.032 * RATE), round(0.02 * RATE)
+    starts = np.arange(0, len(samples) - reach, hop)
+    spectra = np.fft.rfft(samples[starts[:, None] + np.arange(reach)] * np.hanning(reach))
+    edges = np.unique(np.geomspace(2, spectra.shape[1] - 1, 41).astype(int))
+    power = np.add.reduceat(np.square(abs(spectra)), edges, axis=1) / reach**2
+    levels = 2 * (10 * np.log10(power + 1e-11) + 110)
+    return np.asarray(np.clip(levels, 0, 254), np.uint8)
+
+
+def known(day: Samples, cuts: tuple[tuple[float, float], ...] = ()) -> tuple[Recording, Source]:
+    """A day as a recording, of which only some seconds may have been recorded."""
+    spans = cuts or ((0.0, len(day) / RATE),)
+    stretches = tuple(Stretch("a.wav", a, a, b - a) for a, b in spans)
+    recording = Recording("a", stretches, len(day) / RATE, RATE, 1)
+
+    def cut(start: float, seconds: float) -> Samples:
+        assert any(a - 1e-3 <= start and start + seconds <= b + 1e-3 for a, b in spans)
+        first = round(start * RATE)
+        return day[first : first + round(seconds * RATE)]
+
+    pieces = [(a, frames(day[round(a * RATE) : round(b * RATE)])) for a, b in spans]
+    return recording, Source(lambda: pieces, frames, cut)
+
+
+def rendered(day: Samples, skim: Skim) -> Samples:
+    pieces = []
+    for pick in skim.picks:
+        first = round(pick.start * RATE)
+        piece = day[first : first + round(pick.seconds * RATE)]
+        pieces.append(piece[::-1] if pick.turned else piece)
+    return render(pieces, RATE, skim.overlap)
+
+
+def random_skim(seed: int, count: int = 6, turned: bool = False) -> Skim:
+    rng = np.random.default_rng(seed)
+    starts = np.sort(rng.uniform(0, SECONDS - 8, count)).round(3)
+    return Skim(
+        tuple(Pick(float(s), 8.0, turned and n % 3 == 1) for n, s in enumerate(starts)), 3.0
+    )
+
+
+def assert_found(found: Skim, skim: Skim, within: float = 0.02) -> None:
+    assert len(found.picks) == len(skim.picks)
+    assert found.overlap == pytest.approx(skim.overlap, abs=within)
+    for one, wanted in zip(found.picks, skim.picks, strict=True):
+        assert one.start == pytest.approx(wanted.start, abs=within)
+        assert one.seconds == pytest.approx(wanted.seconds, abs=2 * within)
+        assert one.turned == wanted.turned
+        assert float(one.why[CONFIDENCE]) > 0.5
+
+
+@pytest.mark.parametrize("ending", [".flac", ".mp3", ".ogg", ".opus"])
+@pytest.mark.parametrize("seed", range(many(1, 10)))
+def test_a_rendered_skim_is_found_again(ending: str, seed: int) -> None:
+    day, skim = sound(SECONDS, seed), random_skim(seed)
+    made = encode(0.4 * rendered(day, skim), RATE, ending)
+    heard, rate = soundfile.read(io.BytesIO(made.content))
+    recording, source = known(day)
+    found = match(heard, rate, recording, source=source)
+    assert found.notes == ()
+    assert_found(found.skim, skim)
+
+
+@pytest.mark.parametrize("seed", range(many(1, 10)))
+def test_picks_that_are_played_backwards_are_found(seed: int) -> None:
+    day, skim = sound(SECONDS, seed), random_skim(100 + seed, turned=True)
+    recording, source = known(day)
+    assert_found(find_picks(rendered(day, skim), RATE, recording, source=source), skim)
+
+
+def test_picks_in_any_order_with_other_lengths_and_stereo_are_found() -> None:
+    day = sound(SECONDS, 3)
+    picks = (Pick(200.5, 6.0), Pick(10.13, 9.3), Pick(90.77, 7.11), Pick(20.2, 8.8))
+    skim = Skim(picks, 1.37)
+    recording, source = known(day)
+    both = np.repeat(rendered(day, skim)[:, None], 2, axis=1)
+    assert_found(find_picks(both, RATE, recording, source=source), skim, within=0.03)
+
+
+def test_picks_without_overlap_are_found() -> None:
+    day, skim = sound(SECONDS, 4), Skim((Pick(50.0, 5.0), Pick(20.0, 5.0), Pick(120.0, 5.0)), 0.0)
+    recording, source = known(day)
+    assert_found(find_picks(rendered(day, skim), RATE, recording, source=source), skim)
+
+
+def test_a_single_pick_at_another_rate_is_found() -> None:
+    day, skim = sound(SECONDS, 5), Skim((Pick(77.7, 8.0),), 0.0)
+    recording, source = known(day)
+    other = resampled(rendered(day, skim), RATE, 44_100)
+    assert_found(find_picks(other, 44_100, recording, source=source), skim)
+
+
+def test_what_is_not_in_the_recording_is_said_and_the_rest_is_found() -> None:
+    day, skim = sound(SECONDS, 6), random_skim(6, count=4)
+    pieces = [day[round(p.start * RATE) :][: 8 * RATE] for p in skim.picks]
+    foreign = render([pieces[0], pieces[1], sound(15.0, 99), pieces[2], pieces[3]], RATE, 3.0)
+    recording, source = known(day)
+    found = match(foreign, RATE, recording, source=source)
+    [note] = found.notes
+    assert "s of it, nothing was found" in note
+    starts = [pick.start for pick in found.skim.picks]
+    assert starts == pytest.approx([pick.start for pick in skim.picks], abs=0.3)
+
+
+def test_a_skim_of_something_else_is_not_found() -> None:
+    recording, source = known(sound(SECONDS, 7))
+    found = match(sound(30.0, 8), RATE, recording, source=source)
+    assert found.skim.picks == ()
+    assert found.notes == ("nothing of it is in the recording",)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.5, 1.0])
+def test_a_skim_that_is_too_short_or_silent_is_not_found(seconds: float) -> None:
+    recording, source = known(sound(60, 7))
+    silent = np.zeros(round(20 * seconds * RATE) or 9, np.float32)
+    assert find_picks(silent, RATE, recording, source=source).picks == ()
+    assert find_picks(sound(4, 7)[: len(silent) // 20], RATE, recording, source=source).picks == ()
+
+
+def test_nothing_is_looked_for_where_nothing_was_recorded() -> None:
+    day = sound(SECONDS, 9)
+    spans = ((0.0, 60.0), (100.0, 160.0), (160.0, SECONDS))
+    skim = Skim((Pick(52.0, 8.0), Pick(100.0, 8.0), Pick(170.0, 8.0), Pick(232.0, 8.0)), 3.0)
+    recording, source = known(day, spans)
+    assert_found(find_picks(rendered(day, skim), RATE, recording, source=source), skim)
+
+
+def slowly(skim: NDArray[np.uint8], day: NDArray[np.uint8], probe: int) -> tuple[int, float]:
+    """The frame of the day that is likest to a probe, every shift and every place by itself."""
+
+    def unit(first: int, of: NDArray[np.uint8]) -> list[float]:
+        rows = [of[first + COARSE * n : first + COARSE * (n + 1)].mean(axis=0) for n in range(LONG)]
+        moved = np.array(rows) - np.mean(rows, axis=0)
+        return [float(x) for x in (moved / np.sqrt((moved**2).sum() + 20)).ravel()]
+
+    best = (0, -1.0)
+    for shift in range(COARSE):
+        own = unit(25 * probe + shift, skim)
+        for place in range(0, len(day) - COARSE * LONG + 1, COARSE):
+            alike = sum(a * b for a, b in zip(own, unit(place, day), strict=True))
+            best = max(best, (place - shift, alike), key=lambda one: one[1])
+    return best
+
+
+def test_the_likeliest_places_are_those_found_slowly() -> None:
+    rng = np.random.default_rng(1)
+    day = rng.integers(0, 200, (203, 6)).astype(np.uint8)
+    skim = np.concatenate([day[33:100], rng.integers(0, 200, (20, 6)).astype(np.uint8)])
+    found = places(skim, [(100.0, day)])
+    assert {one.probe for one in found} == set(range(probe_count(skim)))
+    for probe in range(probe_count(skim)):
+        frame, score = slowly(skim, day, probe)
+        one = next(one for one in found if one.probe == probe)
+        assert one.time == pytest.approx(100 + HOP * frame)
+        assert one.score == pytest.approx(score, abs=1e-5)
+    assert found[0].time == pytest.approx(100 + HOP * 33)
+
+
+def test_frames_that_are_not_there_are_like_nothing() -> None:
+    rng = np.random.default_rng(1)
+    day = rng.integers(0, 200, (200, 6)).astype(np.uint8)
+    skim = day[40:100].copy()
+    day[60] = 255
+    assert max(one.score for one in places(skim, [(0.0, day)])) < 0.9
+
+
+@pytest.mark.parametrize("overlap", [0.0, 0.5, 1.0, 3.0])
+@pytest.mark.parametrize("start", [0.7, 1.23])
+def test_a_fade_is_found_where_it_was_made(overlap: float, start: float) -> None:
+    rate = 8_000
+    old, new = (np.random.default_rng(n).normal(0, 0.1, 6 * rate) for n in range(2))
+    share = np.clip((np.arange(6 * rate) / rate - start) / max(overlap, 1e-9), 0, 1) * np.pi / 2
+    skim = 0.7 * np.cos(share) * old + 0.7 * np.sin(share) * new
+    found = seam(skim, old, new, rate)
+    assert found.start == pytest.approx(start, abs=0.02)
+    assert found.overlap == pytest.approx(overlap, abs=0.02)
+    assert seam(skim, old, new, rate, overlap).start == pytest.approx(start, abs=0.02)
+
+
+def test_round_lengths_are_taken_where_they_fit() -> None:
+    starts = starts_of([8.0] * 12, 3.0)
+    rough = [start + 0.04 * (-1) ** n for n, start in enumerate(starts)]
+    found = evenly(rough, 3.03, 63.01)
+    assert found is not None
+    assert found[0] == pytest.approx(starts)
+    assert found[1:] == pytest.approx((8.0, 3.0))
+    assert evenly([0.0, 4.0, 11.0], 3.0, 19.0) is None
+    assert evenly([0.0], 0.0, 8.0) is None
+
+
+def test_two_sounds_explain_their_sum_and_none_explain_nothing() -> None:
+    one, other, third = (np.random.default_rng(n).normal(0, 1, 4_000) for n in range(3))
+    assert explained(0.3 * one + 2 * other, [one, other], 100) == pytest.approx(1)
+    assert explained(one, [other, third], 400) < 0.2
+    assert explained(one + other, [one], 400) == pytest.approx(0.5**0.5, abs=0.1)
+    assert explained(one, [], 100) == 0
