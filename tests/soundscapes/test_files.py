@@ -18,7 +18,7 @@ from earwitness.formats.timetables import PRESETS, find_timetable, read_timetabl
 from earwitness.soundscapes import Mixer, Truth
 from earwitness.soundscapes.sources import SOURCES
 
-RATE = 8000
+RATE = 16_000
 SHORT = "hour: 20\nsources:\n  wind: {share: 0.5}\n  dog: {events: {3-6: 1}}\n"
 
 
@@ -196,7 +196,7 @@ def test_days_that_are_too_short_to_practise_with_are_refused(
 
 def test_the_command_writes_a_day(timetable: Path, tmp_path: Path) -> None:
     output = tmp_path / "day.flac"
-    command = ["soundscape", str(timetable), "-o", str(output), "--hours", "2", "--rate", "8000"]
+    command = ["soundscape", str(timetable), "-o", str(output), "--hours", "2", "--rate", "16000"]
     done = CliRunner().invoke(group, command)
     assert done.exit_code == 0, done.output
     assert "short: 2 events of 1 sources" in done.output
@@ -216,6 +216,7 @@ def test_the_command_shows_presets_and_refuses_what_it_cannot_write(tmp_path: Pa
         (["village", "-o", str(tmp_path / "x.aac")], "which form is that"),
         (["village", "-o", str(tmp_path / "no" / "x.wav")], "there is no folder"),
         (["village", "-o", str(tmp_path / "x.wav"), "--hours", "0"], "an hour or more"),
+        (["village", "-o", str(tmp_path / "x.wav"), "--rate", "8000"], "16,000 samples"),
     ):
         done = CliRunner().invoke(group, ["soundscape", *arguments])
         assert isinstance(done.exception, UsageError)

@@ -13,6 +13,7 @@ from earwitness.soundscapes.bank import Bank, chance, levelled
 from earwitness.soundscapes.sequence import sequence
 from earwitness.soundscapes.sources import BACKGROUND, SOURCES
 from earwitness.soundscapes.timetable import hourly
+from earwitness.soundscapes.tones import Sound
 from support import many
 
 RATE = 16_000
@@ -29,12 +30,19 @@ def seconds_of(scene: Scene, source: str, hour: int) -> float:
     return sum(max(0.0, min(high, end) - max(low, start)) for start, end in spans)
 
 
+def made(source: str, seed: int, rate: int = RATE, seconds: float = 3.3) -> Sound:
+    make = SOURCES[source].make
+    assert make is not None
+    return make(chance(seed, source), seconds, rate)
+
+
 @pytest.mark.parametrize("source", sorted(SOURCES))
 def test_a_source_sounds_and_has_its_length_at_any_rate(source: str) -> None:
     for rate in (16_000, 44_100):
-        clip = Bank(SOURCES, rate, 5)._clip(source, 0)
-        assert clip.dtype == np.float32
-        assert len(clip) == pytest.approx(SOURCES[source].lengths[0] * rate, abs=2)
+        sound = made(source, 5, rate)
+        assert sound.dtype == np.float32
+        assert len(sound) == pytest.approx(3.3 * rate, abs=2)
+        clip = levelled(sound, rate)
         assert np.isfinite(clip).all()
         assert np.abs(clip).max() < 15
         assert np.sqrt(np.mean(clip**2)) > 0.03
@@ -42,9 +50,14 @@ def test_a_source_sounds_and_has_its_length_at_any_rate(source: str) -> None:
 
 @pytest.mark.parametrize("source", sorted(SOURCES))
 def test_clips_of_a_source_are_the_same_for_a_seed_and_differ_otherwise(source: str) -> None:
-    one, same, other = (Bank(SOURCES, RATE, seed)._clip(source, 0) for seed in (1, 1, 2))
-    assert np.array_equal(one, same)
-    assert not np.array_equal(one, other)
+    assert np.array_equal(made(source, 1), made(source, 1))
+    assert not np.array_equal(made(source, 1), made(source, 2))
+
+
+def test_clips_of_a_source_have_the_lengths_that_it_says() -> None:
+    for source in ("car", "dog"):
+        found = [len(clip) for clip in Bank(SOURCES, 8000, 1).clips(source)]
+        assert found == [round(8000 * seconds) for seconds in SOURCES[source].lengths]
 
 
 def test_a_levelled_clip_has_full_scale_at_its_loudest_moment() -> None:

@@ -29,6 +29,7 @@ from earwitness.soundscapes.tones import Sound
 
 FORMS = {".flac": "FLAC", ".wav": "WAV", ".mp3": "MP3", ".ogg": "OGG"}
 LARGEST = 4_000_000_000  # bytes of a WAV file; more needs RF64
+LEAST = 16_000  # samples a second
 PIECE = 30.0  # seconds that are made at a time
 Place = str | PathLike[str]
 
@@ -42,8 +43,9 @@ def soundscape(
     clips: Place | None = None,
 ) -> Scene:
     """A day by a preset, a file or a timetable: all its events, ready to be heard."""
-    if hours < 1 or rate < 8000:
-        raise UsageError("a soundscape has an hour or more, and 8,000 samples a second or more")
+    if hours < 1 or rate < LEAST:
+        told = f"{LEAST:,} samples a second or more — birds are not heard below"
+        raise UsageError(f"a soundscape has an hour or more, and {told}")
     if not isinstance(timetable, Timetable):
         timetable = find_timetable(Path(timetable), clips=None if clips is None else Path(clips))
     return scene_of(timetable, seed=seed, hours=hours, rate=rate)

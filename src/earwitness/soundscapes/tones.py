@@ -135,3 +135,21 @@ def ring(
         if hertz < TOP * rate:
             found += strength * np.exp(-time / lasting) * np.sin(2 * np.pi * hertz * time)
     return np.asarray(found * swell(len(time), attack, 0.02, rate), np.float32)
+
+
+def outdoors(
+    rng: np.random.Generator, sound: Sound, rate: int, share: float = 0.3, lasting: float = 0.25
+) -> Sound:
+    """With what walls, ground and trees send back: a short tail of noise behind everything."""
+    from scipy.signal import fftconvolve
+
+    time = instants(4 * lasting, rate)
+    fading = rng.standard_normal(len(time)) * np.exp(-time / lasting) * (time > 0.008)
+    tail = coloured(fading, rate, band(150, 2500, 1.0))
+    tail *= np.float32(share / max(1e-9, float(np.sqrt(np.sum(tail**2)))))
+    return np.asarray(sound + fftconvolve(sound, tail)[: len(sound)], np.float32)
+
+
+def rough(rng: np.random.Generator, pitch: Curve, rate: int, depth: float) -> Curve:
+    """A pitch that trembles by chance, as throats and motors do."""
+    return np.asarray(pitch * np.maximum(0.3, 1 + depth * wander(rng, len(pitch), rate, 150)))

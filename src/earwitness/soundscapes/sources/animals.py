@@ -12,48 +12,52 @@ from earwitness.soundscapes.tones import (
     formants,
     instants,
     noise,
+    outdoors,
     place,
+    rough,
     silence,
     swell,
     tone,
+    wander,
 )
 
 Generator = np.random.Generator
+CROW = (  # of a rooster: when a note begins and how long it is (shares), and its pitches
+    (0.00, 0.13, (1.0, 1.25)),
+    (0.15, 0.09, (1.3, 1.35)),
+    (0.26, 0.16, (1.25, 1.7)),
+    (0.44, 0.56, (1.55, 1.75, 1.7, 1.5, 1.05)),
+)
 
 
 def rooster(rng: Generator, seconds: float, rate: int) -> Sound:
     """Cock-a-doodle-doo: three short notes and a long one that falls."""
-    root, length = rng.uniform(480, 580), min(seconds, rng.uniform(1.9, 2.4))
+    root, length = rng.uniform(480, 580), min(seconds - 0.2, rng.uniform(1.9, 2.3))
     room = silence(seconds, rate)
-    crow = [
-        (0.00, 0.13, (1.0, 1.25)),
-        (0.15, 0.09, (1.3, 1.35)),
-        (0.26, 0.16, (1.25, 1.7)),
-        (0.44, 0.56, (1.55, 1.75, 1.7, 1.5, 1.05)),
-    ]
-    for start, share, steps in crow:
+    for start, share, steps in CROW:
         points = [(n / (len(steps) - 1), root * step) for n, step in enumerate(steps)]
-        pitch = contour(points, share * length, rate)
-        pitch *= 1 + 0.012 * np.sin(2 * np.pi * 23 * instants(share * length, rate))
-        voice = tone(pitch, rate, (0.5, 1.0, 0.9, 0.6, 0.4, 0.25, 0.12))
-        voice *= swell(len(voice), 0.025, 0.06, rate).astype(np.float32)
-        place(room, voice, start * length, rate)
-    return room
+        pitch = rough(rng, contour(points, share * length, rate), rate, 0.012)
+        voice = tone(pitch, rate, (0.5, 1.0, 0.9, 0.6, 0.5, 0.35, 0.2, 0.1))
+        hoarse = np.float32(0.12) * noise(rng, share * length, rate, band(900, 4000))
+        cry = (voice + hoarse[: len(voice)]) * swell(len(voice), 0.02, 0.06, rate)
+        place(room, cry.astype(np.float32), start * length, rate)
+    return outdoors(rng, room, rate, 0.2, 0.15)
 
 
 def dog(rng: Generator, seconds: float, rate: int) -> Sound:
     """Barks, alone or in twos."""
-    room, at, root = silence(seconds, rate), 0.0, rng.uniform(240, 420)
-    throat = formants([(700, 250, 1.0), (1400, 350, 0.7), (2600, 600, 0.3)])
-    while at < seconds - 0.22:
-        length = rng.uniform(0.14, 0.2)
-        pitch = contour([(0, root), (0.3, root * 1.5), (1, root * 0.8)], length, rate)
-        voice = buzz(pitch, rate, throat)
+    room, at, root = silence(seconds, rate), 0.0, rng.uniform(300, 480)
+    throat = formants([(0.9 * root, 200, 0.8), (2.1 * root, 350, 1.0), (1900, 700, 0.4)])
+    while at < seconds - 0.25:
+        length = rng.uniform(0.15, 0.21)
+        steps = [(0, 0.8 * root), (0.25, 1.35 * root), (0.5, 1.25 * root), (1, 0.6 * root)]
+        voice = buzz(rough(rng, contour(steps, length, rate), rate, 0.07), rate, throat)
         voice /= np.float32(voice.std() + 1e-9)
-        voice = voice + np.float32(0.3) * noise(rng, length, rate, band(500, 3500))[: len(voice)]
-        place(room, voice * swell(len(voice), 0.012, 0.1, rate).astype(np.float32), at, rate)
-        at += length + (rng.uniform(0.08, 0.15) if rng.random() < 0.5 else rng.uniform(0.3, 0.6))
-    return room
+        breath = np.float32(0.4) * noise(rng, length, rate, band(500, 2500))[: len(voice)]
+        bark = (voice + breath) * swell(len(voice), 0.02, 0.12, rate).astype(np.float32)
+        place(room, bark, at, rate)
+        at += length + (rng.uniform(0.1, 0.2) if rng.random() < 0.5 else rng.uniform(0.35, 0.7))
+    return outdoors(rng, room, rate, 0.4, 0.15)
 
 
 def frogs(rng: Generator, seconds: float, rate: int) -> Sound:
@@ -90,12 +94,13 @@ def crickets(rng: Generator, seconds: float, rate: int) -> Sound:
 def bees(rng: Generator, seconds: float, rate: int) -> Sound:
     """A hum of wings that come and go."""
     room = silence(seconds, rate)
-    for _ in range(max(2, round(seconds / 1.6))):
-        length, root = rng.uniform(1.2, 3.0), rng.uniform(190, 260)
+    wings = formants([(230, 120, 1.0), (480, 200, 0.8), (950, 500, 0.5), (2600, 1500, 0.2)])
+    for _ in range(max(4, round(seconds * 1.2))):
+        length, root = rng.uniform(1.5, 4.0), rng.uniform(180, 270)
         time = instants(length, rate)
-        drift = 1 + 0.05 * np.sin(2 * np.pi * rng.uniform(0.3, 1.2) * time + rng.uniform(0, 6))
-        wings = tone(root * drift, rate, (1.0, 0.7, 0.5, 0.35, 0.2, 0.12, 0.08))
-        near = 10 ** rng.uniform(-0.7, 0)
-        fly = near * wings * swell(len(wings), 0.4 * length, 0.4 * length, rate)
-        place(room, fly.astype(np.float32), rng.uniform(-0.3, seconds - 0.6), rate)
+        drift = 1 + 0.06 * wander(rng, len(time), rate, 4)
+        fly = buzz(rough(rng, root * drift, rate, 0.03), rate, wings)
+        near = 10 ** rng.uniform(-0.9, 0)
+        fly *= (near * swell(len(fly), 0.4 * length, 0.4 * length, rate)).astype(np.float32)
+        place(room, fly, rng.uniform(-0.3, seconds - 0.6), rate)
     return room

@@ -14,7 +14,9 @@ from earwitness.soundscapes.tones import (
     formants,
     instants,
     noise,
+    outdoors,
     place,
+    rough,
     silence,
     swell,
     tone,
@@ -123,48 +125,49 @@ def chorus(rng: Generator, seconds: float, rate: int) -> Sound:
 def cuckoo(rng: Generator, seconds: float, rate: int) -> Sound:
     """Its own name, a third down."""
     room, at = silence(seconds, rate), 0.0
-    root = rng.uniform(600, 700)
-    while at < seconds - 0.6:
-        place(room, note(rate, 0.16, root * 1.2, root * 1.19, partials=(1, 0.08)), at, rate)
-        low = note(rate, 0.26, root * 0.99, root, root * 0.98, partials=(1, 0.06))
-        place(room, low, at + 0.29, rate)
+    root = rng.uniform(520, 590)
+    while at < seconds - 0.7:
+        high = note(rate, 0.15, root * 1.15, root * 1.22, root * 1.2, partials=(1, 0.1, 0.03))
+        low = note(rate, 0.28, root * 0.97, root, root * 0.96, partials=(1, 0.08, 0.03))
+        place(room, high, at, rate)
+        place(room, low, at + 0.3, rate)
         at += rng.uniform(1.1, 1.25)
-    return room
+    return outdoors(rng, room, rate, 0.15, 0.2)
 
 
 def owl(rng: Generator, seconds: float, rate: int) -> Sound:
     """A long hoot, a wait, and a hoot that shivers."""
-    room, root = silence(seconds, rate), rng.uniform(330, 420)
-    place(room, _hoot(rate, 0.7, root, 0.0), 0.0, rate)
-    place(room, _hoot(rate, 0.12, root * 0.96, 0.0), min(1.6, seconds * 0.45), rate)
+    room, root = silence(seconds, rate), rng.uniform(340, 430)
+    place(room, _hoot(rng, rate, 0.65, root, 0.0), 0.0, rate)
+    place(room, _hoot(rng, rate, 0.12, root * 0.96, 0.0), min(1.6, seconds * 0.45), rate)
     rest = max(0.4, seconds - min(1.9, seconds * 0.55))
-    place(room, _hoot(rate, min(1.6, rest), root * 1.04, 0.5), seconds - rest, rate)
-    return room
+    place(room, _hoot(rng, rate, min(1.4, rest), root * 1.04, 0.7), seconds - rest, rate)
+    return outdoors(rng, room, rate, 0.6, 0.35)
 
 
-def _hoot(rate: int, seconds: float, root: float, shiver: float) -> Sound:
+def _hoot(rng: Generator, rate: int, seconds: float, root: float, shiver: float) -> Sound:
     time = instants(seconds, rate)
-    pitch = root * (1 + 0.03 * np.sin(np.pi * time / seconds))
-    sound = tone(pitch, rate, (1.0, 0.1, 0.04)) * swell(len(time), 0.08, 0.15, rate)
-    return np.asarray(
-        sound * (1 - shiver * (0.5 + 0.5 * np.sin(2 * np.pi * 11 * time))), np.float32
-    )
+    pitch = root * (0.94 + 0.08 * np.sin(np.pi * time / seconds))
+    sound = tone(rough(rng, pitch, rate, 0.01), rate, (1.0, 0.12, 0.06))
+    throat = formants([(root, 70, 1.0), (2 * root, 90, 0.3), (3 * root, 120, 0.12)])
+    breath = noise(rng, seconds, rate, throat)[: len(sound)]
+    shaken = 1 - shiver * (0.5 + 0.5 * np.sin(2 * np.pi * 13 * time))
+    mixed = (0.3 * sound + breath) * shaken * swell(len(time), 0.1, 0.2, rate)
+    return np.asarray(mixed, np.float32)
 
 
 def crow(rng: Generator, seconds: float, rate: int) -> Sound:
-    """Harsh caws."""
-    room, at, root = silence(seconds, rate), 0.0, rng.uniform(260, 340)
-    throat = formants([(900, 250, 1.0), (1500, 300, 1.2), (2600, 500, 0.5)])
-    while at < seconds - 0.4:
-        length = rng.uniform(0.28, 0.42)
-        pitch = contour([(0, root * 0.9), (0.3, root * 1.1), (1, root * 0.85)], length, rate)
-        voice = buzz(pitch, rate, throat)
+    """Harsh caws that rattle."""
+    room, at, root = silence(seconds, rate), 0.0, rng.uniform(410, 470)
+    throat = formants([(1400, 670, 1.0), (1600, 670, 0.9), (2800, 900, 0.4)])
+    while at < seconds - 0.45:
+        length = rng.uniform(0.3, 0.45)
+        pitch = contour([(0, root * 0.9), (0.25, root * 1.1), (1, root * 0.8)], length, rate)
+        voice = buzz(rough(rng, pitch, rate, 0.06), rate, throat)
         voice /= np.float32(voice.std() + 1e-9)
-        rough = 0.45 * noise(rng, length, rate, band(800, 3200))[: len(voice)]
-        place(room, (voice + rough) * _shape(voice, rate), at, rate)
-        at += length + rng.uniform(0.15, 0.35)
-    return room
-
-
-def _shape(sound: Sound, rate: int) -> Sound:
-    return swell(len(sound), 0.03, 0.12, rate).astype(np.float32)
+        harsh = 0.4 * noise(rng, length, rate, band(900, 2600))[: len(voice)]
+        rattle = 1 + 0.35 * np.sin(2 * np.pi * 86 * instants(length, rate)[: len(voice)])
+        caw = (voice + harsh) * rattle * swell(len(voice), 0.03, 0.12, rate)
+        place(room, caw.astype(np.float32), at, rate)
+        at += length + rng.uniform(0.2, 0.35)
+    return outdoors(rng, room, rate, 0.03, 0.2)

@@ -12,8 +12,10 @@ from earwitness.soundscapes.tones import (
     formants,
     instants,
     noise,
+    outdoors,
     place,
     ring,
+    rough,
     silence,
     swell,
     wander,
@@ -27,6 +29,7 @@ VOWELS = (  # formants, in Hz
     (530, 1840, 2480),
     (570, 840, 2410),
 )
+MODES = ((1, 1.0), (2.76, 0.7), (5.4, 0.5), (8.9, 0.3))  # of what is struck
 PARTIALS = (  # of a bell: how high above its strike note, how strong, how long
     (0.5, 0.5, 1.0),
     (1.0, 0.8, 0.7),
@@ -35,15 +38,18 @@ PARTIALS = (  # of a bell: how high above its strike note, how strong, how long
     (2.0, 1.0, 0.45),
     (2.67, 0.35, 0.25),
     (3.0, 0.3, 0.2),
-    (4.1, 0.25, 0.14),
+    (4.1, 0.4, 0.14),
+    (5.4, 0.4, 0.1),
+    (6.8, 0.3, 0.08),
+    (8.2, 0.2, 0.06),
 )
 
 
 def syllable(rng: Generator, rate: int, root: float, tract: float) -> Sound:
     """A vowel, often with a consonant of noise before it."""
-    vowel, length = VOWELS[int(rng.integers(len(VOWELS)))], rng.uniform(0.12, 0.26)
+    vowel, length = VOWELS[int(rng.integers(len(VOWELS)))], rng.uniform(0.09, 0.22)
     peaks = [(f * tract, 70 + 0.05 * f, g) for f, g in zip(vowel, (1.0, 0.6, 0.3), strict=True)]
-    steps = root * rng.uniform(0.9, 1.15), root * rng.uniform(0.85, 1.1)
+    steps = root * rng.uniform(0.8, 1.3), root * rng.uniform(0.75, 1.2)
     voice = buzz(contour([(0, steps[0]), (1, steps[1])], length, rate), rate, formants(peaks, 6))
     voice /= np.float32(voice.std() + 1e-9)
     voice *= swell(len(voice), 0.04, 0.06, rate).astype(np.float32)
@@ -70,79 +76,92 @@ def voice(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def babble(rng: Generator, seconds: float, rate: int) -> Sound:
-    """Several people who talk at once."""
+    """Many people who talk at once, near and far."""
     room = silence(seconds, rate)
-    for _ in range(int(rng.integers(3, 7))):
-        room += np.float32(10 ** rng.uniform(-0.5, 0)) * voice(rng, seconds, rate)
-    return room
+    for _ in range(int(rng.integers(4, 7))):
+        room += np.float32(10 ** rng.uniform(-0.8, 0)) * voice(rng, seconds, rate)
+    return outdoors(rng, room, rate, 0.5, 0.15)
 
 
 def footsteps(rng: Generator, seconds: float, rate: int) -> Sound:
-    """Somebody who walks by on gravel or stone."""
-    room, pace = silence(seconds, rate), rng.uniform(0.46, 0.6)
-    gravel, low = rng.random() < 0.5, rng.uniform(70, 110)
-    loud = np.sin(np.pi * np.linspace(0.1, 0.9, int(seconds / pace) + 1))
-    for number, at in enumerate(np.arange(0.05, seconds - 0.25, pace)):
-        heel = ring([(low, 1.0, 0.03), (2.7 * low, 0.6, 0.015), (9 * low, 0.3, 0.008)], 0.12, rate)
-        length = 0.16 if gravel else 0.05
-        sole = noise(rng, length, rate, band(1200, 5500, 1.0))
-        sole *= (swell(len(sole), 0.03, 0.6 * length, rate) * (0.45 if gravel else 0.15)).astype(
-            "f4"
-        )
-        strength = np.float32(loud[number] * rng.uniform(0.8, 1.0))
-        place(room, strength * heel, at, rate)
-        place(room, strength * sole, at + 0.01, rate)
+    """Somebody who walks by on gravel."""
+    room, pace = silence(seconds, rate), rng.uniform(0.48, 0.58)
+    loud = np.sin(np.pi * np.linspace(0.15, 0.85, int(seconds / pace) + 1))
+    for number, at in enumerate(np.arange(0.05, seconds - 0.35, pace)):
+        strength = loud[number] * rng.uniform(0.7, 1.0)
+        place(room, _step(rng, rate, strength), at + rng.uniform(0, 0.02), rate)
     return room
+
+
+def _step(rng: Generator, rate: int, strength: float) -> Sound:
+    """A heel, and the sole a little later, each with what it grinds."""
+    room = silence(0.32, rate)
+    for at, share, length in ((0.0, 1.0, 0.058), (0.152, 0.375, 0.147)):
+        knock = noise(rng, 0.05, rate, band(212, 624, 1.0))
+        knock *= (0.19 * share * swell(len(knock), 0.013, 0.04, rate)).astype(np.float32)
+        place(room, knock, at, rate)
+        grind = noise(rng, length, rate, band(1300, 3260, 1.0))
+        crumbs = np.maximum(0, wander(rng, len(grind), rate, 180)) ** 1.8
+        crumbs *= 0.42 * share * swell(len(grind), 0.37 * length, 0.5 * length, rate)
+        grind *= crumbs.astype(np.float32)
+        place(room, grind, at, rate)
+    return np.asarray(strength * room, np.float32)
 
 
 def hammer(rng: Generator, seconds: float, rate: int) -> Sound:
     """Blows on wood or metal, in runs."""
-    room, at, root = silence(seconds, rate), 0.0, rng.uniform(380, 900)
-    lasting = rng.choice([0.03, 0.12])
-    modes = [
-        (root * k, s, lasting / k**0.5) for k, s in ((1, 1.0), (2.76, 0.7), (5.4, 0.5), (8.9, 0.3))
-    ]
+    room, at, root = silence(seconds, rate), 0.0, rng.uniform(320, 700)
+    lasting = float(rng.choice([0.012, 0.035]))
+    modes = [(root * k, s, lasting / k**0.3) for k, s in MODES]
     while at < seconds - 0.3:
         for _ in range(int(rng.integers(3, 7))):
             if at < seconds - 0.3:
-                blow = ring(modes, 0.3, rate, 0.0005)
-                click = noise(rng, 0.02, rate, band(700, 5000, 1.0))
-                place(blow, click * np.exp(-instants(0.02, rate) * 250).astype("f4"), 0.0, rate)
+                blow = np.float32(0.25) * ring(modes, 0.25, rate, 0.0005)
+                click = noise(rng, 0.08, rate, band(300, 4500, 1.0))
+                click *= np.exp(-instants(0.08, rate) * 110).astype(np.float32)
+                place(blow, click, 0.0, rate)
                 place(room, np.float32(rng.uniform(0.6, 1.0)) * blow, at, rate)
-            at += rng.uniform(0.36, 0.46)
+            at += rng.uniform(0.34, 0.46)
         at += rng.uniform(0.4, 1.0)
-    return room
+    return outdoors(rng, room, rate, 0.4, 0.15)
 
 
 def saw(rng: Generator, seconds: float, rate: int) -> Sound:
     """A handsaw, to and fro."""
-    room, at, stroke = silence(seconds, rate), 0.0, rng.uniform(0.38, 0.5)
+    room, at, stroke = silence(seconds, rate), 0.0, rng.uniform(0.42, 0.55)
     for number in range(int(seconds / stroke)):
-        low = 900 if number % 2 else 1300
-        teeth = noise(rng, 0.85 * stroke, rate, formants([(low, 500, 1.0), (2.6 * low, 900, 0.7)]))
-        rasp = 1 + 0.6 * np.sin(2 * np.pi * 85 * instants(0.85 * stroke, rate)[: len(teeth)])
-        teeth = (teeth * rasp * swell(len(teeth), 0.12, 0.1, rate)).astype(np.float32)
-        place(room, teeth, at, rate)
+        length, low = 0.88 * stroke, 1300 if number % 2 else 1700
+        teeth = noise(rng, length, rate, band(low, 6500, 1.5))
+        bite = contour([(0, 90), (0.5, 170), (1, 110)], length, rate)
+        rasp = (0.5 + 0.5 * np.sin(2 * np.pi * np.cumsum(bite) / rate))[: len(teeth)] ** 2
+        heard = teeth * (0.8 + rasp) * swell(len(teeth), 0.15, 0.12, rate)
+        place(room, heard.astype(np.float32), at, rate)
         at += stroke
-    return room
+    return outdoors(rng, room, rate, 0.25, 0.1)
 
 
 def machine(rng: Generator, seconds: float, rate: int) -> Sound:
     """A motor that runs and works: a mower, a pump."""
     time = instants(seconds, rate)
-    fires = rng.uniform(42, 62) * (1 + 0.02 * wander(rng, len(time), rate, 0.6))
-    motor = buzz(fires, rate, formants([(110, 90, 1.0), (330, 200, 0.7), (900, 600, 0.4)]))
+    turns = rng.uniform(48, 68) * (1 + 0.03 * wander(rng, len(time), rate, 0.6))
+    body = formants([(120, 80, 1.0), (380, 260, 0.9), (1000, 800, 0.5)])
+    motor = buzz(rough(rng, turns, rate, 0.05), rate, body)
     motor /= np.float32(motor.std() + 1e-9)
-    blade = noise(rng, seconds, rate, band(500, 3200, 1.0))[: len(motor)]
+    beat = 1 + 0.5 * np.sin(2 * np.pi * np.cumsum(turns) / rate)
+    blade = noise(rng, seconds, rate, band(250, 2200, 1.0))[: len(motor)] * beat
     load = 1 + 0.15 * wander(rng, len(motor), rate, 0.4)
-    return np.asarray((motor + 0.3 * blade) * load, np.float32)
+    return np.asarray((motor + 0.5 * blade) * load, np.float32)
 
 
 def bells(rng: Generator, seconds: float, rate: int) -> Sound:
-    """One stroke of a church bell."""
-    root = 330 * 2 ** rng.choice([0.0, 2 / 12, 4 / 12])
-    modes = [(root * k * rng.uniform(0.998, 1.002), s, 0.35 * seconds * d) for k, s, d in PARTIALS]
+    """One stroke of a church bell: its partials beat, the high ones die first."""
+    root = 415 * 2 ** rng.choice([0.0, 2 / 12, 4 / 12])
+    modes = [
+        (root * k * (1 + side), s, 0.3 * seconds * d)
+        for k, s, d in PARTIALS
+        for side in rng.uniform(0, 0.003, 2)
+    ]
     stroke = ring(modes, seconds, rate)
-    clang = noise(rng, 0.03, rate, band(1500, 5000)) * np.float32(0.5)
-    place(stroke, clang * np.exp(-instants(0.03, rate) * 150).astype("f4"), 0.0, rate)
-    return stroke
+    clang = noise(rng, 0.08, rate, band(1500, 6000))
+    place(stroke, clang * np.exp(-instants(0.08, rate) * 60).astype(np.float32), 0.0, rate)
+    return outdoors(rng, stroke, rate, 0.7, 0.5)

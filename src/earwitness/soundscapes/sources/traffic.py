@@ -13,10 +13,13 @@ from earwitness.soundscapes.tones import (
     formants,
     instants,
     noise,
+    outdoors,
     place,
+    rough,
     silence,
     swell,
     tone,
+    wander,
 )
 
 Generator = np.random.Generator
@@ -31,66 +34,70 @@ def passing(seconds: float, rate: int, speed: float, near: float) -> tuple[Curve
 
 def car(rng: Generator, seconds: float, rate: int) -> Sound:
     """Tyres and a motor."""
-    near = rng.uniform(0.9, 1.6)
-    loud, high = passing(seconds, rate, rng.uniform(9, 18), near * seconds)
-    rumble = noise(rng, seconds, rate, falling(70, 6))
-    tyres = noise(rng, seconds, rate, band(600, 1700, 1.2))
-    hiss = noise(rng, seconds, rate, band(1500, 4500, 1.2))
-    motor = tone(rng.uniform(55, 95) * high, rate, (1.0, 0.8, 0.4, 0.5, 0.2, 0.15))
-    mixed = (
-        rumble * loud**1.5 + 0.7 * tyres * loud**3 + 0.3 * hiss * loud**5 + 0.25 * motor * loud**2
-    )
+    loud, high = passing(seconds, rate, rng.uniform(11, 18), rng.uniform(0.8, 1.4) * seconds)
+    rumble = noise(rng, seconds, rate, band(60, 350, 1.0))
+    tyres = noise(rng, seconds, rate, formants([(850, 700, 1.0), (1500, 1100, 0.45)]))
+    hiss = noise(rng, seconds, rate, band(1500, 3500))
+    fires = rough(rng, rng.uniform(60, 95) * high, rate, 0.02)
+    motor = buzz(fires, rate, formants([(130, 100, 1.0), (350, 250, 0.6), (900, 600, 0.2)]))
+    motor /= np.float32(motor.std() + 1e-9)
+    mixed = 0.5 * rumble * loud**1.3 + 0.8 * tyres * loud**2.5
+    mixed += 0.2 * hiss * loud**5 + 0.5 * motor * loud**1.5
     return np.asarray(mixed * swell(len(mixed), 0.25 * seconds, 0.3 * seconds, rate), np.float32)
 
 
 def motorbike(rng: Generator, seconds: float, rate: int) -> Sound:
     """A motor that is driven up through its gears."""
     loud, high = passing(seconds, rate, rng.uniform(14, 24), rng.uniform(1.0, 1.8) * seconds)
-    time = instants(seconds, rate)
-    gear = (time / seconds * rng.uniform(2.2, 3.2)) % 1
-    fires = rng.uniform(55, 75) * (1 + 0.75 * gear) * high
-    motor = buzz(fires, rate, formants([(160, 120, 1.0), (420, 240, 0.8), (1100, 900, 0.5)]))
-    motor /= np.float32(motor.std() + 1e-9)
-    air = noise(rng, seconds, rate, band(400, 2500, 1.0))
-    mixed = (motor + 0.25 * air) * loud**2.5
+    gear = (instants(seconds, rate) / seconds * rng.uniform(1.5, 2.5)) % 1
+    fires = rough(rng, rng.uniform(45, 60) * (1 + 0.6 * gear) * high, rate, 0.04)
+    motor = buzz(fires, rate, formants([(110, 90, 1.0), (260, 180, 0.9), (650, 500, 0.6)]))
+    motor = np.tanh(1.5 * motor / np.float32(motor.std() + 1e-9))
+    air = noise(rng, seconds, rate, formants([(300, 250, 1.0), (900, 700, 0.4)]))
+    mixed = (motor + 0.35 * air) * loud**2.0
     return np.asarray(mixed * swell(len(mixed), 0.2 * seconds, 0.25 * seconds, rate), np.float32)
 
 
 def train(rng: Generator, seconds: float, rate: int) -> Sound:
     """A rumble and a hum, and wheels over the joints of rails, two and two."""
     loud, _ = passing(seconds, rate, 25, 9 * seconds)
-    rumble = noise(rng, seconds, rate, falling(100, 5))
-    metal = noise(rng, seconds, rate, formants([(950, 160, 1.0), (2100, 300, 0.5), (420, 80, 0.8)]))
-    mixed = np.asarray(rumble * loud + 0.35 * metal * loud**2, np.float32)
-    beat = rng.uniform(0.62, 0.85)
-    thud = noise(rng, 0.09, rate, band(120, 1200, 1.0))
-    thud *= np.exp(-instants(0.09, rate)[: len(thud)] * 45).astype(np.float32) * np.float32(2.2)
-    for at in np.arange(0.1 * seconds, 0.9 * seconds, beat):
+    rumble = noise(rng, seconds, rate, falling(140, 5))
+    steel = formants([(1065, 105, 1.0), (2340, 210, 0.5)])
+    mixed = rumble * loud + 0.47 * noise(rng, seconds, rate, steel) * loud**2
+    room = np.asarray(mixed, np.float32)
+    thud = noise(rng, 0.12, rate, band(250, 600, 1.0))
+    thud *= np.exp(-instants(0.12, rate)[: len(thud)] * 26).astype(np.float32) * np.float32(3.5)
+    for at in np.arange(0.1 * seconds, 0.9 * seconds, rng.uniform(0.82, 0.94)):
         here = np.float32(loud[min(len(loud) - 1, round(at * rate))])
-        place(mixed, here * thud, at, rate)
-        place(mixed, np.float32(0.8) * here * thud, at + 0.13, rate)
-    return np.asarray(mixed * swell(len(mixed), 0.2 * seconds, 0.2 * seconds, rate), np.float32)
+        place(room, here * thud, at, rate)
+        place(room, np.float32(0.8) * here * thud, at + 0.11, rate)
+    return np.asarray(room * swell(len(room), 0.2 * seconds, 0.2 * seconds, rate), np.float32)
 
 
 def aeroplane(rng: Generator, seconds: float, rate: int) -> Sound:
-    """A broad roar overhead whose whine falls slowly."""
-    loud, high = passing(seconds, rate, 90, 24 * seconds)
-    roar = noise(rng, seconds, rate, band(70, 500, 0.8))
-    above = noise(rng, seconds, rate, band(400, 1800, 1.0))
-    whine = tone(rng.uniform(380, 560) * high**1.6, rate, (1.0, 0.4, 0.2))
-    fan = tone(rng.uniform(95, 130) * high**1.6, rate, (1.0, 0.6, 0.5, 0.3))
-    mixed = roar * loud + 0.3 * above * loud**3 + 0.10 * whine * loud**2 + 0.25 * fan * loud
-    return np.asarray(mixed * swell(len(mixed), 0.4 * seconds, 0.45 * seconds, rate), np.float32)
+    """A motor overhead: a drone whose pitch falls slowly, and a roar that rolls."""
+    loud, high = passing(seconds, rate, 80, 22 * seconds)
+    count = len(loud)
+    roll = 1 + 0.2 * wander(rng, count, rate, 1.5)
+    roar = noise(rng, seconds, rate, band(60, 280))
+    fires = rough(rng, rng.uniform(75, 110) * high**1.3, rate, 0.015)
+    drone = buzz(fires, rate, formants([(110, 80, 1.0), (240, 140, 0.8), (520, 350, 0.4)]))
+    drone /= np.float32(drone.std() + 1e-9)
+    mixed = (0.9 * roar * roll + drone * (1 + 0.2 * wander(rng, count, rate, 0.7))) * loud**1.3
+    return np.asarray(mixed * swell(count, 0.4 * seconds, 0.45 * seconds, rate), np.float32)
 
 
 def siren(rng: Generator, seconds: float, rate: int) -> Sound:
-    """Two tones a fourth apart, as European ambulances have, that pass."""
+    """An ambulance that passes: two tones a fourth apart, or a wail."""
     loud, high = passing(seconds, rate, rng.uniform(12, 18), 2.4 * seconds)
-    time, root = instants(seconds, rate), rng.uniform(425, 445)
-    turn = np.tanh(8 * np.sin(2 * np.pi * time / rng.uniform(1.0, 1.4)))
-    pitch = root * (1 + 1 / 6 + turn / 6) * high
-    horn = tone(pitch, rate, (0.7, 1.0, 0.5, 0.5, 0.25, 0.15))
-    return np.asarray(horn * loud**1.5 * swell(len(horn), 1.0, 1.5, rate), np.float32)
+    time, wails = instants(seconds, rate), rng.random() < 0.5
+    turn = np.sin(2 * np.pi * time / (rng.uniform(3.0, 4.5) if wails else rng.uniform(1.0, 1.4)))
+    low, wide = (850, 0.42) if wails else (rng.uniform(500, 520), 0.14)
+    pitch = low * (1 + wide * (turn if wails else np.tanh(8 * turn))) * high
+    horn = tone(pitch, rate, (0.8, 0.5, 1.0, 0.3, 0.5, 0.15, 0.2))
+    mixed = horn * loud**1.5 * swell(len(horn), 1.0, 1.5, rate)
+    street = noise(rng, seconds, rate, band(80, 700, 1.0))[: len(horn)] * loud**2
+    return outdoors(rng, np.asarray(mixed + 0.25 * street, np.float32), rate, 0.6, 0.3)
 
 
 def bicycle(rng: Generator, seconds: float, rate: int) -> Sound:

@@ -8,6 +8,7 @@ from earwitness.soundscapes.tones import (
     Sound,
     band,
     falling,
+    formants,
     instants,
     noise,
     place,
@@ -24,14 +25,15 @@ def background(rng: Generator, seconds: float, rate: int) -> Sound:
 
 
 def wind(rng: Generator, seconds: float, rate: int) -> Sound:
-    """Gusts: the stronger, the higher."""
-    low = noise(rng, seconds, rate, falling(90, 7))
-    middle = noise(rng, seconds, rate, band(250, 700))
-    high = noise(rng, seconds, rate, band(700, 1600))
-    gust = np.exp(0.55 * wander(rng, len(low), rate, 0.5))
-    return np.asarray(
-        low * gust**0.7 + 0.5 * middle * gust**1.6 + 0.16 * high * gust**2.2, np.float32
-    )
+    """Gusts that push low and howl a little around corners."""
+    low = noise(rng, seconds, rate, falling(60, 9))
+    gust = np.exp(0.5 * wander(rng, len(low), rate, 0.6))
+    found = low * gust * (1 + 0.12 * wander(rng, len(low), rate, 2))
+    for centre in (280, 420, 610, 850):
+        howl = noise(rng, seconds, rate, formants([(centre, 180, 1.0)]))
+        found += 0.05 * howl * np.maximum(0, gust - 0.6) * np.exp(wander(rng, len(low), rate, 0.9))
+    leaves = noise(rng, seconds, rate, band(1200, 4000, 1.0))
+    return np.asarray(found + 0.05 * leaves * gust**1.5, np.float32)
 
 
 def rain(rng: Generator, seconds: float, rate: int) -> Sound:
@@ -48,23 +50,24 @@ def rain(rng: Generator, seconds: float, rate: int) -> Sound:
 
 def thunder(rng: Generator, seconds: float, rate: int) -> Sound:
     """A crack far away, and what rolls after it."""
-    rumble = noise(rng, seconds, rate, falling(60, 8))
-    crack = noise(rng, seconds, rate, band(150, 900, 1.0))
+    rumble = noise(rng, seconds, rate, falling(208, 10))
     time = instants(seconds, rate)[: len(rumble)]
-    roll = np.exp(-time / (0.35 * seconds)) * np.exp(0.8 * wander(rng, len(rumble), rate, 2.2))
-    first = np.exp(-time / 0.5)
-    found = (rumble * roll + 0.5 * crack * first) * swell(len(rumble), 0.05, 0.3 * seconds, rate)
+    roll = np.exp(-time / (0.57 * seconds)) * np.exp(0.9 * wander(rng, len(rumble), rate, 1.7))
+    roll *= 1 + 0.22 * wander(rng, len(rumble), rate, 5.2)
+    crack = noise(rng, seconds, rate, band(390, 4000, 1.0)) * np.exp(-time / 0.1)
+    found = (rumble * roll + 0.6 * crack) * swell(len(rumble), 0.02, 0.4 * seconds, rate)
     return np.asarray(found, np.float32)
 
 
 def brook(rng: Generator, seconds: float, rate: int) -> Sound:
-    """Water over stones: bubbles that rise in pitch as they close."""
-    room = 0.12 * noise(rng, seconds, rate, band(350, 2500, 1.0))
-    for _ in range(round(70 * seconds)):
-        pitch, length = 350 * 2 ** rng.uniform(0, 2.6), rng.uniform(0.02, 0.06)
+    """Water over stones: a rush, and bubbles that rise in pitch as they close."""
+    rush = noise(rng, seconds, rate, band(400, 3500, 1.0))
+    room = (0.25 * rush * (1 + 0.2 * wander(rng, len(rush), rate, 7))).astype(np.float32)
+    for _ in range(round(160 * seconds)):
+        pitch, length = 450 * 2 ** rng.uniform(0, 2.6), rng.uniform(0.008, 0.03)
         time = instants(length, rate)
-        bubble = np.sin(2 * np.pi * pitch * time * (1 + 2.5 * time)) * np.exp(-time * 60)
-        near = 10 ** rng.uniform(-1.0, 0)
-        bubble *= near * swell(len(time), 0.003, 0.01, rate)
+        bubble = np.sin(2 * np.pi * pitch * time * (1 + 6 * time)) * np.exp(-time * 140)
+        near = 10 ** rng.uniform(-1.2, -0.15)
+        bubble *= near * swell(len(time), 0.002, 0.004, rate)
         place(room, bubble.astype(np.float32), rng.uniform(0, seconds), rate)
-    return room.astype(np.float32)
+    return room
