@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from earwitness.audio.decoders import Library
+from earwitness.audio.mending import Break
 from earwitness.audio.pieces import Piece, read_pieces
 from earwitness.audio.reading import read_blocks
-from earwitness.audio.recording import Break
 from earwitness.audio.sources import Broken, Decoder, Samples
 from earwitness.errors import UsageError
 from recorded import RATE, recorded

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from earwitness.audio.mending import Break
 from earwitness.audio.reading import Chunk, ignore, read_blocks
-from earwitness.audio.recording import Break
 from earwitness.data import Damage, Recording, Stretch
 from earwitness.errors import UsageError
 from earwitness.models.blocks import Blocks, blocks_of

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from earwitness.audio.logmel import ABSENT, log_mel
+from earwitness.audio.mending import Break
 from earwitness.audio.reading import Chunk, ignore, read_blocks
-from earwitness.audio.recording import Break
 from earwitness.models import frames
 from earwitness.models.cached import Cache
 from earwitness.models.frames import FrameFile, Source, frame_file

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from earwitness.audio.mending import Break
 from earwitness.audio.reading import Chunk, ignore, read_blocks
-from earwitness.audio.recording import Break
 from earwitness.models import sounds
 from earwitness.models.blocks import blocks_of
 from earwitness.models.cached import Cache

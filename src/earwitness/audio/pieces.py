@@ -10,8 +10,8 @@ import numpy as np
 
 from earwitness.audio.ahead import ahead
 from earwitness.audio.decoders import decoder_of
+from earwitness.audio.mending import Break
 from earwitness.audio.reading import Chunk, ignore, mono
-from earwitness.audio.recording import Break
 from earwitness.audio.sources import Broken, Decoder, Samples
 from earwitness.errors import UsageError
 

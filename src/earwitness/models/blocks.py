@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.logmel import FORM, PER_SECOND
+from earwitness.audio.mending import mended
 from earwitness.audio.reading import read_blocks
-from earwitness.audio.recording import mended
 from earwitness.data import Damage, Progress, Recording, Stretch, no_progress
 from earwitness.errors import UsageError
 from earwitness.models.cached import Cache, Sealed, digest_of, find_cache, open_sealed, write_sealed

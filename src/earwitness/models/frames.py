@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.logmel import ABSENT, BANDS, FORM, PER_SECOND, WINDOW, Bytes
+from earwitness.audio.mending import Break
 from earwitness.audio.pieces import Piece, read_pieces
 from earwitness.audio.reading import Chunk, ignore, read_blocks
-from earwitness.audio.recording import Break
 from earwitness.models.cached import Cache, open_sealed, write_sealed
 from earwitness.models.framing import framed
 
