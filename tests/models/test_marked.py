@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from earwitness.audio import hours as hours_of_sound
 from earwitness.audio import silences
 from earwitness.data import Recording
-from earwitness.errors import UsageError
 from earwitness.models import marked
 from earwitness.models.blocks import blocks_of
 from earwitness.models.cached import Cache
@@ -24,6 +24,7 @@ GAP = 5 * RATE
 def short_hours(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hours of 20.011 s, looked at by 3 s."""
     monkeypatch.setattr(silences.HourMarks.__init__, "__kwdefaults__", {"hour": 20.011})
+    monkeypatch.setattr(hours_of_sound.without_hours, "__kwdefaults__", {"hour": 20.011})
     monkeypatch.setattr(marked, "PORTION", 150)
 
 
@@ -36,10 +37,13 @@ def hours(tmp_path: Path, faint: float = 0.0) -> Recording:
     return recording(written(tmp_path / "x.wav", whole))
 
 
+@pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("faint", [0.0, 2e-5])
-def test_marks_are_out_of_the_clock_to_the_sample(tmp_path: Path, faint: float) -> None:
+def test_marks_are_out_of_the_clock_to_the_sample(
+    tmp_path: Path, faint: float, sparse: bool
+) -> None:
     day, cache = hours(tmp_path, faint), Cache(tmp_path / "cache")
-    blocks, real = blocks_of(day, LogMel(), cache=cache, hour_gap=5.0)
+    blocks, real = blocks_of(day, LogMel(), cache=cache, hour_gap=5.0, sparse=sparse)
     one = 20.011
     found = [(part.at, part.start, part.seconds) for part in real.stretches]
     expected = [(0, 0, one), (one + 5, one, one), (2 * (one + 5), 2 * one, one)]
@@ -47,7 +51,7 @@ def test_marks_are_out_of_the_clock_to_the_sample(tmp_path: Path, faint: float) 
     assert real.seconds == pytest.approx(3 * one, abs=3 / RATE)
     starts = [0, 8, one, one + 8, 2 * one, 2 * one + 8]
     assert blocks.starts == pytest.approx(starts, abs=3 / RATE)
-    assert blocks_of(day, LogMel(), cache=cache, hour_gap=5.0)[1] == real
+    assert blocks_of(day, LogMel(), cache=cache, hour_gap=5.0, sparse=sparse)[1] == real
 
 
 def test_without_being_asked_nobody_looks_for_marks(tmp_path: Path) -> None:
@@ -60,8 +64,3 @@ def test_marks_that_are_not_there_are_noted(tmp_path: Path) -> None:
     _, real = blocks_of(day, Codebook(), cache=Cache(tmp_path / "cache"), hour_gap=5.0)
     assert real.stretches == day.stretches
     assert any("no silences of 5 s" in note for note in real.notes)
-
-
-def test_sparse_frames_cannot_find_marks(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be found by sparse frames"):
-        blocks_of(hours(tmp_path), LogMel(), cache=Cache(tmp_path), hour_gap=5.0, sparse=True)

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness.audio.hours import without_hours
 from earwitness.audio.logmel import FORM, PER_SECOND
 from earwitness.audio.mending import mended
 from earwitness.audio.reading import read_blocks
@@ -26,7 +27,7 @@ from earwitness.models.embedders import Embedder
 from earwitness.models.framed_files import frame_files
 from earwitness.models.frames import Read, Source
 from earwitness.models.grid import FrameBlocks, grid
-from earwitness.models.marked import refuse_sparse, without_hour_gaps
+from earwitness.models.marked import without_hour_gaps
 from earwitness.models.sounds import Cut, embed_sounds
 
 Floats = NDArray[np.float32]
@@ -78,7 +79,6 @@ def blocks_of(
     Blocks of which not all sound is there are left out; sparse, those without any frames. With an
     ``hour_gap``, silences of so many seconds that mark hours are taken out of the clock.
     """
-    refuse_sparse(hour_gap, sparse)
     if not block * PER_SECOND >= PATCH:
         raise UsageError(f"a block must be at least {PATCH / PER_SECOND:g} s, got {block:g}")
     work = Work(block, sparse, hour_gap, cache or find_cache(), read, progress)
@@ -113,7 +113,9 @@ def _made(recording: Recording, embedder: Embedder, work: Work) -> tuple[Blocks,
         progress=_share(work.progress, 0, rounds),
     )
     real = mended(recording, [one for file in files.values() for one in file.breaks])
-    if work.hour_gap:
+    if work.hour_gap and work.sparse:  # marks may lie where there are no frames
+        real = without_hours(real, work.hour_gap)
+    elif work.hour_gap:
         real = without_hour_gaps(real, files, work.hour_gap, work.read)
     rows = int(work.block * PER_SECOND + 1e-6)
     needed = PATCH if work.sparse else rows - 1

@@ -13,7 +13,6 @@ from earwitness.audio.logmel import PER_SECOND, levels
 from earwitness.audio.reading import read_blocks
 from earwitness.audio.silences import HourMarks, Silence, without_marks
 from earwitness.data import Recording, Stretch
-from earwitness.errors import UsageError
 from earwitness.models.frames import FrameFile, Read
 
 MARGIN = 1.0  # seconds of sound around a silence that are read
@@ -34,15 +33,6 @@ def without_hour_gaps(
         for stretch in recording.stretches:
             _feed(exact, stretch, mark, recording.rate, read)
     return without_marks(recording, exact.found(), gap=gap)
-
-
-def refuse_sparse(gap: float, sparse: bool) -> None:
-    """Silences may lie where sparse frames have none."""
-    if gap and sparse:
-        raise UsageError(
-            "silences that mark hours cannot be found by sparse frames"
-            " — leave out sparse, or the length of the silences"
-        )
 
 
 def _portions(stretch: Stretch) -> Iterator[tuple[int, int]]:
