@@ -11,7 +11,8 @@ import pytest
 import soundfile
 from numpy.typing import NDArray
 
-from earwitness.audio.encoding import KINDS, encode, resampled, write_audio
+from earwitness.audio.encoding import KINDS, encode, write_audio
+from earwitness.audio.resampling import resampled
 from earwitness.errors import UsageError
 
 

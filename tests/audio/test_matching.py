@@ -11,10 +11,11 @@ import soundfile
 from numpy.typing import NDArray
 
 from earwitness.audio.along import CONFIDENCE
-from earwitness.audio.encoding import encode, resampled
+from earwitness.audio.encoding import encode
 from earwitness.audio.fades import render, starts_of
 from earwitness.audio.likeness import COARSE, HOP, LONG, places, probe_count
 from earwitness.audio.matching import Source, find_picks, match
+from earwitness.audio.resampling import resampled
 from earwitness.audio.seams import evenly, explained, seam
 from earwitness.data import Pick, Recording, Skim, Stretch
 from support import many

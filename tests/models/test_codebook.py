@@ -7,12 +7,13 @@ import pytest
 
 from earwitness.audio.logmel import ABSENT, BANDS, Bytes, log_mel
 from earwitness.models import codebook
-from earwitness.models.centres import assigned, centres, unit
+from earwitness.models.centres import assigned, centres
 from earwitness.models.codebook import Codebook, drawn, learn
 from earwitness.models.embedded import standardise
 from earwitness.models.frames import FrameFile
 from earwitness.models.grid import FrameBlocks, Place
 from earwitness.models.log_mel import LogMel
+from earwitness.models.unit import unit
 from models.tones import RATE, sound
 from support import many
 

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 from earwitness.audio.mending import Break
 from earwitness.audio.reading import Chunk, ignore, read_blocks
+from earwitness.audio.resampling import resampled
 from earwitness.models import sounds
 from earwitness.models.blocks import blocks_of
 from earwitness.models.cached import Cache
 from earwitness.models.embedded import Embedded
 from earwitness.models.grid import Place
-from earwitness.models.sounds import filled, resampled, runs
+from earwitness.models.sounds import filled, runs
 from models.tones import RATE, parts, recording, sound, written
 
 

@@ -27,7 +27,7 @@ from earwitness.models.speech import (
     speech_scores,
     speech_share,
 )
-from earwitness.models.speech_cues import NAMES, cues, resampled
+from earwitness.models.speech_cues import NAMES, cues, quickly_resampled
 from support import many
 
 Floats = NDArray[np.float32]
@@ -155,7 +155,7 @@ def test_loudness_does_not_matter(gain: float) -> None:
 @pytest.mark.parametrize("rate", [8_000, 22_050, 44_100, 48_000])
 def test_the_rate_does_not_matter(rate: int) -> None:
     sound = voice(4, 4)
-    other = resampled(sound, RATE, rate)
+    other = quickly_resampled(sound, RATE, rate)
     assert speech_scores(other, rate) == pytest.approx(speech_scores(sound, RATE), abs=0.7)
 
 

@@ -132,7 +132,8 @@ def network(tmp_path: Path, fake: Fake) -> YamNet:
 def test_a_file_that_takes_patches_gets_them(tmp_path: Path, shape: tuple[int, ...]) -> None:
     sound = noise(2)
     means = patches(sound * 100).mean(axis=(1, 2))  # loud, or logarithms are negative
-    vectors, classes = network(tmp_path, Fake(shape, [521])).embed([sound * 100])
+    vectors, classes, _ = network(tmp_path, Fake(shape, [521])).embed([sound * 100])
+    assert classes is not None
     want = np.array([means.mean(), 1]) / np.hypot(means.mean(), 1)
     assert vectors.shape == classes.shape == (1, 521)
     assert vectors[0, :2] == pytest.approx(want, abs=1e-5)
@@ -143,7 +144,9 @@ def test_a_file_that_takes_patches_gets_them(tmp_path: Path, shape: tuple[int, .
 def test_a_file_that_takes_samples_gets_them(tmp_path: Path, shape: tuple[int, ...]) -> None:
     sound = noise(2) + np.float32(0.5)
     means = windows(sound).mean(axis=1)
-    vectors, classes = network(tmp_path, Fake(shape, [521, 1024, 64])).embed([sound, sound[:9000]])
+    model = network(tmp_path, Fake(shape, [521, 1024, 64]))
+    vectors, classes, _ = model.embed([sound, sound[:9000]])
+    assert classes is not None
     assert vectors.shape == (2, 1024)
     assert vectors[0, 0] / vectors[0, 1] == pytest.approx(means.mean(), abs=1e-5)
     assert classes[0, 0] == pytest.approx(means.max(), abs=1e-5)
@@ -151,13 +154,15 @@ def test_a_file_that_takes_samples_gets_them(tmp_path: Path, shape: tuple[int, .
 
 def test_outputs_are_told_apart_by_their_width_in_any_order(tmp_path: Path) -> None:
     for order in ([1024, 527], [527, 1024]):
-        vectors, classes = network(tmp_path, Fake((1, 96, 64), order)).embed([noise(1)])
+        vectors, classes, _ = network(tmp_path, Fake((1, 96, 64), order)).embed([noise(1)])
+        assert classes is not None
         assert (vectors.shape, classes.shape) == ((1, 1024), (1, 527))
         assert np.linalg.norm(vectors) == pytest.approx(1)
 
 
 def test_no_blocks_are_no_rows(tmp_path: Path) -> None:
-    vectors, classes = network(tmp_path, Fake((1, 96, 64), [521, 1024])).embed([])
+    vectors, classes, _ = network(tmp_path, Fake((1, 96, 64), [521, 1024])).embed([])
+    assert classes is not None
     assert (vectors.shape, classes.shape) == ((0, 1024), (0, 521))
 
 

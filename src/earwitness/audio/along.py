@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.encoding import resampled
 from earwitness.audio.likeness import HOP, SECOND
+from earwitness.audio.resampling import resampled
 from earwitness.audio.runs import Run
 from earwitness.audio.seams import Seam, evenly, explained, seam
 from earwitness.data import Pick, Recording, Skim

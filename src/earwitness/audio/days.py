@@ -30,7 +30,7 @@ def days_of(recording: Recording) -> list[Recording]:
 
 def _midnights(recording: Recording, began: datetime) -> list[float]:
     """All midnights within a recording, on its clock."""
-    found = []
+    found: list[float] = []
     date = began.date()
     while True:
         date += timedelta(days=1)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from math import gcd
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.files import sound_library
+from earwitness.audio.resampling import resampled
 from earwitness.errors import UsageError, nearest
 
 Samples = NDArray[Any]
@@ -96,17 +96,6 @@ def write_whole(path: Path, content: bytes) -> None:
             beside.unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from error
-
-
-def resampled(samples: Samples, rate: int, wanted: int) -> Samples:
-    """Sound at another sample rate, without what that rate cannot hold."""
-    if rate == wanted:
-        return samples
-    from scipy.signal import resample_poly
-
-    common = gcd(rate, wanted)
-    made = resample_poly(samples, wanted // common, rate // common, axis=0)
-    return np.asarray(made, samples.dtype)
 
 
 def _written_rate(rate: int, kind: Kind) -> int:

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.along import Along, Matched, joined
-from earwitness.audio.encoding import resampled
 from earwitness.audio.likeness import (
     EVERY,
     HOP,
@@ -27,6 +26,7 @@ from earwitness.audio.likeness import (
     probe_count,
     turned_places,
 )
+from earwitness.audio.resampling import resampled
 from earwitness.audio.runs import Run, runs_of
 from earwitness.data import Recording, Skim
 

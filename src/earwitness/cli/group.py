@@ -26,6 +26,7 @@ COMMANDS = {
     "people": ("earwitness.cli.people", "Say how well annotators agree."),
     "metrics": ("earwitness.cli.metrics", "List the metrics with their values and parameters."),
     "serve": ("earwitness.cli.serve", "Serve a study to listeners, in their browsers."),
+    "skim": ("earwitness.cli.skim", "Make a minute that stands for a day."),
     "study": ("earwitness.cli.study", "Plan a study with listeners."),
     "soundscape": ("earwitness.cli.soundscape", "Make a day of sound whose sources are known."),
     "score": ("earwitness.cli.score", "Score outputs against references."),

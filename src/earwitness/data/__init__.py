@@ -51,7 +51,16 @@ from earwitness.data.scores import (
     is_address,
 )
 from earwitness.data.seams import Map, Progress, no_progress
-from earwitness.data.skim import Damage, Pick, Recording, Skim, Stretch
+from earwitness.data.skim import (
+    Course,
+    Damage,
+    Pick,
+    Recording,
+    Skim,
+    Skimmed,
+    Skimming,
+    Stretch,
+)
 from earwitness.data.study import (
     Analysis,
     Block,
@@ -84,6 +93,7 @@ __all__ = [
     "Concordance",
     "Concordant",
     "Contrast",
+    "Course",
     "Damage",
     "Design",
     "Doubled",
@@ -128,6 +138,8 @@ __all__ = [
     "Session",
     "Shown",
     "Skim",
+    "Skimmed",
+    "Skimming",
     "Slice",
     "Stimulus",
     "Stretch",

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from earwitness.data.estimate import Estimate
+
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
@@ -89,3 +91,44 @@ class Skim:
         """How long it is."""
         whole = sum(pick.seconds for pick in self.picks)
         return whole - self.overlap * max(0, len(self.picks) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Skimmed:
+    """A skim of a recording: how it was made, and what was measured (tc, sd, coverage, terms)."""
+
+    recording: Recording
+    method: str
+    z: float | None
+    skim: Skim
+    measures: Mapping[str, float]
+    signature: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def system(self) -> str:
+        """The method, with z if that matters to it."""
+        return self.method if self.z is None else f"{self.method}-z{self.z:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """Skims of one method with z from 0 to 1: area below SD over TC, and how both go with z."""
+
+    recording: str
+    method: str
+    area: float
+    tc_with_z: float
+    sd_with_z: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skimming:
+    """All skims of a run, baselines beside them (by recording and name), and curves over z."""
+
+    skims: tuple[Skimmed, ...]
+    baselines: Mapping[tuple[str, str], Mapping[str, Estimate]]
+    courses: tuple[Course, ...]
+    written: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness.models.unit import unit
+
 Floats = NDArray[np.float32]
 ROUNDS = 30
 PORTION = 4096  # vectors at a time
@@ -51,9 +53,3 @@ def _sums(vectors: Floats, own: NDArray[np.intp], near: Floats, count: int) -> F
     empty = np.flatnonzero(sizes == 0)
     sums[empty] = vectors[np.argsort(near, kind="stable")[: len(empty)]]
     return sums
-
-
-def unit(vectors: Floats) -> Floats:
-    """Rows with a length of 1; zeros stay."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
-    return np.asarray(vectors / np.where(lengths == 0, 1, lengths), np.float32)

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.logmel import ABSENT, BANDS, FORM, Bytes
-from earwitness.models.centres import centres, unit
+from earwitness.models.centres import centres
 from earwitness.models.embedded import Embedded, standardise
 from earwitness.models.grid import PORTION, FrameBlocks
+from earwitness.models.unit import unit
 
 Floats = NDArray[np.float32]
 PATCH = 16  # frames

@@ -7,6 +7,7 @@ time, at its own rate). Whoever has no classes gets those of the codebook.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Literal, Protocol
 
 import numpy as np
@@ -16,7 +17,9 @@ from earwitness.errors import UsageError, nearest
 from earwitness.models.codebook import Codebook
 from earwitness.models.embedded import Embedded
 from earwitness.models.grid import FrameBlocks
+from earwitness.models.hugging import AudioModel
 from earwitness.models.log_mel import LogMel
+from earwitness.models.yamnet import YamNet
 
 
 class FrameEmbedder(Protocol):
@@ -66,11 +69,18 @@ class SoundEmbedder(Protocol):
 Embedder = FrameEmbedder | SoundEmbedder
 
 DEFAULT = "codebook"
+YAMNET = "yamnet:"
 EMBEDDERS: Mapping[str, Callable[[], Embedder]] = {"codebook": Codebook, "log-mel": LogMel}
 
 
 def find_embedder(name: str = DEFAULT) -> Embedder:
-    """An embedder by its name."""
-    if name not in EMBEDDERS:
-        raise UsageError(f'there is no embedder "{name}" — {nearest(name, EMBEDDERS)}')
-    return EMBEDDERS[name]()
+    """An embedder by its name, a file of YAMNet's (``.tflite``), or a folder with a model."""
+    if name in EMBEDDERS:
+        return EMBEDDERS[name]()
+    path = Path(name.removeprefix(YAMNET))
+    if name.startswith(YAMNET) or path.suffix.lower() == ".tflite":
+        return YamNet(path)
+    if path.is_dir():
+        return AudioModel(path)
+    told = f"{nearest(name, EMBEDDERS)}, or name a .tflite file or a folder with a model"
+    raise UsageError(f'there is no embedder "{name}" — {told}')

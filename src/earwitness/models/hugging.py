@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.errors import MissingExtra, UsageError
+from earwitness.models.embedded import Embedded
 from earwitness.models.hugging_kinds import Kind, Loaded, kind_of, load, probabilities
 from earwitness.models.unit import unit
 
@@ -70,14 +71,14 @@ class AudioModel:
         labels = self._loaded.model.config.id2label
         return tuple(str(labels[number]) for number in range(len(labels)))
 
-    def embed(self, blocks: Sequence[Floats]) -> tuple[Floats, Floats]:
+    def embed(self, blocks: Iterable[Floats], /) -> Embedded:
         """Vectors of length 1, and classes from 0 to 1; a row a block."""
         seen = [self._seen(block) for block in blocks]
-        classes = [scores.max(axis=0) for _, scores in seen]
-        if not seen:
-            return np.zeros((0, 0), np.float32), np.zeros((0, len(self.class_names)), np.float32)
-        vectors = np.stack([vectors.mean(axis=0) for vectors, _ in seen])
-        return unit(vectors), np.stack(classes)
+        names = self.class_names
+        classes = [scores.max(axis=0) for _, scores in seen] or [np.zeros((0, len(names)))]
+        vectors = [vectors.mean(axis=0) for vectors, _ in seen] or [np.zeros((0, 0))]
+        known = np.vstack(classes).astype(np.float32) if names else None
+        return Embedded(unit(np.vstack(vectors).astype(np.float32)), known, names)
 
     def _seen(self, block: Floats) -> tuple[Floats, Floats]:
         """Vectors and classes of a block, a row a piece."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import gcd
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from earwitness.audio.pieces import Piece
 from earwitness.audio.reading import Chunk
+from earwitness.audio.resampling import resampled
 from earwitness.models.cached import Cache, digest_of, open_sealed, write_sealed
 from earwitness.models.embedded import Embedded
 from earwitness.models.embedders import SoundEmbedder
@@ -142,13 +142,3 @@ def filled(
     for _ in waiting:
         yield sound
         sound = np.zeros(size, np.float32)
-
-
-def resampled(sound: Floats, rate: int, wanted: int) -> Floats:
-    """Sound at another rate, without what that cannot hold."""
-    if rate == wanted:
-        return sound
-    from scipy.signal import resample_poly
-
-    common = gcd(rate, wanted)
-    return np.asarray(resample_poly(sound, wanted // common, rate // common), np.float32)

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.errors import MissingExtra, UsageError
-from earwitness.models.speech_cues import cues, resampled
+from earwitness.models.speech_cues import cues, quickly_resampled
 
 Floats = NDArray[np.float32]
 WEIGHTS = np.array([0.9, 2.3, 3.7, 1.6, 2.6, 2.2], np.float32)  # of the cues, in their order
@@ -143,7 +143,7 @@ class Silero:
     def probabilities(self, samples: Floats, rate: int) -> Floats:
         """Of speech, every 32 ms; at least one."""
         state, found = np.zeros(SILERO_STATE, np.float32), []
-        for frame in _silero_frames(resampled(samples, rate, SILERO_RATE)):
+        for frame in _silero_frames(quickly_resampled(samples, rate, SILERO_RATE)):
             given = {"input": frame[None], "state": state, "sr": np.array(SILERO_RATE, np.int64)}
             probability, state = self._network.run(None, given)
             found.append(float(np.ravel(probability)[0]))

@@ -52,14 +52,14 @@ class Frames(NamedTuple):
 
 def cues(samples: Floats, rate: int) -> Floats:
     """A row a window, a column a cue; shorter sound is filled with silence to one window."""
-    whole = resampled(samples, rate, RATE)
+    whole = quickly_resampled(samples, rate, RATE)
     short = max(0, FRAME + (WINDOW - 1) * STEP - len(whole))
     frames = _frames(np.pad(whole, (0, short)).astype(np.float32, copy=False))
     return np.stack([_voice(frames), *_movement(frames), *_formant(frames)], axis=1)
 
 
-def resampled(samples: Floats, rate: int, wanted: int) -> Floats:
-    """Sound at another rate."""
+def quickly_resampled(samples: Floats, rate: int, wanted: int) -> Floats:
+    """Sound at another rate, by a short filter: cues need no more."""
     if rate == wanted:
         return samples
     from scipy.signal import resample_poly

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.errors import MissingExtra, UsageError
+from earwitness.models.embedded import Embedded
 from earwitness.models.unit import unit
 from earwitness.models.yamnet_patches import BANDS, FRAMES, LENGTH, RATE, patches, windows
 
@@ -89,16 +90,17 @@ class YamNet:
         table = next((one for one in beside if one.is_file()), None)
         return _numbered(count) if table is None else _names(table, count)
 
-    def embed(self, blocks: Sequence[Floats]) -> tuple[Floats, Floats]:
+    def embed(self, blocks: Iterable[Floats], /) -> Embedded:
         """Vectors of length 1, and classes from 0 to 1; a row a block."""
         _, wiring = self._network
         seen = [self._seen(block) for block in blocks]
         width = wiring.classes if wiring.embedding is None else EMBEDDING
         vectors = [(scores if rest is None else rest).mean(axis=0) for scores, rest in seen]
         classes = [scores.max(axis=0) for scores, _ in seen]
-        return (
+        return Embedded(
             unit(np.array(vectors, np.float32).reshape(-1, width)),
             np.clip(np.array(classes, np.float32).reshape(-1, wiring.classes), 0, 1),
+            self.class_names,
         )
 
     def _seen(self, block: Floats) -> tuple[Floats, Floats | None]:

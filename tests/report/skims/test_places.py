@@ -14,10 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from earwitness.data import Recording
-from earwitness.report.skims import Spectrogram, pooled
+from earwitness.report.skims import Spectrogram
 from earwitness.report.skims.places import frequency_ticks, gaps, spread, time_ticks
 from earwitness.report.skims.raster import colour_map, png, shades, spectrogram_png
-from support import many
 
 PARIS = ZoneInfo("Europe/Paris")
 HOUR = 3_600.0
@@ -146,48 +145,3 @@ def test_the_highest_band_is_on_top_and_missing_columns_are_clear() -> None:
 def test_silence_does_not_look_like_a_storm() -> None:
     levels = np.random.default_rng(1).integers(10, 13, (40, 100)).astype(np.uint8)
     assert shades(Spectrogram(levels, np.zeros(100, bool), 50, 16_000)).max() < 40
-
-
-def slowly(
-    pieces: list[tuple[float, np.ndarray[tuple[int, int]]]], seconds: float, columns: int
-) -> tuple[list[list[int]], list[bool]]:
-    """Column by column, over all frames."""
-    found, missing = [], []
-    for column in range(columns):
-        own = [
-            frame
-            for start, frames in pieces
-            for n, frame in enumerate(frames)
-            if int((start + 0.02 * n) / seconds * columns + 1e-9) == column
-            and not (frame == 255).all()
-        ]
-        missing.append(not own)
-        mean, most = (np.mean(own, axis=0), np.max(own, axis=0)) if own else (np.zeros(3),) * 2
-        found.append(np.round((mean + most) / 2).astype(int).tolist())
-    return found, missing
-
-
-@pytest.mark.parametrize("seed", range(many(5, 50)))
-def test_columns_are_pooled_as_one_by_one(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    seconds, columns = float(rng.uniform(4, 20)), int(rng.integers(1, 60))
-    first = rng.integers(0, 220, (rng.integers(1, 90), 3)).astype(np.uint8)
-    second = rng.integers(0, 220, (rng.integers(1, 90), 3)).astype(np.uint8)
-    second[rng.random(len(second)) < 0.2] = 255
-    pieces = [(float(rng.uniform(2, 3)), second), (0.0, first)]
-    found = pooled(iter(pieces), seconds, 0.02, (50, 16_000), columns=columns)
-    levels, missing = slowly(pieces, seconds, columns)
-    assert found.levels.T.tolist() == levels
-    assert found.missing.tolist() == missing
-
-
-def test_a_call_of_a_tenth_of_a_second_stays_in_the_picture_of_a_day() -> None:
-    frames = np.full((50 * 72, 40), 40, np.uint8)  # as many as a column has in 24 h
-    frames[100:105, 20] = 160
-    [column] = pooled([(0.0, frames)], 72, 0.02, (50, 16_000), columns=1).levels.T
-    assert column[20] == 100
-    assert column[19] == 40
-
-
-def test_no_frames_at_all_are_all_missing() -> None:
-    assert pooled([], 10, 0.02, (50, 16_000)).missing.all()

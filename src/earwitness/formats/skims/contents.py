@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import UNSET
 
 from earwitness.data import Pick, Recording, Skim
-from earwitness.errors import EarwitnessError, InputError
+from earwitness.errors import EarwitnessError, InputError, UsageError, nearest
 from earwitness.formats.check import Fault
 from earwitness.formats.skims.layouts import Content, Line
 from earwitness.metrics.skims.days import Recorded, Reference
@@ -46,7 +46,7 @@ def recorded(record: Line, folder: Path | None) -> Reference | list[Fault]:
 
 def _clock(record: Line) -> list[str]:
     """What is said about the clock of a recording."""
-    names = ("start", "zone", "hour_gap")
+    names = ("start", "zone", "hour_gap", "day")
     return [name for name in names if getattr(record, name) is not UNSET]
 
 
@@ -58,7 +58,21 @@ def _recording(record: Line, folder: Path | None) -> Recorded:
     paths = [beside(folder, name) for name in names]
     start, zone = (None if one is UNSET else one for one in (record.start, record.zone))
     gap = 0.0 if record.hour_gap is UNSET else record.hour_gap
-    return Recorded(recording_of(paths, name=str(record.item), start=start, zone=zone), gap)
+    name = str(record.item)
+    if record.day is UNSET:
+        return Recorded(recording_of(paths, name=name, start=start, zone=zone), gap)
+    whole = recording_of(paths, name=name, start=start, zone=zone, hour_gap=gap)
+    return Recorded(_day(whole, record.day))
+
+
+def _day(recording: Recording, date: str) -> Recording:
+    """One day of a recording."""
+    from earwitness.audio.days import days_of
+
+    found = {f"{day.began:%Y-%m-%d}": day for day in days_of(recording)}
+    if date not in found:
+        raise UsageError(f"nothing was recorded on {date} — {nearest(date, found)}")
+    return found[date]
 
 
 def blocks_from(path: Path) -> Day | list[Fault]:

@@ -61,6 +61,7 @@ class Line(Struct, forbid_unknown_fields=True):
     start: str | UnsetType = UNSET
     zone: str | UnsetType = UNSET
     hour_gap: Length | UnsetType = UNSET
+    day: str | UnsetType = UNSET
     blocks: Path | UnsetType = UNSET
     audio: str | UnsetType = UNSET
     meta: dict[str, Any] | UnsetType = UNSET
@@ -109,6 +110,7 @@ REFERENCES = Layout(
         "start": Field(text),
         "zone": Field(text),
         "hour_gap": Field(length),
+        "day": Field(text),
         "blocks": Field(path),
         "audio": Field(text),
     },

@@ -1,6 +1,5 @@
 """Skims for people: a picture of the whole day with its picks, and a page that plays them."""
 
-from earwitness.report.skims.columns import pooled
 from earwitness.report.skims.page import skim_page
 from earwitness.report.skims.picture import skim_picture
 from earwitness.report.skims.shown import CurvePoint, Measure, ShownSkim, Spectrogram
@@ -10,7 +9,6 @@ __all__ = [
     "Measure",
     "ShownSkim",
     "Spectrogram",
-    "pooled",
     "skim_page",
     "skim_picture",
 ]

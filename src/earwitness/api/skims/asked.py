@@ -1,0 +1,102 @@
+"""What skims are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from earwitness.audio.encoding import KINDS
+from earwitness.errors import UsageError
+from earwitness.formats.picks import LISTS
+from earwitness.models.embedders import DEFAULT
+from earwitness.summarizers.skims import METHODS as PICKING
+from earwitness.summarizers.skims import Plan
+
+MANUAL = "manual"
+METHODS = (*PICKING, MANUAL)
+DIALLED = ("pareto", "published")  # methods to which z matters
+SPEECH = ("keep", "avoid", "reverse")
+ENDINGS = tuple(KINDS)
+EXTRAS = (*LISTS, "picture", "page")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which skims, of what, and what is written beside their sound."""
+
+    methods: tuple[str, ...] = ("pareto",)
+    zs: tuple[float, ...] = (0.5,)
+    plan: Plan = field(default_factory=Plan)
+    embedder: str = DEFAULT
+    times: Path | None = None
+    start: str | None = None
+    zone: str | None = None
+    shown: str | None = None
+    hour_gap: float = 0.0
+    by_day: bool = False
+    speech: str = SPEECH[0]
+    speech_model: Path | None = None
+    sparse: bool = False
+    ending: str = ENDINGS[0]
+    without: tuple[str, ...] = ()
+    cache: Path | None = None
+    again: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.times is not None) != (MANUAL in self.methods):
+            raise UsageError("the method manual and a table of times (--times) go together")
+        if self.speech_model is not None and self.speech == SPEECH[0]:
+            raise UsageError("--speech-model is for --speech avoid or reverse")
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        methods: tuple[str, ...] = (),
+        times: Path | None = None,
+        length: float | None = None,
+        picks: int | None = None,
+        block: float = 8.0,
+        overlap: float = 3.0,
+        period: float = 900.0,
+        seed: int = 0,
+        **rest: Any,
+    ) -> Asked:
+        """As the command has it: a length in place of a number of picks, manual if there are times.
+
+        >>> Asked.of(length=63.0).plan.picks
+        12
+        """
+        if length is not None and picks is not None:
+            raise UsageError("--length and --picks say the same — give one of them")
+        if length is not None:
+            if not block <= length < 1e9:
+                raise UsageError(f"--length: at least a block ({block:g} s), got {length:g}")
+            picks = max(1, round((length - overlap) / max(block - overlap, 1e-9)))
+        count = Plan().picks if picks is None else picks
+        plan = Plan(count, block, overlap, period, seed)
+        usual = (MANUAL,) if times is not None else cls.methods
+        chosen = tuple(dict.fromkeys(methods)) or usual
+        return cls(methods=chosen, plan=plan, times=times, **rest)
+
+    @property
+    def wanted(self) -> tuple[tuple[str, float | None], ...]:
+        """Methods with z where it matters."""
+        zs = tuple(dict.fromkeys(self.zs))
+        return tuple(
+            pair
+            for method in self.methods
+            for pair in ([(method, z) for z in zs] if method in DIALLED else [(method, None)])
+        )
+
+    def signature(self, embedder: str, spoken: str, method: str, z: float | None) -> str:
+        """All that decides what a skim is."""
+        dial = "" if z is None else f",z={z:g}"
+        plan = self.plan
+        made = (
+            f"skim(method={method}{dial},picks={plan.picks},block={plan.block:g}"
+            f",overlap={plan.overlap:g},period={plan.period:g},seed={plan.seed}"
+            f",speech={self.speech}{spoken and f':{spoken}'})"
+        )
+        return f"{made}|{embedder}"

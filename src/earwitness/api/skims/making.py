@@ -1,0 +1,182 @@
+"""Skims of one recording: blocks to picks, and picks to numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness import __version__
+from earwitness.api.skims.asked import DIALLED, MANUAL, Asked
+from earwitness.api.skims.speaking import Speaks
+from earwitness.data import Course, Estimate, Pick, Recording, Skim, Skimmed
+from earwitness.errors import UsageError
+from earwitness.formats.times import read_times
+from earwitness.models.blocks import Blocks
+from earwitness.stats.skims.curve import area, z_correlation
+from earwitness.stats.skims.day import Day, heard
+from earwitness.stats.skims.measures import Measured
+from earwitness.stats.student import column_moments, interval
+from earwitness.summarizers.skims import Picker
+
+DRAWS = 20  # of each baseline
+ROUNDS = 60  # of picking again, where somebody speaks in a pick
+MEASURES = ("tc", "sd", "coverage")
+BASELINES = ("downsampling", "random")
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Makes all skims of a recording; what does not depend on method and z is done once.
+
+    ``speaks`` tells whether somebody speaks in the block at a time.
+    """
+
+    recording: Recording
+    blocks: Blocks
+    asked: Asked
+    speaks: Speaks
+    spoken: str  # what tells it, as a signature
+    sound: str  # a name for what is heard in the recording
+
+    def skims(self) -> Iterator[Skimmed]:
+        """All that were asked for."""
+        for method, z in self.asked.wanted:
+            yield self.skim(method, z)
+
+    def skim(self, method: str, z: float | None) -> Skimmed:
+        """One of them."""
+        picks, terms, notes = self._manual() if method == MANUAL else self._picked(method, z)
+        signature = self.asked.signature(self.blocks.signature, self.spoken, method, z)
+        return Skimmed(
+            self.recording,
+            method,
+            z,
+            Skim(picks, self.asked.plan.overlap),
+            {**self.measures(picks), **terms},
+            f"earwitness={__version__}|{signature}|sound={self.sound[:16]}",
+            notes,
+        )
+
+    def measures(self, picks: tuple[Pick, ...]) -> dict[str, float]:
+        """TC, SD and coverage."""
+        found = heard(self._day, [(pick.start, pick.seconds) for pick in picks])
+        if found is None:
+            return dict.fromkeys(MEASURES, float("nan"))
+        return {name: float(getattr(self._measured, name)(found)) for name in MEASURES}
+
+    def baselines(self) -> dict[str, Mapping[str, Estimate]]:
+        """What picks without a thought are worth, over so many draws."""
+        return {name: self._baseline(name) for name in BASELINES}
+
+    @cached_property
+    def _day(self) -> Day:
+        blocks = self.blocks
+        if not len(blocks):
+            raise UsageError(f"{self.recording.name}: not one block of {blocks.seconds:g} s in it")
+        length = self.recording.seconds
+        return Day.of(blocks.starts, blocks.seconds, blocks.vectors, blocks.classes, length)
+
+    @cached_property
+    def _measured(self) -> Measured:
+        return Measured(self._day, self.asked.plan.period)
+
+    @cached_property
+    def _spoken(self) -> dict[int, bool]:
+        return {}
+
+    @cached_property
+    def _pickers(self) -> list[Picker]:
+        """The last one knows of all speech that was found."""
+        return [Picker(self._day, self.asked.plan)]
+
+    def _manual(self) -> tuple[tuple[Pick, ...], dict[str, float], tuple[str, ...]]:
+        assert self.asked.times is not None
+        picks = read_times(self.asked.times, self.recording, block=self.asked.plan.block)
+        return tuple(self._turned(pick) for pick in picks), {}, ()
+
+    def _picked(
+        self, method: str, z: float | None
+    ) -> tuple[tuple[Pick, ...], dict[str, float], tuple[str, ...]]:
+        found = self._pickers[-1].pick(method, 0.5 if z is None else z)
+        for _ in range(ROUNDS if self.asked.speech == "avoid" else 0):
+            spoken = [row for row in found.rows if self._speaks(row)]
+            if not spoken:
+                break
+            self._forbid(spoken)
+            found = self._pickers[-1].pick(method, 0.5 if z is None else z)
+        else:
+            if self.asked.speech == "avoid":
+                raise UsageError(
+                    f"{self.recording.name}: somebody speaks nearly everywhere"
+                    " — take --speech reverse"
+                )
+        seconds = self._day.seconds
+        picks = [
+            Pick(float(self._day.starts[row]), seconds, why=why)
+            for row, why in zip(found.rows, found.why, strict=True)
+        ]
+        terms = {"tc_term": found.tc_term, "sd_term": found.sd_term}
+        return tuple(self._turned(pick) for pick in picks), terms, found.notes
+
+    def _speaks(self, row: int) -> bool:
+        if row not in self._spoken:
+            self._spoken[row] = self.speaks(float(self._day.starts[row]))
+        return self._spoken[row]
+
+    def _forbid(self, rows: list[int]) -> None:
+        day = self._pickers[-1].day
+        allowed: NDArray[np.bool_] = day.allowed.copy()
+        allowed[rows] = False
+        self._pickers.append(Picker(replace(day, allowed=allowed), self.asked.plan))
+
+    def _turned(self, pick: Pick) -> Pick:
+        """Played backwards, if somebody speaks in it and that was asked for."""
+        if self.asked.speech != "reverse" or not self.speaks(pick.start):
+            return pick
+        return replace(pick, turned=True)
+
+    def _baseline(self, name: str) -> dict[str, Estimate]:
+        rows = []
+        for seed in range(DRAWS):
+            plan = replace(self.asked.plan, seed=self.asked.plan.seed + seed)
+            found = Picker(self._day, plan).pick(name)
+            starts = self._day.starts[list(found.rows)]
+            rows.append(self.measures(tuple(Pick(float(s), self._day.seconds) for s in starts)))
+        return _estimates(rows)
+
+
+def _estimates(rows: list[dict[str, float]], level: float = 0.95) -> dict[str, Estimate]:
+    """Means over draws, with t intervals."""
+    moments = column_moments(np.array([[row[name] for name in MEASURES] for row in rows]))
+    low, high = interval(moments, level)
+    return {
+        name: Estimate(
+            float(moments.mean[i]),
+            float(low[i]),
+            float(high[i]),
+            level,
+            int(moments.n[i]),
+            len(rows) - int(moments.n[i]),
+            "t",
+        )
+        for i, name in enumerate(MEASURES)
+    }
+
+
+def courses(skims: tuple[Skimmed, ...]) -> Iterator[Course]:
+    """Curves over z, where a method has three z and more."""
+    groups: dict[tuple[str, str], list[Skimmed]] = {}
+    for one in skims:
+        groups.setdefault((one.recording.name, one.method), []).append(one)
+    for (recording, method), group in groups.items():
+        if method not in DIALLED or len(group) < 3:
+            continue
+        zs = [one.z if one.z is not None else np.nan for one in group]
+        tc, sd = ([one.measures[name] for one in group] for name in ("tc", "sd"))
+        yield Course(
+            recording, method, area(tc, sd), z_correlation(zs, tc), z_correlation(zs, sd), len(zs)
+        )

@@ -1,0 +1,59 @@
+"""A run of skims as tables: what each is worth, beside baselines, and curves over z."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from earwitness.data import Course, Estimate, Skimming, Value
+from earwitness.report.numbers import cell, number
+from earwitness.report.parts import Part, Report, Section, Table
+
+MEASURES = (
+    Value("tc", "high", 0.0, 1.0, "temporal consistency beside its calibration"),
+    Value("sd", "high", 0.0, 1.0, "source diversity beside its calibration"),
+    Value("coverage", "high", 0.0, 1.0, "share of the maxima of classes that is reached"),
+)
+SHARE = Value("", "none", 0.0, 1.0, "")
+
+
+def skimming_report(found: Skimming) -> Report:
+    """A section a recording."""
+    names = list(dict.fromkeys(one.recording.name for one in found.skims))
+    signatures = dict.fromkeys(one.signature for one in found.skims)
+    return Report(
+        "Skims",
+        "",
+        tuple(dict.fromkeys(one.system for one in found.skims)),
+        tuple(Section(name, tuple(_parts(found, name))) for name in names),
+        tuple(f"signature: {one}" for one in signatures),
+    )
+
+
+def _parts(found: Skimming, name: str) -> Iterator[Part]:
+    header = ("system", *(f"{value.name} ↑" for value in MEASURES), "n")
+    rows = [
+        (one.system, *(number(one.measures[value.name], value) for value in MEASURES), "1")
+        for one in found.skims
+        if one.recording.name == name
+    ]
+    beside = [
+        _baseline(other, measures)
+        for (recording, other), measures in found.baselines.items()
+        if recording == name
+    ]
+    yield Table(name, header, (*rows, *beside))
+    curves = [_course(one) for one in found.courses if one.recording == name]
+    if curves:
+        header = ("method", "area ↑", "z with tc", "z with sd", "n")
+        yield Table(f"{name}: z from tc to sd", header, tuple(curves))
+
+
+def _baseline(name: str, measures: Mapping[str, Estimate]) -> tuple[str, ...]:
+    drawn = max(one.n for one in measures.values())
+    cells = (cell(measures[value.name], value) for value in MEASURES)
+    return (f"{name} (mean of draws)", *cells, str(drawn))
+
+
+def _course(one: Course) -> tuple[str, ...]:
+    numbers = (number(x, SHARE) for x in (one.area, one.tc_with_z, one.sd_with_z))
+    return (one.method, *numbers, str(one.n))
