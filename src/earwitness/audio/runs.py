@@ -14,8 +14,8 @@ import numpy as np
 
 from earwitness.audio.likeness import EVERY, HOP, SECOND, Place
 
-LEAST = 0.4  # likeness from which on a place counts for, not against
-UNSEEN = 0.25  # what a probe counts where its place is not among the likeliest
+LEAST = 0.3  # likeness from which on a place counts for, not against
+UNSEEN = 0.15  # what a probe counts where its place is not among the likeliest
 CHANGE = 0.3  # what it costs to go over to another part
 AGREE = 0.05  # seconds
 
