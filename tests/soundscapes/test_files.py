@@ -19,7 +19,7 @@ from earwitness.soundscapes import Mixer, Truth
 from earwitness.soundscapes.sources import SOURCES
 
 RATE = 16_000
-SHORT = "hour: 20\nsources:\n  wind: {share: 0.5}\n  dog: {events: {3-6: 1}}\n"
+SHORT = "hour: 16\nsources:\n  wind: {share: 0.5}\n  dog: {events: {3-6: 1}}\n"
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -112,10 +112,10 @@ def test_labels_and_truth_lie_beside_the_sound(timetable: Path, tmp_path: Path) 
 
 @pytest.mark.parametrize("form", ["flac", "wav", "mp3", "ogg"])
 def test_a_day_is_written_in_any_form(timetable: Path, tmp_path: Path, form: str) -> None:
-    scene = soundscape(timetable, hours=3, rate=16_000)
+    scene = soundscape(timetable, hours=3, rate=RATE)
     soundscape_write(scene, tmp_path / f"day.{form}")
     samples, rate = soundfile.read(tmp_path / f"day.{form}")
-    expected = Mixer(scene).sound(0, 60)
+    expected = Mixer(scene).sound(0, 48)
     assert rate == 16_000
     if form in ("flac", "wav"):
         assert len(samples) == len(expected)
@@ -129,13 +129,13 @@ def test_hours_are_parted_by_silences_that_no_clock_counts(timetable: Path, tmp_
     scene = soundscape(timetable, hours=3, rate=RATE)
     soundscape_write(scene, tmp_path / "day.flac", hour_gap=5)
     samples, _ = soundfile.read(tmp_path / "day.flac")
-    assert len(samples) == (60 + 2 * 5) * RATE
-    whole = Mixer(scene).sound(0, 60)
+    assert len(samples) == (48 + 2 * 5) * RATE
+    whole = Mixer(scene).sound(0, 48)
     for hour in range(3):
-        first = hour * 25 * RATE
-        assert not samples[first + 20 * RATE : first + 25 * RATE].any()
-        mine = whole[hour * 20 * RATE : (hour + 1) * 20 * RATE]
-        assert np.abs(samples[first : first + 20 * RATE] - mine).max() < 1e-4
+        first = hour * 21 * RATE
+        assert not samples[first + 16 * RATE : first + 21 * RATE].any()
+        mine = whole[hour * 16 * RATE : (hour + 1) * 16 * RATE]
+        assert np.abs(samples[first : first + 16 * RATE] - mine).max() < 1e-4
 
 
 def test_own_clips_are_heard_where_the_timetable_has_them(tmp_path: Path) -> None:
@@ -162,8 +162,8 @@ def test_folders_of_clips_that_hold_none_are_told(tmp_path: Path) -> None:
         soundscape("village", clips=tmp_path / "clips" / "empty")
 
 
-def test_a_practice_folder_holds_a_day_and_seven_skims(root: Path, tmp_path: Path) -> None:
-    scene = soundscape(root / "examples" / "soundscape" / "harbour.yaml", rate=RATE)
+def test_a_practice_folder_holds_a_day_and_seven_skims(timetable: Path, tmp_path: Path) -> None:
+    scene = soundscape(timetable, rate=RATE)
     made = practice_write(scene, tmp_path / "X")
     names = {one.name for one in (tmp_path / "X").iterdir()}
     skims = {f"{n}.{end}" for n in range(1, 8) for end in ("flac", "csv")}
@@ -200,7 +200,7 @@ def test_the_command_writes_a_day(timetable: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(group, command)
     assert done.exit_code == 0, done.output
     assert "short: 2 events of 1 sources" in done.output
-    assert soundfile.info(output).duration == 40
+    assert soundfile.info(output).duration == 32
     again = CliRunner().invoke(group, [*command[:2], "-o", str(tmp_path / "x.flac"), *command[4:]])
     assert again.exit_code == 0
     assert output.read_bytes() == (tmp_path / "x.flac").read_bytes()

@@ -48,13 +48,14 @@ def car(rng: Generator, seconds: float, rate: int) -> Sound:
 
 def motorbike(rng: Generator, seconds: float, rate: int) -> Sound:
     """A motor that is driven up through its gears."""
-    loud, high = passing(seconds, rate, rng.uniform(14, 24), rng.uniform(1.0, 1.8) * seconds)
-    gear = (instants(seconds, rate) / seconds * rng.uniform(1.5, 2.5)) % 1
-    fires = rough(rng, rng.uniform(45, 60) * (1 + 0.6 * gear) * high, rate, 0.04)
-    motor = buzz(fires, rate, formants([(110, 90, 1.0), (260, 180, 0.9), (650, 500, 0.6)]))
-    motor = np.tanh(1.5 * motor / np.float32(motor.std() + 1e-9))
-    air = noise(rng, seconds, rate, formants([(300, 250, 1.0), (900, 700, 0.4)]))
-    mixed = (motor + 0.35 * air) * loud**2.0
+    loud, high = passing(seconds, rate, rng.uniform(16, 24), rng.uniform(0.8, 1.2) * seconds)
+    gear = (instants(seconds, rate) / seconds * rng.uniform(1.3, 1.7)) % 1
+    fires = rough(rng, rng.uniform(65, 77) * (1 + 0.54 * gear) * high, rate, 0.08)
+    motor = buzz(fires, rate, formants([(160, 180, 1.0), (493, 330, 0.65), (1700, 400, 0.28)]))
+    motor = np.tanh(2.7 * motor / np.float32(motor.std() + 1e-9))
+    beat = 1 + 0.38 * np.sin(2 * np.pi * np.cumsum(fires) / rate)
+    exhaust = noise(rng, seconds, rate, band(307, 4050, 1.0))[: len(motor)] * beat
+    mixed = (motor + 0.41 * exhaust) * loud**2.0
     return np.asarray(mixed * swell(len(mixed), 0.2 * seconds, 0.25 * seconds, rate), np.float32)
 
 
