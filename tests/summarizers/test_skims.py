@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from earwitness.errors import UsageError
 from earwitness.stats.skims.day import Day, Ints, periods
+from earwitness.stats.skims.salience import salient
 from earwitness.summarizers.skims import METHODS, Picker, Plan, archive_of, pick
+from earwitness.summarizers.skims.picked import picked
 from earwitness.summarizers.skims.plan import fitting
 from earwitness.summarizers.skims.pool import pool_of, widest
 from earwitness.summarizers.skims.published import Events, betas, events_of, sequence
@@ -44,9 +46,10 @@ def test_at_z_0_no_skim_stands_better_for_the_course(
 
 @given(seeds, st.integers(7, 12))
 def test_at_z_1_half_of_the_widest_coverage_is_had_and_mostly_all(seed: int, blocks: int) -> None:
-    day = made(seed, blocks, classes=6)
-    _, period = fitting(day, TINY)
-    found = plain_cover(day, pick(day, TINY, "pareto", 1.0).rows)
+    plain = made(seed, blocks, classes=6)
+    _, period = fitting(plain, TINY)
+    day = salient(plain)
+    found = plain_cover(day, pick(plain, TINY, "pareto", 1.0).rows)
     best = max(plain_cover(day, rows) for rows in all_skims(day, period, 3))
     assert found >= best / 2  # what greedy choice with one pick a period warrants
     assert found >= 0.9 * best
@@ -199,7 +202,7 @@ def test_picks_stand_for_all_of_the_day_one_after_the_other() -> None:
 def test_a_pick_brings_what_only_it_has() -> None:
     classes = [[0.8, 0.1], [0.5, 0.4], [0.0, 0.0]]
     day = Day.of([0.0, 8.0, 16.0], 8.0, [[0.0], [1.0], [2.0]], classes)
-    found = Picker(day, Plan(picks=2, period=8.0)).told([0, 1])
+    found = picked(day, periods(day, 8.0), 8.0, [0, 1], [{}, {}])
     # maxima .8 and .4; without the first .5 and .4: .3 of 1.2; without the second .8 and .1
     assert [float(why["brings"]) for why in found.why] == pytest.approx([0.25, 0.25])
     assert found.sd_term == pytest.approx(1)

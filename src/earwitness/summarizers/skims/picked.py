@@ -19,7 +19,7 @@ class Picked:
     """Rows of the day in the order of time, both terms (more is better), and reasons.
 
     ``tc_term`` is the mean distance of a period to the pick that stands for it, below 0;
-    ``sd_term`` is the coverage of classes.
+    ``sd_term`` is the coverage of what is unusual in the day.
     """
 
     rows: tuple[int, ...]
@@ -45,7 +45,7 @@ def brings(classes: Floats, whole: float) -> Floats:
 
 
 def picked(day: Day, known: Periods, seconds: float, rows: Any, more: list[Why]) -> Picked:
-    """Picks with their reasons; ``more`` are reasons of the method."""
+    """Picks of a day whose classes are salient, with reasons; ``more`` are those of the method."""
     index = np.asarray(rows, np.int64)
     if not len(index):
         return Picked((), float("nan"), float("nan"))
