@@ -1,8 +1,8 @@
 """Our method: many skims that are good in one way or another, and the one that a z asks for.
 
 The cheapest course (z = 0) is found exactly, the widest coverage of what is unusual in the day
-(z = 1) greedily; between them, for each of several weights of the two terms, picks are exchanged one
-at a time as long as that is better, starting from either end. All skims on the way are kept. Both
+(z = 1) greedily; between them, for each of several weights of the two terms, picks are exchanged
+one at a time as long as that is better, starting from either end. All skims are kept. Both
 terms are scaled to reach from 0 to 1 over the archive, and a z takes the skim with the highest
 (1 − z) · TC + z · SD: the corners of the archive's convex hull, one after the other, so no term
 ever turns as z grows.
