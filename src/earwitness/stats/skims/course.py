@@ -85,7 +85,9 @@ def _hopeful(before: Singles, behind: Singles) -> list[int]:
     """
     if not len(before):
         return []
-    totals = (before[:, 0] + behind[:, -1], before[:, 0], behind[:, -1], behind[:, 0])
+    begins = [before[:, place] for place in (0, before.shape[1] // 2, -1)]
+    ends = [behind[:, place] for place in (0, behind.shape[1] // 2, -1)]
+    totals = [begin + end for begin in begins for end in ends]
     best = list(dict.fromkeys(int(np.argmin(total)) for total in totals))
     left = np.ones(len(before), np.bool_)
     for one in best:
