@@ -110,10 +110,9 @@ def test_clap_is_the_mean_of_its_seconds(tmp_path: Path, fusion: bool) -> None:
         seconds.append(vector / np.linalg.norm(vector))
     want = np.mean(seconds, axis=0)
     vectors, classes, _ = embedder.embed([sound, noise(1, 48_000)])
-    assert classes is not None
     assert vectors.shape == (2, 12)
     assert vectors[0] == pytest.approx(want / np.linalg.norm(want), abs=1e-5)
-    assert (classes.shape, embedder.class_names, embedder.rate) == ((2, 0), (), 48_000)
+    assert (classes, embedder.class_names, embedder.rate) == (None, (), 48_000)
 
 
 def test_the_lot_that_a_processor_draws_changes_nothing(tmp_path: Path) -> None:
@@ -168,9 +167,8 @@ def test_any_other_model_gives_the_mean_of_its_last_states(tmp_path: Path) -> No
     with torch.inference_mode():
         want = model(**inputs).last_hidden_state[0].mean(dim=0).numpy()
     vectors, classes, _ = embedder.embed([sound])
-    assert classes is not None
     assert vectors[0] == pytest.approx(want / np.linalg.norm(want), abs=1e-5)
-    assert classes.shape == (1, 0)
+    assert classes is None
 
 
 def test_of_a_model_that_writes_only_the_listener_is_used(tmp_path: Path) -> None:

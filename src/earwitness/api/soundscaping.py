@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -10,6 +10,7 @@ from tempfile import mkdtemp
 
 import numpy as np
 
+from earwitness.audio.fades import render
 from earwitness.audio.files import sound_library
 from earwitness.data import Progress, no_progress
 from earwitness.errors import UsageError
@@ -111,24 +112,7 @@ def practice_write(
 
 def _skim(mixer: Mixer, example: Example) -> Sound:
     picks, rate = example.skim.picks, mixer.scene.rate
-    return _render([mixer.sound(p.start, p.seconds) for p in picks], rate, example.skim.overlap)
-
-
-def _render(pieces: Sequence[Sound], rate: int, overlap: float) -> Sound:
-    """Pieces one after another, with fades of equal power where they overlap."""
-    size = round(overlap * rate)
-    rise = np.sin(0.5 * np.pi * (np.arange(size) + 0.5) / size).astype(np.float32)
-    room = np.zeros(sum(map(len, pieces)) - size * (len(pieces) - 1), np.float32)
-    at = 0
-    for number, piece in enumerate(pieces):
-        faded = piece.copy()
-        if number:
-            faded[:size] *= rise
-        if number + 1 < len(pieces):
-            faded[-size:] *= rise[::-1]
-        room[at : at + len(piece)] += faded
-        at += len(piece) - size
-    return room
+    return render([mixer.sound(p.start, p.seconds) for p in picks], rate, example.skim.overlap)
 
 
 def _pieces(mixer: Mixer, hour_gap: float) -> Iterator[Sound]:

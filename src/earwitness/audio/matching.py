@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.along import Along, Matched, joined
+from earwitness.audio.cutting import cut as cut_out
 from earwitness.audio.likeness import (
     EVERY,
     HOP,
@@ -26,6 +26,8 @@ from earwitness.audio.likeness import (
     probe_count,
     turned_places,
 )
+from earwitness.audio.logmel import log_mel
+from earwitness.audio.reading import read_blocks
 from earwitness.audio.resampling import resampled
 from earwitness.audio.runs import Run, runs_of
 from earwitness.data import Recording, Skim
@@ -75,19 +77,18 @@ def match(
 
 def source_of(recording: Recording) -> Source:
     """A recording as it is read from its files."""
-    reading, logmel = (import_module(f"earwitness.audio.{name}") for name in ("reading", "logmel"))
 
     def frames() -> Pieces:
         for one in recording.stretches:
-            chunks = reading.read_blocks(Path(one.path), at=one.at, seconds=one.seconds, size=PIECE)
+            chunks = read_blocks(Path(one.path), at=one.at, seconds=one.seconds, size=PIECE)
             for chunk in chunks:
                 start = one.start + chunk.position - one.at
-                yield start, logmel.log_mel(chunk.samples, recording.rate)
+                yield start, log_mel(chunk.samples, recording.rate)
 
     def cut(start: float, seconds: float) -> Samples:
-        return np.asarray(reading.cut(recording, start, seconds).mean(axis=1))
+        return np.asarray(cut_out(recording, start, seconds).mean(axis=1))
 
-    return Source(frames, lambda sound: np.asarray(logmel.log_mel(sound, recording.rate)), cut)
+    return Source(frames, lambda sound: np.asarray(log_mel(sound, recording.rate)), cut)
 
 
 def _rough(heard: Samples, asked: Source) -> list[Run]:

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from earwitness import __version__
 from earwitness.api.skims.asked import DIALLED, MANUAL, Asked
-from earwitness.api.skims.speaking import Speaks
+from earwitness.api.skims.speaking import Spoken
 from earwitness.data import Course, Estimate, Pick, Recording, Skim, Skimmed
 from earwitness.errors import UsageError
 from earwitness.formats.times import read_times
@@ -23,7 +22,6 @@ from earwitness.stats.student import column_moments, interval
 from earwitness.summarizers.skims import Picker
 
 DRAWS = 20  # of each baseline
-ROUNDS = 60  # of picking again, where somebody speaks in a pick
 MEASURES = ("tc", "sd", "coverage")
 BASELINES = ("downsampling", "random")
 
@@ -32,15 +30,15 @@ BASELINES = ("downsampling", "random")
 class Maker:
     """Makes all skims of a recording; what does not depend on method and z is done once.
 
-    ``speaks`` tells whether somebody speaks in the block at a time.
+    ``spoken`` are the blocks in which somebody speaks, if that matters; ``sound`` is a name for
+    what is heard in the recording.
     """
 
     recording: Recording
     blocks: Blocks
     asked: Asked
-    speaks: Speaks
-    spoken: str  # what tells it, as a signature
-    sound: str  # a name for what is heard in the recording
+    sound: str
+    spoken: Spoken | None = None
 
     def skims(self) -> Iterator[Skimmed]:
         """All that were asked for."""
@@ -50,7 +48,8 @@ class Maker:
     def skim(self, method: str, z: float | None) -> Skimmed:
         """One of them."""
         picks, terms, notes = self._manual() if method == MANUAL else self._picked(method, z)
-        signature = self.asked.signature(self.blocks.signature, self.spoken, method, z)
+        by = self.spoken.signature if self.spoken else ""
+        signature = self.asked.signature(self.blocks.signature, by, method, z)
         return Skimmed(
             self.recording,
             method,
@@ -78,20 +77,21 @@ class Maker:
         if not len(blocks):
             raise UsageError(f"{self.recording.name}: not one block of {blocks.seconds:g} s in it")
         length = self.recording.seconds
-        return Day.of(blocks.starts, blocks.seconds, blocks.vectors, blocks.classes, length)
+        day = Day.of(blocks.starts, blocks.seconds, blocks.vectors, blocks.classes, length)
+        if self.spoken is None or self.asked.speech != "avoid":
+            return day
+        if self.spoken.rows.all():
+            told = f"{self.recording.name}: somebody seems to speak in all of it"
+            raise UsageError(f"{told} — take --speech reverse, or a better --speech-model")
+        return replace(day, allowed=~self.spoken.rows)
 
     @cached_property
     def _measured(self) -> Measured:
         return Measured(self._day, self.asked.plan.period)
 
     @cached_property
-    def _spoken(self) -> dict[int, bool]:
-        return {}
-
-    @cached_property
-    def _pickers(self) -> list[Picker]:
-        """The last one knows of all speech that was found."""
-        return [Picker(self._day, self.asked.plan)]
+    def _picker(self) -> Picker:
+        return Picker(self._day, self.asked.plan)
 
     def _manual(self) -> tuple[tuple[Pick, ...], dict[str, float], tuple[str, ...]]:
         assert self.asked.times is not None
@@ -101,43 +101,21 @@ class Maker:
     def _picked(
         self, method: str, z: float | None
     ) -> tuple[tuple[Pick, ...], dict[str, float], tuple[str, ...]]:
-        found = self._pickers[-1].pick(method, 0.5 if z is None else z)
-        for _ in range(ROUNDS if self.asked.speech == "avoid" else 0):
-            spoken = [row for row in found.rows if self._speaks(row)]
-            if not spoken:
-                break
-            self._forbid(spoken)
-            found = self._pickers[-1].pick(method, 0.5 if z is None else z)
-        else:
-            if self.asked.speech == "avoid":
-                raise UsageError(
-                    f"{self.recording.name}: somebody speaks nearly everywhere"
-                    " — take --speech reverse"
-                )
-        seconds = self._day.seconds
+        found = self._picker.pick(method, 0.5 if z is None else z)
         picks = [
-            Pick(float(self._day.starts[row]), seconds, why=why)
+            Pick(float(self._day.starts[row]), self._day.seconds, why=why)
             for row, why in zip(found.rows, found.why, strict=True)
         ]
         terms = {"tc_term": found.tc_term, "sd_term": found.sd_term}
         return tuple(self._turned(pick) for pick in picks), terms, found.notes
 
-    def _speaks(self, row: int) -> bool:
-        if row not in self._spoken:
-            self._spoken[row] = self.speaks(float(self._day.starts[row]))
-        return self._spoken[row]
-
-    def _forbid(self, rows: list[int]) -> None:
-        day = self._pickers[-1].day
-        allowed: NDArray[np.bool_] = day.allowed.copy()
-        allowed[rows] = False
-        self._pickers.append(Picker(replace(day, allowed=allowed), self.asked.plan))
-
     def _turned(self, pick: Pick) -> Pick:
         """Played backwards, if somebody speaks in it and that was asked for."""
-        if self.asked.speech != "reverse" or not self.speaks(pick.start):
+        if self.spoken is None or self.asked.speech != "reverse":
             return pick
-        return replace(pick, turned=True)
+        starts = self._day.starts
+        over = (starts < pick.start + pick.seconds) & (starts + self._day.seconds > pick.start)
+        return replace(pick, turned=True) if (over & self.spoken.rows).any() else pick
 
     def _baseline(self, name: str) -> dict[str, Estimate]:
         rows = []

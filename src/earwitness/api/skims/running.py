@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from earwitness.api.skims.asked import ENDINGS, Asked
+from earwitness.api.skims.asked import ENDINGS, SPEECH, Asked
 from earwitness.api.skims.drawn import sound_key, spectrogram_of
 from earwitness.api.skims.lines import write_lines
 from earwitness.api.skims.making import Maker, courses
-from earwitness.api.skims.speaking import speaker
+from earwitness.api.skims.speaking import spoken_in
 from earwitness.api.skims.writing import is_made, write_skim
 from earwitness.audio.days import days_of
 from earwitness.audio.recording import recording_of
@@ -99,7 +99,10 @@ class _Run:
             progress=self.progress,
         )
         sound = sound_key(real, self.cache)
-        maker = Maker(real, blocks, asked, *speaker(real, asked, blocks), sound)
+        spoken = None
+        if asked.speech != SPEECH[0]:
+            spoken = spoken_in(real, blocks, self.cache, asked.speech_model, self.progress)
+        maker = Maker(real, blocks, asked, sound, spoken)
         made = tuple(maker.skims())
         self.skims += made
         for name, found in maker.baselines().items():
@@ -125,7 +128,7 @@ class _Run:
             return
         spectrogram = spectrogram_of(one.recording, self.cache, sparse=self.asked.sparse)
         done = write_skim(path, one, others, spectrogram, self.asked)
-        self.written += map(str, done.paths)
+        self.written += map(str, done.paths if self.alone else done.paths[:1])
         self.notes += [f"{path.name}: {note}" for note in (*one.notes, *done.notes)]
 
     def _told(self, real: Recording) -> None:

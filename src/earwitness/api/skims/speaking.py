@@ -1,47 +1,81 @@
-"""Whether somebody speaks in a block of a recording."""
+"""Blocks in which somebody speaks: by the classes of an embedder that knows speech, or by ear."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from earwitness.api.skims.asked import SPEECH, Asked
-from earwitness.audio.cutting import cut
-from earwitness.audio.reading import mono
-from earwitness.data import Recording
-from earwitness.models.blocks import Blocks
-from earwitness.models.speech import HOLDS, HOLDS_CLASS, find_detector, speech_of_classes
+from earwitness.data import Progress, Recording, no_progress
+from earwitness.models.blocks import Blocks, blocks_of
+from earwitness.models.cached import Cache
+from earwitness.models.embedded import Embedded
+from earwitness.models.speech import (
+    HOLDS,
+    HOLDS_CLASS,
+    Detector,
+    find_detector,
+    speech_of_classes,
+)
 
-Speaks = Callable[[float], bool]
-
-
-def speaker(recording: Recording, asked: Asked, blocks: Blocks) -> tuple[Speaks, str]:
-    """What tells it of the block that begins at a time, and its signature.
-
-    Classes tell it, if the embedder knows speech; else a detector listens to the block. Both miss
-    little rather than accuse little.
-    """
-    if asked.speech == SPEECH[0]:
-        return _nobody, ""
-    known = speech_of_classes(blocks.class_names, blocks.classes)
-    if known is not None and asked.speech_model is None:
-        shares = known >= HOLDS_CLASS
-
-        def by_class(start: float) -> bool:
-            row = int(np.searchsorted(blocks.starts, start + blocks.seconds / 2)) - 1
-            return bool(shares[max(0, row)])
-
-        return by_class, "classes"
-    detector = find_detector("cues" if asked.speech_model is None else str(asked.speech_model))
-
-    def by_ear(start: float) -> bool:
-        samples = mono(cut(recording, start, blocks.seconds))
-        return detector.share(samples, recording.rate) >= HOLDS
-
-    return by_ear, detector.signature
+Bools = NDArray[np.bool_]
 
 
-def _nobody(start: float) -> bool:
-    del start
-    return False
+class Spoken(NamedTuple):
+    """In which blocks somebody speaks, and what told it."""
+
+    rows: Bools
+    signature: str
+
+
+def spoken_in(
+    recording: Recording,
+    blocks: Blocks,
+    cache: Cache,
+    model: Path | None = None,
+    progress: Progress = no_progress,
+) -> Spoken:
+    """Of all blocks of a recording; who listens hears all of it, once, as it is kept."""
+    known = None if model else speech_of_classes(blocks.class_names, blocks.classes)
+    if known is not None:
+        return Spoken(np.asarray(known >= HOLDS_CLASS), "classes")
+    detector = find_detector("cues" if model is None else str(model))
+    heard, _ = blocks_of(
+        recording,
+        Listening(detector, recording.rate),
+        block=blocks.seconds,
+        cache=cache,
+        progress=progress,
+    )
+    shares = dict(zip(heard.starts.tolist(), heard.vectors[:, 0].tolist(), strict=True))
+    found = [shares.get(start, 1.0) >= HOLDS for start in blocks.starts.tolist()]
+    return Spoken(np.array(found, np.bool_), detector.signature)
+
+
+@dataclass(frozen=True)
+class Listening:
+    """A detector as an embedder: its only number is the share of speech in a block."""
+
+    detector: Detector
+    rate: int
+    takes: ClassVar[Literal["sound"]] = "sound"
+
+    @property
+    def name(self) -> str:
+        """That of the detector."""
+        return self.detector.name
+
+    @property
+    def signature(self) -> str:
+        """That of the detector."""
+        return f"speech:{self.detector.signature}"
+
+    def embed(self, sounds: Iterable[NDArray[np.float32]], /) -> Embedded:
+        """A share a block."""
+        shares = [[self.detector.share(sound, self.rate)] for sound in sounds]
+        found = np.array(shares, np.float32).reshape(-1, 1)
+        return Embedded(found, np.clip(found, 0, 1), ("speech",))
