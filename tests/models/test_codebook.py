@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -108,11 +110,13 @@ def test_vectors_are_standardised_and_classes_lie_between_0_and_1(frames: Bytes)
     found = Codebook(codes=30).embed(day_of(frames))
     assert found.vectors.shape == (75, 60)
     assert found.vectors.mean(axis=0) == pytest.approx(0, abs=1e-4)
-    assert found.vectors.std(axis=0) == pytest.approx(1, abs=1e-3)
+    assert found.vectors[:, :30].std(axis=0) == pytest.approx(1, abs=1e-3)
+    assert found.vectors[:, 30:].std(axis=0) == pytest.approx(0.5, abs=1e-3)
     assert found.classes is not None
     assert found.classes.min() >= 0
     assert found.classes.max() <= 1
-    assert found.class_names[:2] == ("code 1", "code 2")
+    assert found.classes.shape == (75, len(found.class_names))
+    assert re.fullmatch(r"like \d+ s", found.class_names[0])
 
 
 def test_blocks_that_sound_alike_are_near(frames: Bytes) -> None:
@@ -132,7 +136,7 @@ def test_loudness_does_not_count(frames: Bytes) -> None:
 
 def test_short_recordings_have_fewer_codes(frames: Bytes) -> None:
     # 5 blocks of 11 patches: 55, of which each code should have 10
-    assert len(Codebook().embed(day_of(frames[: 5 * ROWS])).class_names) == 6
+    assert Codebook().embed(day_of(frames[: 5 * ROWS])).vectors.shape == (5, 12)
     nothing = Codebook().embed(day_of(frames[:0]))
     assert nothing.vectors.shape == (0, 0)
 

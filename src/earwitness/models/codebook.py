@@ -2,9 +2,9 @@
 
 Patches of 16 frames (0.32 s), their mean taken off so that loudness does not count, are whitened
 down to 60 dimensions and gathered around 400 directions, the codes. A block has of each code the
-mean and the most of max(0, cosine − 0.1) over its patches; both, standardised over the recording,
-are its vector, and the most is the class. After Coates and Ng (2012), Learning feature
-representations with k-means.
+mean and the most of max(0, cosine − 0.1) over its patches; both, standardised over the recording
+and the most at half its weight, are its vector. Classes are prototypes among the blocks. After
+Coates and Ng (2012), Learning feature representations with k-means.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from earwitness.audio.logmel import ABSENT, BANDS, FORM, Bytes
 from earwitness.models.centres import centres
 from earwitness.models.embedded import Embedded, standardise
 from earwitness.models.grid import PORTION, FrameBlocks
+from earwitness.models.prototypes import COUNT, REACH, prototypes
 from earwitness.models.unit import unit
 
 Floats = NDArray[np.float32]
@@ -30,6 +31,7 @@ DIMENSIONS = 60
 CODES = 400
 FEWEST = 10  # patches a code: short recordings have fewer codes
 THRESHOLD = np.float32(0.1)
+MOST = np.float32(0.5)  # weight of the most beside the mean
 LEAST = 1e-5  # variance of a dimension beside that of the first, and in all
 
 
@@ -74,17 +76,19 @@ class Codebook:
     def signature(self) -> str:
         """All that the result depends on."""
         return (
-            f"codebook/1,{FORM},patch={PATCH},stride={STRIDE},patches={LEARNT},"
-            f"dimensions={DIMENSIONS},codes={self.codes},threshold={THRESHOLD:g},seed={self.seed}"
+            f"codebook/2,{FORM},patch={PATCH},stride={STRIDE},patches={LEARNT},"
+            f"dimensions={DIMENSIONS},codes={self.codes},threshold={THRESHOLD:g},most={MOST:g},"
+            f"prototypes={COUNT},reach={REACH:g},seed={self.seed}"
         )
 
     def embed(self, day: FrameBlocks) -> Embedded:
         """Learn from the blocks and describe them."""
         vectors = self.coded(day)
-        width = vectors.shape[1] // 2
-        classes = np.clip(vectors[:, width:], 0, 1)
         standardise(vectors)
-        return Embedded(vectors, classes, tuple(f"code {i + 1}" for i in range(width)))
+        vectors[:, vectors.shape[1] // 2 :] *= MOST
+        known = prototypes(vectors)
+        names = tuple(f"like {day.places[row].start:.0f} s" for row in known.rows)
+        return Embedded(vectors, known.classes, names)
 
     def coded(self, day: FrameBlocks) -> Floats:
         """Mean of every code, then the most of every code, a row a block."""

@@ -20,7 +20,6 @@ from earwitness.stats.skims.measures import (
     sd,
     tc,
 )
-from earwitness.stats.skims.salience import salient
 from earwitness.stats.skims.warping import dtw
 from stats.skims.days import made, plain_dtw, plain_means, plain_places, seeds
 
@@ -167,15 +166,3 @@ def test_z_follows_the_order_of_what_is_measured() -> None:
     assert z_correlation([0, 0.5, 1], [0.1, 0.5, 0.5]) == pytest.approx(math.sqrt(3) / 2)
     assert math.isnan(z_correlation([0, 0.5, 1], [0.5, 0.5, 0.5]))
     assert math.isnan(z_correlation([0, 1], [0.5, math.nan]))
-
-
-@given(seeds, st.integers(1, 30))
-def test_salience_is_the_cube_of_spreads_above_the_mean(seed: int, blocks: int) -> None:
-    day = made(seed, blocks)
-    found = salient(day).classes
-    for one, column in enumerate(day.classes.T.astype(np.float64)):
-        middle = sum(column) / blocks
-        spread = math.sqrt(sum((value - middle) ** 2 for value in column) / blocks)
-        plain = [max(0.0, (value - middle) / (spread + 0.03)) ** 3 for value in column]
-        assert found[:, one] == pytest.approx(plain, rel=1e-3, abs=1e-5)
-    assert len(salient(made(seed, 0))) == 0

@@ -1,7 +1,7 @@
 """Our method: many skims that are good in one way or another, and the one that a z asks for.
 
-The cheapest course (z = 0) is found exactly, the widest coverage of what is unusual in the day
-(z = 1) greedily; between them, for each of several weights of the two terms, picks are exchanged
+The cheapest course (z = 0) is found exactly, the widest coverage of its classes (z = 1)
+greedily; between them, for each of several weights of the two terms, picks are exchanged
 one at a time as long as that is better, starting from either end. All skims are kept. Both
 terms are scaled to reach from 0 to 1 over the archive, and a z takes the skim with the highest
 (1 − z) · TC + z · SD: the corners of the archive's convex hull, one after the other, so no term
@@ -14,7 +14,6 @@ import numpy as np
 
 from earwitness.stats.skims.course import cheapest
 from earwitness.stats.skims.day import Day, Floats, Ints
-from earwitness.stats.skims.salience import salient
 from earwitness.summarizers.skims.hull import Archive, Found, hull
 from earwitness.summarizers.skims.plan import Plan, fitting
 from earwitness.summarizers.skims.pool import Pool, pool_of, widest
@@ -27,7 +26,6 @@ BETTER = 1e-9
 def archive_of(day: Day, plan: Plan) -> Archive:
     """All skims that any z can ask for; the day has more blocks that may be picked than picks."""
     known, _ = fitting(day, plan)
-    day = salient(day)
     low, high = cheapest(day, known, plan.picks), widest(day, known, plan.picks)
     pool = pool_of(day, known, np.concatenate([low, high]))
     found: Found = {}

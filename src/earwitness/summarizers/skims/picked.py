@@ -45,7 +45,7 @@ def brings(classes: Floats, whole: float) -> Floats:
 
 
 def picked(day: Day, known: Periods, seconds: float, rows: Any, more: list[Why]) -> Picked:
-    """Picks of a day whose classes are salient, with reasons; ``more`` are those of the method."""
+    """Picks with their reasons; ``more`` are those of the method."""
     index = np.asarray(rows, np.int64)
     if not len(index):
         return Picked((), float("nan"), float("nan"))

@@ -9,7 +9,6 @@ import numpy as np
 
 from earwitness.errors import UsageError, nearest
 from earwitness.stats.skims.day import Day
-from earwitness.stats.skims.salience import salient
 from earwitness.summarizers.skims.archive import archive_of
 from earwitness.summarizers.skims.baselines import downsampled, drawn
 from earwitness.summarizers.skims.hull import Archive
@@ -43,10 +42,6 @@ class Picker:
         return events_of(self.day, self._fitting[0], self.plan.seed)
 
     @cached_property
-    def _salient(self) -> Day:
-        return salient(self.day)
-
-    @cached_property
     def _fitting(self) -> Any:
         return fitting(self.day, self.plan)
 
@@ -64,7 +59,7 @@ class Picker:
     def told(self, rows: Any, more: list[Why] | None = None) -> Picked:
         """Any rows with their terms and reasons."""
         known, seconds = self._fitting
-        return picked(self._salient, known, seconds, rows, more or [{} for _ in rows])
+        return picked(self.day, known, seconds, rows, more or [{} for _ in rows])
 
     def _rows(self, method: str, z: float) -> tuple[Any, list[Why]]:
         if method == "published":
