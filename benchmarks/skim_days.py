@@ -1,0 +1,195 @@
+"""Skims of days of which the truth is known: what methods reach, and what measures are worth.
+
+Days are made of chance timetables with a seed that was not used to choose anything in the methods
+or the codebook. An hour of such a day lasts ten minutes and a period a quarter of that, so that 50
+days take minutes and not hours; blocks are 8 s as ever. Of each day there are skims by our method
+and by the published one for five z, the two baselines, and the seven examples that the practice
+folder has, which are chosen with the truth.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.audio.logmel import PER_SECOND, log_mel
+from earwitness.data import Pick, Recording, Stretch
+from earwitness.models.codebook import Codebook
+from earwitness.models.frames import HOUR, FrameFile
+from earwitness.models.grid import FrameBlocks, grid
+from earwitness.soundscapes import Scene, Truth, chunks, day
+from earwitness.soundscapes.practice import examples
+from earwitness.stats.skims.curve import area
+from earwitness.stats.skims.day import Day, heard
+from earwitness.stats.skims.measures import Measured
+from earwitness.summarizers.skims import Picker, Plan
+
+SEED, LENGTH, RATE, BLOCK = 2026, 600.0, 16_000, 8.0
+ZS = (0.0, 0.25, 0.5, 0.75, 1.0)
+DIALLED = ("pareto", "published")
+BASELINES = ("downsampling", "random")
+DRAWS = 5  # of each baseline
+PIECE = 30.0  # seconds that are mixed at a time
+Floats = NDArray[np.float64]
+
+
+class Row(NamedTuple):
+    """A skim: whose it is, both terms, what was measured, and the truth."""
+
+    day: int
+    method: str
+    z: float
+    tc_term: float
+    sd_term: float
+    tc: float
+    sd: float
+    coverage: float
+    true_tc: float
+    true_sd: float
+
+
+def blocks_of(scene: Scene) -> Day:
+    """A day as methods see it."""
+    step = round(PIECE * PER_SECOND)
+    frames = np.concatenate(
+        [log_mel(one, scene.rate)[:step] for one in chunks(scene, seconds=PIECE)]
+    )
+    shards = tuple(frames[at : at + HOUR] for at in range(0, len(frames), HOUR))
+    whole = Recording("", (Stretch("", 0, 0, scene.seconds),), scene.seconds, scene.rate, 1)
+    found = FrameBlocks(grid(whole, BLOCK), round(BLOCK * PER_SECOND), {"": FrameFile(shards)})
+    made = Codebook().embed(found)
+    starts = [place.start for place in found.places]
+    return Day.of(starts, BLOCK, made.vectors, made.classes, scene.seconds)
+
+
+class Judge:
+    """Measures skims of one day, and knows the truth."""
+
+    def __init__(self, number: int, *, seed: int = SEED, length: float = LENGTH) -> None:
+        self.number, self.length = number, length
+        self.scene = day(number, seed, rate=RATE, hour=length)
+        self.day = blocks_of(self.scene)
+        self.truth = Truth(self.scene.events)
+        self.measured = Measured(self.day, length / 4)
+
+    def row(self, method: str, z: float, picks: Sequence[Pick], terms: tuple[float, float]) -> Row:
+        """One skim."""
+        own = heard(self.day, [(pick.start, pick.seconds) for pick in picks])
+        assert own is not None
+        measured = self.measured.tc(own), self.measured.sd(own), self.measured.coverage(own)
+        truth = self.truth.tc(picks, self.scene.seconds, self.length), self.truth.sd(picks)
+        return Row(self.number, method, z, *terms, *measured, *truth)
+
+    def rows(self) -> list[Row]:
+        """All skims of the day."""
+        picker = Picker(self.day, Plan(period=self.length / 4))
+        found = [self._picked(picker, method, z) for method in DIALLED for z in ZS]
+        for seed in range(DRAWS):
+            other = Picker(self.day, Plan(period=self.length / 4, seed=seed))
+            found += [self._picked(other, method, np.nan) for method in BASELINES]
+        none = (np.nan, np.nan)
+        for number, one in enumerate(examples(self.scene)):
+            found.append(self.row(f"example {number + 1}", np.nan, one.skim.picks, none))
+        return found
+
+    def _picked(self, picker: Picker, method: str, z: float) -> Row:
+        got = picker.pick(method, 0.5 if np.isnan(z) else z)
+        picks = [Pick(float(self.day.starts[row]), BLOCK) for row in got.rows]
+        return self.row(method, z, picks, (got.tc_term, got.sd_term))
+
+
+def made(count: int, *, length: float = LENGTH, seed: int = SEED) -> list[Row]:
+    """Skims of so many days."""
+    found: list[Row] = []
+    for number in range(count):
+        found += Judge(number, seed=seed, length=length).rows()
+        print(f"\rday {number + 1} of {count}", end="", file=sys.stderr)
+    print(file=sys.stderr)
+    return found
+
+
+def by_day(rows: Iterable[Row], method: str, z: float, name: str) -> Floats:
+    """A value of one kind of skim, a number a day: the mean where there are several."""
+    found: dict[int, list[float]] = {}
+    for row in rows:
+        if row.method == method and (row.z == z or (np.isnan(z) and np.isnan(row.z))):
+            found.setdefault(row.day, []).append(getattr(row, name))
+    return np.array([np.mean(values) for _, values in sorted(found.items())])
+
+
+def areas(rows: Iterable[Row], method: str) -> Floats:
+    """The area below true SD over true TC, a number a day."""
+    own = [row for row in rows if row.method == method]
+    days = sorted({row.day for row in own})
+    points = [[(row.true_tc, row.true_sd) for row in own if row.day == one] for one in days]
+    return np.array([area(*zip(*every, strict=True)) for every in points])
+
+
+def worth(rows: Sequence[Row], measure: str, truth: str) -> Floats:
+    """Spearman's correlation of a measure with the truth over the skims of a day, for each day."""
+    from scipy.stats import spearmanr
+
+    found = []
+    for number in sorted({row.day for row in rows}):
+        own = [row for row in rows if row.day == number]
+        pairs = [[getattr(row, name) for row in own] for name in (measure, truth)]
+        found.append(float(spearmanr(*pairs).statistic))
+    return np.array(found)
+
+
+def interval(values: Floats, draws: int = 10_000) -> tuple[float, float, float]:
+    """The mean over days, and its percentile interval over days."""
+    rng = np.random.default_rng(0)
+    means = values[rng.integers(len(values), size=(draws, len(values)))].mean(axis=1)
+    low, high = np.percentile(means, [2.5, 97.5])
+    return float(values.mean()), float(low), float(high)
+
+
+def swapped(differences: Floats, draws: int = 10_000) -> float:
+    """p of the paired permutation test that differences are 0, two-sided."""
+    rng = np.random.default_rng(0)
+    signs = rng.choice([-1, 1], size=(draws, len(differences)))
+    extreme = abs((signs * differences).mean(axis=1)) >= abs(differences.mean()) - 1e-12
+    return float((extreme.sum() + 1) / (draws + 1))
+
+
+def told(name: str, values: Floats) -> str:
+    """A mean with its interval."""
+    mean, low, high = interval(values)
+    return f"{name}: {mean:.3f} [{low:.3f}, {high:.3f}], n {len(values)} days"
+
+
+def main() -> None:
+    """Print everything."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 50
+    rows = made(count)
+    names = ("tc", "sd", "coverage", "true_tc", "true_sd")
+    print(f"{count} days with seed {SEED}, an hour lasts {LENGTH:g} s; means over days")
+    print(f"{'':20}" + "".join(f"{name:>10}" for name in names))
+    kinds = [(method, z) for method in DIALLED for z in ZS] + [(m, np.nan) for m in BASELINES]
+    kinds += [(f"example {number}", np.nan) for number in range(1, 8)]
+    for method, z in kinds:
+        label = method if np.isnan(z) else f"{method} z={z:g}"
+        means = (by_day(rows, method, z, name).mean() for name in names)
+        print(f"{label:20}" + "".join(f"{mean:10.3f}" for mean in means))
+    print(told("measured TC with true TC, Spearman within a day", worth(rows, "tc", "true_tc")))
+    print(told("measured SD with true SD", worth(rows, "sd", "true_sd")))
+    print(told("coverage with true SD", worth(rows, "coverage", "true_sd")))
+    ahead = {
+        "true TC, pareto z=0 less downsampling": by_day(rows, "pareto", 0.0, "true_tc")
+        - by_day(rows, "downsampling", np.nan, "true_tc"),
+        "true SD, pareto z=1 less published z=1": by_day(rows, "pareto", 1.0, "true_sd")
+        - by_day(rows, "published", 1.0, "true_sd"),
+        "area, pareto less published": areas(rows, "pareto") - areas(rows, "published"),
+    }
+    for name, differences in ahead.items():
+        better = int((differences > 0).sum())
+        print(f"{told(name, differences)}; ahead on {better}; p {swapped(differences):.4f}")
+
+
+if __name__ == "__main__":
+    main()
