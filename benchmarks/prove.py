@@ -37,6 +37,7 @@ COMMANDS = {
     "Listeners at once, over HTTP": ["benchmarks/served.py"],
     "From a click to the first sound": ["benchmarks/listen.py"],
     "Metrics beside people, beside scipy": ["benchmarks/concordance.py"],
+    "Skims of days of which the truth is known": ["-P", "benchmarks/skim_days.py"],
 }
 
 
