@@ -81,11 +81,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         prefix = "" if isinstance(error, InputError) else "earwitness: "
         click.echo(f"{prefix}{error}", err=True)
         sys.exit(2)
-    except Terminated:
-        click.echo("earwitness: terminated; nothing was written", err=True)
+    except Terminated as stop:
+        click.echo(f"earwitness: terminated; {_left(stop)}", err=True)
         sys.exit(143)
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("\nearwitness: interrupted; nothing was written", err=True)
+    except (KeyboardInterrupt, click.Abort) as stop:
+        click.echo(f"\nearwitness: interrupted; {_left(stop)}", err=True)
         sys.exit(130)
     except BrokenPipeError:  # the reader, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -94,6 +94,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout = None
         click.echo(f"earwitness: cannot write: {error.strerror or error}", err=True)
         sys.exit(1)
+
+
+def _left(stop: BaseException) -> str:
+    """What is left of work that was stopped."""
+    return "; ".join(getattr(stop, "__notes__", ["nothing was written"]))
 
 
 def run(arguments: list[str]) -> None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
 from earwitness.api.skims import ENDINGS, EXTRAS, METHODS, SPEECH, Asked, skim
-from earwitness.cli.notes import notes
-from earwitness.cli.progress import bar
+from earwitness.cli.notes import notes, remarked
+from earwitness.cli.progress import SOUND, bar
 from earwitness.data import Skimming
 from earwitness.report import text
 from earwitness.report.skimmed import skimming_report
 
 PATH = click.Path(path_type=Path)
 USUAL = Asked()
+STOPPED = "skims that were made and hours that were read are kept — run it again to go on"
 
 
 class Zs(click.ParamType[tuple[float, ...]]):
@@ -114,14 +116,24 @@ def command(recordings: tuple[Path, ...], output: Path, quiet: bool, **options: 
     earwitness skim site1/ site2/ -o skims/ --by-day --z 0,0.5,1 --zone Europe/Paris
     """
     asked = Asked.of(**options)
-    with notes(), bar(quiet=quiet, unit="s") as progress:
+    with notes(), remarked(STOPPED), bar(quiet=quiet, unit=SOUND) as progress:
         found = skim(recordings, output, asked, progress=progress)
-    _tell(found)
-
-
-def _tell(found: Skimming) -> None:
     click.echo(text(skimming_report(found)), nl=False)
-    for note in found.notes:
-        click.echo(f"note: {note}", err=True)
-    for path in found.written:
-        click.echo(f"wrote {path}", err=True)
+    for line in (*(f"note: {note}" for note in found.notes), *_done(found, output)):
+        click.echo(line, err=True)
+
+
+def _done(found: Skimming, output: Path) -> Iterator[str]:
+    """What was written: file by file for one skim, in short for many."""
+    if found.kept:
+        kept = "1 skim is" if len(found.kept) == 1 else f"{len(found.kept):,} skims are"
+        yield f"note: {kept} there already, made in the same way — --again makes skims anew"
+    if not output.is_dir():
+        yield from (f"wrote {path}" for path in found.written)
+        return
+    *made, outputs, recordings = found.written
+    if made:
+        skims = "1 skim" if len(made) == 1 else f"{len(made):,} skims"
+        each = "each " * (len(made) > 1)
+        yield f"wrote {skims} into {output}, {each}with its sound, picks and more beside it"
+    yield f"wrote {outputs} and {recordings}, which earwitness score reads"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from earwitness.data import Course, Estimate, Skimming, Value
@@ -13,20 +14,32 @@ MEASURES = (
     Value("sd", "high", 0.0, 1.0, "source diversity beside its calibration"),
     Value("coverage", "high", 0.0, 1.0, "share of the maxima of classes that is reached"),
 )
+DIAL = re.compile(r",z=([^,]+)")
 SHARE = Value("", "none", 0.0, 1.0, "")
 
 
 def skimming_report(found: Skimming) -> Report:
     """A section a recording."""
     names = list(dict.fromkeys(one.recording.name for one in found.skims))
-    signatures = dict.fromkeys(one.signature for one in found.skims)
     return Report(
         "Skims",
         "",
         tuple(dict.fromkeys(one.system for one in found.skims)),
         tuple(Section(name, tuple(_parts(found, name))) for name in names),
-        tuple(f"signature: {one}" for one in signatures),
+        tuple(f"signature: {one}" for one in _signatures(found)),
     )
+
+
+def _signatures(found: Skimming) -> list[str]:
+    """One a method, with all its z; sound is named if there is only one."""
+    zs: dict[str, list[str]] = {}
+    for one in found.skims:
+        made = DIAL.search(one.signature)
+        several = zs.setdefault(DIAL.sub(",z=*", one.signature), [])
+        several += [made[1]] if made and made[1] not in several else []
+    alike = [one.replace(",z=*", f",z={'|'.join(several)}") for one, several in zs.items()]
+    bare = dict.fromkeys(one.rpartition("|sound=")[0] for one in alike)
+    return list(alike if len(alike) == len(bare) else bare)
 
 
 def _parts(found: Skimming, name: str) -> Iterator[Part]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.audio.encoding import KINDS
+from earwitness.audio.silences import LENGTH
 from earwitness.errors import UsageError
 from earwitness.formats.picks import LISTS
 from earwitness.models.embedders import DEFAULT
@@ -18,6 +19,7 @@ METHODS = (*PICKING, MANUAL)
 DIALLED = ("pareto", "published")  # methods to which z matters
 SPEECH = ("keep", "avoid", "reverse")
 ENDINGS = tuple(KINDS)
+LONGEST_GAP = 60.0  # seconds between hours
 EXTRAS = (*LISTS, "picture", "page")
 
 
@@ -48,6 +50,11 @@ class Asked:
             raise UsageError("the method manual and a table of times (--times) go together")
         if self.speech_model is not None and self.speech == SPEECH[0]:
             raise UsageError("--speech-model is for --speech avoid or reverse")
+        if not self.zs or not all(0 <= z <= 1 for z in self.zs):
+            raise UsageError(f"z lies between 0 (follow the day) and 1 (show all), got {self.zs}")
+        if self.hour_gap and not LENGTH < self.hour_gap <= LONGEST_GAP:
+            told = f"--hour-gap must be over {LENGTH:g} s and at most {LONGEST_GAP:g} s"
+            raise UsageError(f"{told}, or 0 for none, got {self.hour_gap:g}")
 
     @classmethod
     def of(

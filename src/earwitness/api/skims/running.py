@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from earwitness.api.skims.asked import ENDINGS, SPEECH, Asked
+from earwitness.api.skims.asked import SPEECH, Asked
 from earwitness.api.skims.drawn import sound_key, spectrogram_of
 from earwitness.api.skims.lines import write_lines
 from earwitness.api.skims.making import Maker, courses
+from earwitness.api.skims.refusing import is_file, refuse_place, refuse_recordings
 from earwitness.api.skims.speaking import spoken_in
 from earwitness.api.skims.writing import is_made, write_skim
 from earwitness.audio.days import days_of
 from earwitness.audio.recording import recording_of
-from earwitness.data import Estimate, Progress, Recording, Skimmed, Skimming, no_progress
-from earwitness.errors import UsageError
+from earwitness.data import Damage, Estimate, Progress, Recording, Skimmed, Skimming, no_progress
 from earwitness.models.blocks import blocks_of
 from earwitness.models.cached import Cache, find_cache
 from earwitness.models.embedders import Embedder, find_embedder
@@ -34,13 +34,15 @@ def skim(
     same way of the same sound, is not made again.
     """
     asked = asked or Asked()
-    run = _Run(
-        Path(output), asked, find_embedder(asked.embedder), find_cache(asked.cache), progress
-    )
-    found = [one for path in recordings for one in run.recorded(Path(path))]
-    run.refuse(found)
+    place, given = Path(output), [Path(path) for path in recordings]
+    run = _Run(place, asked, find_embedder(asked.embedder), find_cache(asked.cache))
+    refuse_place(place, given, asked)
+    found = [one for path in given for one in run.recorded(path)]
+    refuse_recordings(place, found, asked)
+    before, total = 0.0, sum(one.seconds for one in found)
     for recording in found:
-        run.make(recording)
+        run.make(recording, Shares(progress, before, recording.seconds, total))
+        before += recording.seconds
     return run.result()
 
 
@@ -50,90 +52,104 @@ class _Run:
     asked: Asked
     embedder: Embedder
     cache: Cache
-    progress: Progress
     skims: list[Skimmed] = field(default_factory=list)
     baselines: dict[tuple[str, str], dict[str, Estimate]] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-
-    @property
-    def alone(self) -> bool:
-        """Whether there is one skim, in a file that was named."""
-        return self.output.suffix.lower() in ENDINGS
 
     def recorded(self, path: Path) -> list[Recording]:
         """The recording of an argument, or its days."""
-        asked = self.asked
+        asked, own = self.asked, path.resolve()
         whole = recording_of(
             [path],
-            name=path.resolve().stem,
+            name=own.name if path.is_dir() else own.stem,
             start=asked.start,
             zone=asked.zone,
             shown=asked.shown,
-            hour_gap=asked.hour_gap,
+            hour_gap=asked.hour_gap if asked.by_day else 0.0,
         )
+        self.notes += [f"{whole.name}: {note}" for note in whole.notes]
         return days_of(whole) if asked.by_day else [whole]
 
-    def refuse(self, recordings: Sequence[Recording]) -> None:
-        """What cannot be written is said before any work."""
-        count = len(recordings) * len(self.asked.wanted)
-        if self.alone and count > 1:
-            raise UsageError(f"{self.output}: one file for {count} skims — name a folder")
-        if not self.alone and self.output.is_file():
-            known = ", ".join(ENDINGS)
-            raise UsageError(f"{self.output}: is a file — end a skim in {known}, or name a folder")
-        names = [one.name for one in recordings]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise UsageError(f"several recordings are called {', '.join(twice)} — rename them")
-
-    def make(self, recording: Recording) -> None:
-        """All skims of one recording."""
-        asked = self.asked
+    def make(self, recording: Recording, shares: Shares) -> None:
+        """All skims of one recording; days have their true clock already."""
+        asked, listens = self.asked, self.asked.speech != SPEECH[0]
         blocks, real = blocks_of(
             recording,
             self.embedder,
             block=asked.plan.block,
             cache=self.cache,
             sparse=asked.sparse,
-            progress=self.progress,
+            hour_gap=0.0 if asked.by_day else asked.hour_gap,
+            progress=shares.part(0, 1 + listens),
         )
         sound = sound_key(real, self.cache)
         spoken = None
-        if asked.speech != SPEECH[0]:
-            spoken = spoken_in(real, blocks, self.cache, asked.speech_model, self.progress)
+        if listens:
+            told = shares.part(1, 2)
+            spoken = spoken_in(real, blocks, self.cache, asked.speech_model, told)
         maker = Maker(real, blocks, asked, sound, spoken)
         made = tuple(maker.skims())
         self.skims += made
         for name, found in maker.baselines().items():
             self.baselines[real.name, name] = dict(found)
-        self._told(real)
+        self._tell(real, known=recording.notes)
         for one in made:
             self._write(one, made)
 
     def result(self) -> Skimming:
         """All of it."""
-        if not self.alone:
+        if not is_file(self.output):
             self.written += map(str, write_lines(self.output, self.skims, self.asked))
         skims = tuple(self.skims)
         curves = tuple(courses(skims))
-        return Skimming(skims, self.baselines, curves, tuple(self.written), tuple(self.notes))
+        return Skimming(
+            skims,
+            self.baselines,
+            curves,
+            tuple(self.written),
+            tuple(self.kept),
+            tuple(self.notes),
+        )
 
     def _write(self, one: Skimmed, others: tuple[Skimmed, ...]) -> None:
-        path = self.output
-        if not self.alone:
+        path, alone = self.output, is_file(self.output)
+        if not alone:
             path = path / f"{one.recording.name}_{one.system}{self.asked.ending}"
-        if not self.asked.again and is_made(path, one.signature, self.asked):
-            self.notes.append(f"{path}: is there already, made in the same way")
+        if not self.asked.again and is_made(path, one, self.asked):
+            self.kept.append(str(path))
             return
         spectrogram = spectrogram_of(one.recording, self.cache, sparse=self.asked.sparse)
         done = write_skim(path, one, others, spectrogram, self.asked)
-        self.written += map(str, done.paths if self.alone else done.paths[:1])
+        self.written += map(str, done.paths if alone else done.paths[:1])
         self.notes += [f"{path.name}: {note}" for note in (*one.notes, *done.notes)]
 
-    def _told(self, real: Recording) -> None:
-        self.notes += [f"{real.name}: {note}" for note in real.notes]
-        self.notes += [
-            f"{one.path}: damaged at {one.at:.1f} s ({one.start:.0f} s on the clock): {one.message}"
-            for one in real.damages
-        ]
+    def _tell(self, real: Recording, known: tuple[str, ...]) -> None:
+        self.notes += [f"{real.name}: {note}" for note in real.notes if note not in known]
+        self.notes += [_damage(one, real) for one in real.damages]
+
+
+def _damage(one: Damage, recording: Recording) -> str:
+    clock = recording.clock(one.start)
+    time = f"{one.start:.0f} s on the clock" if clock is None else f"{clock:%Y-%m-%d %H:%M:%S}"
+    return f"{one.path}: damaged at {one.at:.1f} s ({time}): {one.message}"
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Progress with a recording, told as seconds of all recordings."""
+
+    progress: Progress
+    before: float
+    seconds: float
+    total: float
+
+    def part(self, number: int, parts: int) -> Progress:
+        """One part of the work, of several that are equally long."""
+
+        def told(done: int, total: int | None, cases: int) -> None:
+            share = (number + (min(1.0, done / total) if total else 0.0)) / parts
+            self.progress(int(self.before + share * self.seconds), int(self.total), cases)
+
+        return told

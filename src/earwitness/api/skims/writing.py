@@ -74,31 +74,33 @@ def write_skim(
         contents[name] = lambda draw=draw: draw(shown).encode()  # type: ignore[misc]
     for name, (_, listed) in LISTS.items():
         contents[name] = lambda listed=listed: listed(made.recording, made.skim).encode()  # type: ignore[misc]
-    contents["json"] = lambda: picks_json(made.recording, made.skim, _told(made, sound)).encode()
+    told = _told(made, (*made.notes, *sound.notes))
+    contents["json"] = lambda: picks_json(made.recording, made.skim, told).encode()
     for name in sorted(places, key=lambda one: one == "json"):
         write_whole(places[name], contents[name]())
     return Written(tuple(places.values()), sound.notes)
 
 
-def is_made(path: Path, signature: str, asked: Asked) -> bool:
+def is_made(path: Path, made: Skimmed, asked: Asked) -> bool:
     """Whether a skim is there as it would be made, with all its files."""
     places = files_of(path, asked)
     if "json" not in places or not all(place.is_file() for place in places.values()):
         return False
+    told = picks_json(made.recording, made.skim, _told(made, ()))
     try:
         known = msgspec.json.decode(places["json"].read_bytes())
     except (OSError, msgspec.DecodeError):
         return False
-    return isinstance(known, dict) and known.get("signature") == signature
+    return isinstance(known, dict) and known | {"notes": []} == msgspec.json.decode(told)
 
 
-def _told(made: Skimmed, sound: Encoded) -> dict[str, Any]:
+def _told(made: Skimmed, notes: Sequence[str]) -> dict[str, Any]:
     return {
         "signature": made.signature,
         "method": made.method,
         "z": made.z,
         "measures": {name: _number(value) for name, value in made.measures.items()},
-        "notes": [*made.notes, *sound.notes],
+        "notes": list(notes),
     }
 
 
