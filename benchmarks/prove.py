@@ -31,7 +31,7 @@ COMMANDS = {
     "Word networks against one pass": ["benchmarks/summaries.py"],
     "Designs beside a plain shuffle": ["benchmarks/designs.py"],
     "Ratings to results": ["benchmarks/ratings.py"],
-    "Intervals of mean ratings, by simulation": ["benchmarks/coverage.py"],
+    "Intervals of mean ratings, by simulation": ["benchmarks/intervals.py"],
     "Alpha against krippendorff": ["benchmarks/agreement.py"],
     "The store, however much it holds": ["benchmarks/store.py"],
     "Listeners at once, over HTTP": ["benchmarks/served.py"],

@@ -9,14 +9,16 @@ import pytest
 import soundfile
 
 from earwitness.audio.cutting import cut
+from earwitness.audio.decoders import decoder_of
 from earwitness.audio.mending import Break, mended
 from earwitness.audio.mpeg import kind_of, layout_of, walked
 from earwitness.audio.reading import read_blocks
 from earwitness.audio.recording import recording_of
 from earwitness.audio.sources import Broken
 from recorded import Samples, noise, write
+from support import many
 
-RATES = [8000, 16_000, 32_000, 44_100]
+RATES = [8000, 16_000, 24_000, 32_000, 44_100, 48_000]
 
 
 def made(path: Path, seconds: float = 20, rate: int = 16_000, channels: int = 1) -> Samples:
@@ -89,6 +91,28 @@ def test_seeking_in_joined_files_gives_what_reading_through_gives(tmp_path: Path
     for frame in np.random.default_rng(1).integers(0, len(through) - 4000, 40):
         found = cut(recording, frame / 16_000, 0.25)[:, 0]
         np.testing.assert_allclose(found, through[frame : frame + 4000], atol=1e-6)
+
+
+@pytest.mark.parametrize(("rate", "level"), [(r, v) for r in RATES for v in (0.0, 0.5, 0.99)])
+@pytest.mark.parametrize("mode", ["CONSTANT", "VARIABLE"])
+@pytest.mark.parametrize("careful", [False, True])
+def test_seeking_is_exact_however_much_of_a_frame_stands_in_those_before(
+    tmp_path: Path, rate: int, level: float, mode: str, careful: bool
+) -> None:
+    path, samples = tmp_path / "a.mp3", noise(8, rate, 1)
+    samples[: 4 * rate] *= np.linspace(0, 1, 4 * rate)[:, None] ** 4  # quiet frames save bytes
+    settings = {"format": "MP3", "bitrate_mode": mode, "compression_level": level}
+    with soundfile.SoundFile(path, "w", rate, 1, **settings) as file:
+        file.write(samples)
+    through = whole(path)
+    decoder = decoder_of(path, careful=careful)
+    for frame in np.random.default_rng(3).integers(0, len(through) - 4000, many(8, 200)):
+        decoder.seek(int(frame))
+        found = decoder.read(3000)[:, 0]
+        while len(found) < 3000:
+            found = np.append(found, decoder.read(3000 - len(found))[:, 0])
+        np.testing.assert_allclose(found, through[frame : frame + 3000], atol=1e-6)
+    decoder.close()
 
 
 @pytest.mark.parametrize("content", ["zeros", "noise"])

@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from benchmarks.coverage import COMPONENTS, LISTENERS, SCALES, Covered, covered
+from benchmarks.intervals import COMPONENTS, LISTENERS, SCALES, Covered, covered
 
 from earwitness.stats.components import Components
 from earwitness.stats.contrasts import contrasts

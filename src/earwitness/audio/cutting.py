@@ -13,6 +13,8 @@ from earwitness.audio.sources import Broken, Decoder, Samples
 from earwitness.data import Recording, Stretch
 from earwitness.errors import UsageError
 
+FAR = 600.0  # seconds into a file from which on it pays to know where its frames are
+
 
 def cut(recording: Recording, start: float, seconds: float) -> Samples:
     """Exactly these samples of a recording, a column a channel; all of them, or an error.
@@ -45,7 +47,9 @@ def _frames(stretch: Stretch, rate: int) -> tuple[int, int]:
 
 def _exact(stretch: Stretch, recording: Recording, skipped: int, count: int) -> Samples:
     path, frame = Path(stretch.path), round(stretch.at * recording.rate) + skipped
-    decoder = opened(path, careful=any(one.path == stretch.path for one in recording.damages))
+    far = frame > FAR * recording.rate
+    broken = any(one.path == stretch.path for one in recording.damages)
+    decoder = opened(path, careful=far or broken)
     try:
         decoder.seek(frame)
         samples = np.concatenate(list(_pieces(decoder, count)))

@@ -5,7 +5,8 @@ decoders of their own, since libsndfile believes any header.
 
 Seeking must give the samples that reading through gives. In MP3 and Vorbis a frame needs what came
 before it (the bit reservoir, the overlap of windows), and libsndfile forgets that: its first
-samples behind a seek are wrong. So these are read from a second before, which is thrown away.
+samples behind a seek are wrong. So these are read from a second before, or from as many frames as
+MP3 can need, and what was too early is thrown away.
 """
 
 from __future__ import annotations
@@ -23,10 +24,17 @@ from earwitness.audio.mpeg import layout_of
 from earwitness.audio.ogg import has_all_pages
 from earwitness.audio.parts import OTHERS
 from earwitness.audio.riff import Plain, riff_of
-from earwitness.audio.sources import BEFORE, Broken, Decoder, Facts, Samples, faults, straight
+from earwitness.audio.sources import (
+    BEFORE,
+    MP3_BEFORE,
+    Broken,
+    Decoder,
+    Facts,
+    Samples,
+    faults,
+    straight,
+)
 from earwitness.errors import UsageError
-
-NEEDS_MORE = ("MPEG", "VORBIS")  # subtypes whose frames need those before them
 
 
 class Library:
@@ -36,8 +44,7 @@ class Library:
         self._path, self._faulty = path, False
         self._file: Any = straight(path)
         self.facts = Facts(self._file.samplerate, self._file.channels, self._file.frames)
-        more = self._file.subtype.startswith(NEEDS_MORE)
-        self._before = round(BEFORE * self.facts.rate) if more else 0
+        self._before = _before(self._file.subtype, self.facts.rate)
 
     def seek(self, frame: int) -> None:
         """Exactly there, with what the first frames need of those before."""
@@ -66,10 +73,19 @@ class Library:
             raise Broken(str(error)) from error
 
 
+def _before(subtype: str, rate: int) -> int:
+    """Samples before the first of a seek that must be decoded for it to be right."""
+    if subtype.startswith("MPEG"):
+        samples = 1152 if rate >= 32_000 else 576
+        return MP3_BEFORE[samples] * samples
+    return round(BEFORE * rate) if subtype == "VORBIS" else 0
+
+
 def decoder_of(path: Path, *, careful: bool = False) -> Decoder:
     """What reads this file; Broken if nothing does.
 
-    A careful one costs more, and knows where it is in a file that is known to be damaged.
+    A careful one costs more, and knows where it is in a file that is known to be damaged. It also
+    goes to any place of a long MP3 file at once, where libsndfile passes over all frames before.
     """
     ending = path.suffix.lower()[1:]
     if ending == "mp3" and (careful or not layout_of(path).honest):

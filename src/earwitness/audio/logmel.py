@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -28,8 +29,8 @@ LOWEST, HIGHEST = 50.0, 16_000.0  # Hz
 FLOOR = -110.0  # dB of the byte 0
 STEP = 0.5  # dB a byte
 ABSENT = 255
-TOGETHER = 5  # bands that are summed up in one go: few of their weights are 0
-BATCH = 128  # frames at a time: they stay in the fast memory of a core
+GROUPS = (0, 24, 32, BANDS)  # bands between two are summed up in one go: few weights are 0
+BATCH = 64  # frames at a time: they stay in the fast memory of a core
 FORM = "log-mel/1"  # changes when the bytes of the same sound do
 
 Bytes = NDArray[np.uint8]
@@ -74,15 +75,15 @@ def kernel(rate: int) -> Kernel:
     size = int(next_fast_len(reach, real=True))
     window = hann(reach, sym=False)
     triangles = _triangles(rate, size) * 2 / (size * (window**2).sum())
-    groups = tuple(_group(triangles, first) for first in range(0, BANDS, TOGETHER))
+    groups = tuple(_group(triangles, slice(*ends)) for ends in pairwise(GROUPS))
     return Kernel(rate, window.astype(np.float32), size, groups)
 
 
-def _group(triangles: NDArray[np.float64], first: int) -> Group:
-    weights = np.repeat(triangles[:, first : first + TOGETHER], 2, axis=0).astype(np.float32)
+def _group(triangles: NDArray[np.float64], bands: slice) -> Group:
+    weights = np.repeat(triangles[:, bands], 2, axis=0).astype(np.float32)
     there = np.flatnonzero(weights.any(axis=1))
     used = slice(int(there[0]), int(there[-1]) + 1) if len(there) else slice(0, 0)
-    return Group(slice(first, first + TOGETHER), used, weights[used])
+    return Group(bands, used, weights[used])
 
 
 def edges(rate: int) -> NDArray[np.float64]:
@@ -117,40 +118,46 @@ def log_mel(samples: Floats, rate: int) -> Bytes:
 def frames_from(samples: Floats, rate: int, first: int, count: int) -> Bytes:
     """So many frames of a stream whose samples at hand start with those of frame ``first``."""
     own = kernel(rate)
-    frames = np.zeros((count, BANDS), np.uint8)
+    powers = np.empty((count, BANDS), np.float32)
     if not count:
-        return frames
+        return in_bytes(powers)
     numbers = np.arange(first, first + count, dtype=np.int64)
     starts = (numbers * rate + PER_SECOND // 2) // PER_SECOND - first_sample(first, rate)
     lacking = max(0, int(starts[-1]) + own.reach - len(samples))
     whole = np.pad(samples, (0, lacking)) if lacking else samples
     windows = np.lib.stride_tricks.sliding_window_view(whole, own.reach)
+    room = np.empty((min(count, BATCH), own.reach), np.float32)
     for at in range(0, count, BATCH):
         part = starts[at : at + BATCH]
         even = not rate % PER_SECOND
         chosen = slice(part[0], part[-1] + 1, rate // PER_SECOND) if even else part
-        frames[at : at + BATCH] = in_bytes(_powers(windows[chosen], own))
-    return frames
+        shaped = np.multiply(windows[chosen], own.window, out=room[: len(part)])
+        _put_powers(shaped, own, powers[at : at + BATCH])
+    return in_bytes(powers)
 
 
-def _powers(windows: Floats, own: Kernel) -> Floats:
-    """Power of every band, a row a window."""
+def _put_powers(shaped: Floats, own: Kernel, powers: Floats) -> None:
+    """Power of every band into a row for each window; in place where it can be, as room costs."""
     from scipy.fft import rfft
 
-    spectra = rfft(windows * own.window, own.size, axis=1, workers=1)
-    parts = np.square(spectra.view(np.float32))
-    powers = np.empty((len(windows), BANDS), np.float32)
+    spectra = rfft(shaped, own.size, axis=1, overwrite_x=True, workers=1)
+    parts = spectra.view(np.float32)
+    np.square(parts, out=parts)
     for group in own.groups:
         powers[:, group.bands] = parts[:, group.used] @ group.weights
-    return powers
 
 
 def in_bytes(powers: Floats) -> Bytes:
-    """Powers as half decibels; what is no number counts as the most there can be."""
+    """Powers as half decibels, which overwrite them; what is no number counts as the most."""
+    steps = powers
     with np.errstate(divide="ignore"):
-        steps = np.log(powers) * np.float32(10 / np.log(10) / STEP) - np.float32(FLOOR / STEP)
-    steps = np.nan_to_num(np.rint(steps), copy=False, nan=ABSENT - 1, posinf=ABSENT - 1)
-    return np.asarray(np.clip(steps, 0, ABSENT - 1), np.uint8)
+        np.log(powers, out=steps)
+    steps *= np.float32(10 / np.log(10) / STEP)
+    steps -= np.float32(FLOOR / STEP)
+    np.rint(steps, out=steps)
+    np.fmin(steps, np.float32(ABSENT - 1), out=steps)  # of it and no number, it
+    np.maximum(steps, np.float32(0), out=steps)
+    return steps.astype(np.uint8)
 
 
 def in_decibels(frames: Bytes) -> Floats:

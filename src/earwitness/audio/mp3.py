@@ -1,7 +1,7 @@
 """MP3 files that are broken or say the wrong length, decoded run by run of whole frames.
 
 libsndfile reads no more than it thinks a file to have. So it is opened at the frame where reading
-is to begin (a second before, since frames need those before them), and again where it believes to
+is to begin (some before it, since frames need those before them), and again where it believes to
 be at the end. What is lost between two runs of frames keeps its time, as far as its bytes tell it.
 """
 
@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from earwitness.audio.mpeg import MARK, Layout, Run, is_tag, walked
-from earwitness.audio.sources import BEFORE, Broken, Facts, Samples, faults, straight
+from earwitness.audio.sources import MP3_BEFORE, Broken, Facts, Samples, faults, straight
+
+FURTHER = (1, 3, 9, 27)  # it guesses the end by the first frame that it sees: others guess better
 
 
 class Mp3:
@@ -30,6 +32,10 @@ class Mp3:
 
     def seek(self, frame: int) -> None:
         """Into the run of frames that holds it."""
+        self._go(frame, 1)
+
+    def _go(self, frame: int, further: int) -> None:
+        """There, from so many times as many frames before it as are needed."""
         self.close()
         self._frame, self._run = frame, None
         samples = self._layout.kind.samples
@@ -37,7 +43,7 @@ class Mp3:
         for run in self._layout.runs:
             if run.first <= number < run.first + run.frames:
                 self._run = run
-                self._open(run, number)
+                self._open(run, number, further)
                 return
         raise Broken("there is no MP3 frame here")
 
@@ -50,9 +56,10 @@ class Mp3:
         if frames <= 0:
             return self._behind(end)
         found = self._decoded(frames)
-        if not len(found):
-            self.seek(self._frame)
-            found = self._decoded(frames)
+        for further in FURTHER:
+            if not len(found):
+                self._go(self._frame, further)
+                found = self._decoded(frames)
         self._frame += len(found)
         return found
 
@@ -73,11 +80,11 @@ class Mp3:
             raise Broken("there is no MP3 frame here")
         return np.zeros((0, self.facts.channels), np.float32)
 
-    def _open(self, run: Run, number: int) -> None:
-        """libsndfile at a frame a second before, and read up to where it shall go on."""
+    def _open(self, run: Run, number: int, further: int) -> None:
+        """libsndfile at a frame before that, and read up to where it shall go on."""
         kind = self._layout.kind
-        back = int(BEFORE * kind.rate / kind.samples)
-        start, place = _place(self._path, run, max(0, number - run.first - back), self._layout)
+        first = max(0, number - run.first - further * MP3_BEFORE[kind.samples])
+        start, place = _place(self._path, run, first, self._layout)
         handle = os.open(self._path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         os.lseek(handle, place, os.SEEK_SET)
         self._file = straight(handle)

@@ -77,9 +77,13 @@ def _break(path: Path, at: float, fault: str, end: float) -> Break:
 
 
 def _read(decoder: Decoder, begin: int, count: int) -> tuple[Samples, str]:
-    """Frames of a piece, or none and why."""
+    """Frames of a piece, however few come at once; or none and why."""
     try:
         decoder.seek(begin)
-        return decoder.read(count), "ends here"
+        found = more = decoder.read(count)
+        while len(more) and len(found) < count:
+            more = decoder.read(count - len(found))
+            found = np.concatenate([found, more])
+        return found, "ends here"
     except Broken as error:
         return np.zeros((0, 1), np.float32), str(error)

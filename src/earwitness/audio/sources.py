@@ -21,6 +21,7 @@ from earwitness.audio.files import sound_library
 
 Samples = NDArray[np.float32]
 BEFORE = 1.0  # seconds that are read and thrown away where frames need those before them
+MP3_BEFORE = {1152: 12, 576: 28}  # frames, by their samples: room for 511 bytes, and for 255
 
 
 class Broken(Exception):

@@ -121,8 +121,7 @@ class Maker:
         rows = []
         for seed in range(DRAWS):
             plan = replace(self.asked.plan, seed=self.asked.plan.seed + seed)
-            found = Picker(self._day, plan).pick(name)
-            starts = self._day.starts[list(found.rows)]
+            starts = self._day.starts[Picker(self._day, plan).baseline(name)]
             rows.append(self.measures(tuple(Pick(float(s), self._day.seconds) for s in starts)))
         return _estimates(rows)
 

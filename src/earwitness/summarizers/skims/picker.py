@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from earwitness.errors import UsageError, nearest
-from earwitness.stats.skims.day import Day
+from earwitness.stats.skims.day import Day, Ints
 from earwitness.summarizers.skims.archive import archive_of
 from earwitness.summarizers.skims.baselines import downsampled, drawn
 from earwitness.summarizers.skims.hull import Archive
@@ -22,6 +22,7 @@ METHODS = {
     "downsampling": "a block at random from each equal part of the day",
     "random": "blocks at random, in the order of time",
 }
+BASELINES = {"downsampling": downsampled, "random": drawn}
 
 
 class Picker:
@@ -56,6 +57,12 @@ class Picker:
         rows, more = self._rows(method, z)
         return self.told(rows, more)
 
+    def baseline(self, method: str) -> Ints:
+        """Rows of a method that draws, without terms and reasons, which take longer."""
+        if self.count < self.plan.picks or not self.count:
+            return np.flatnonzero(self.day.allowed)
+        return BASELINES[method](self.day, self.plan)
+
     def told(self, rows: Any, more: list[Why] | None = None) -> Picked:
         """Any rows with their terms and reasons."""
         known, seconds = self._fitting
@@ -67,7 +74,7 @@ class Picker:
         if method == "pareto":
             rows: Any = self.archive.rows(z)
         else:
-            rows = (drawn if method == "random" else downsampled)(self.day, self.plan)
+            rows = BASELINES[method](self.day, self.plan)
         return rows, [{} for _ in rows]
 
     def _published(self, z: float) -> tuple[Any, list[Why]]:

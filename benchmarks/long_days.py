@@ -1,0 +1,70 @@
+"""Recordings of days and weeks for benchmarks: a few hours of soundscapes, encoded once, repeated.
+
+MP3 is a row of frames, so hours can be joined byte by byte. The tag of the first, which tells how
+many frames there are, is made to tell the truth about all: libsndfile reads no more than it says.
+"""
+
+from __future__ import annotations
+
+import shutil
+import struct
+from pathlib import Path
+
+from earwitness.api.soundscaping import soundscape
+from earwitness.audio.files import sound_library
+from earwitness.audio.mpeg import layout_of, walked
+from earwitness.soundscapes import Mixer
+
+RATE = 32_000
+HOURS = (("village", 7), ("city", 17), ("forest", 5))  # timetables, and an hour of each
+PIECE = 30  # seconds that are made at a time
+
+
+def long_day(folder: Path, hours: int) -> Path:
+    """A recording of so many hours; made if it is not there."""
+    path = folder / f"{hours}h_20260601_000000.mp3"
+    if path.exists():
+        return path
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = [_hour(folder, *one) for one in HOURS]
+    chosen = [parts[number % len(parts)] for number in range(hours)]
+    beside = path.with_suffix(".part")
+    with beside.open("wb") as file:
+        file.write(_tag(chosen))
+        for part in chosen:
+            with part.open("rb") as own:
+                own.seek(_behind_tag(part))
+                shutil.copyfileobj(own, file)
+    beside.replace(path)
+    return path
+
+
+def _hour(folder: Path, timetable: str, hour: int) -> Path:
+    path = folder / f"{timetable}-{hour:02}.mp3"
+    if path.exists():
+        return path
+    mixer, beside = Mixer(soundscape(timetable, rate=RATE)), path.with_suffix(".part")
+    with sound_library().SoundFile(beside, "w", RATE, 1, format="MP3") as file:
+        for second in range(0, 3600, PIECE):
+            file.write(mixer.sound(hour * 3600 + second, PIECE))
+    beside.replace(path)
+    return path
+
+
+def _behind_tag(path: Path) -> int:
+    layout = layout_of(path)
+    with path.open("rb") as file:
+        file.seek(layout.start)
+        return layout.start + layout.kind.sizes[file.read(3)[2]]
+
+
+def _tag(parts: list[Path]) -> bytes:
+    """The first frame of the first, with frames and bytes of all, and an even table of places."""
+    frames = sum(walked(part).counted - 1 for part in parts)
+    head = parts[0].read_bytes()[layout_of(parts[0]).start : _behind_tag(parts[0])]
+    size = len(head) + sum(part.stat().st_size - _behind_tag(part) for part in parts)
+    at = max(head.find(b"Xing"), head.find(b"Info"))
+    assert at > 0, "the encoder writes a tag"
+    assert head[at + 7] & 7 == 7, "the tag has frames, bytes and places"
+    places = bytes(256 * percent // 100 for percent in range(100))
+    return head[: at + 8] + struct.pack(">II", frames, size) + places + head[at + 116 :]
