@@ -68,7 +68,7 @@ def test_an_embedder_gets_the_samples_of_every_block(
     assert np.array_equal(np.stack(embedder.given), np.stack(expected))
     assert np.array_equal(blocks.vectors, np.stack(expected)[:, :5])
     # who has no classes gets those of the codebook
-    assert blocks.class_names[0] == ("one" if classes else "code 1")
+    assert blocks.class_names[0].startswith("one" if classes else "like ")
     assert blocks.classes.shape == (7, len(blocks.class_names))
 
 

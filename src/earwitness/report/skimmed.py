@@ -63,6 +63,8 @@ def _parts(found: Skimming, name: str) -> Iterator[Part]:
 
 def _baseline(name: str, measures: Mapping[str, Estimate]) -> tuple[str, ...]:
     drawn = max(one.n for one in measures.values())
+    if drawn == 1:
+        return (name, *(number(measures[value.name].value, value) for value in MEASURES), "1")
     cells = (cell(measures[value.name], value) for value in MEASURES)
     return (f"{name} (mean of draws)", *cells, str(drawn))
 

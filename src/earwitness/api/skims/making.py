@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,14 +16,15 @@ from earwitness.errors import UsageError
 from earwitness.formats.times import read_times
 from earwitness.models.blocks import Blocks
 from earwitness.stats.skims.curve import area, z_correlation
-from earwitness.stats.skims.day import Day, heard
-from earwitness.stats.skims.measures import Measured
+from earwitness.stats.skims.day import Day, Ints, heard
+from earwitness.stats.skims.measures import Measured, calibration_sd, calibration_tc
 from earwitness.stats.student import column_moments, interval
 from earwitness.summarizers.skims import Picker
 
 DRAWS = 20  # of each baseline
 MEASURES = ("tc", "sd", "coverage")
 BASELINES = ("downsampling", "random")
+CALIBRATIONS = {"calibration of tc": calibration_tc, "calibration of sd": calibration_sd}
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,12 @@ class Maker:
             return dict.fromkeys(MEASURES, float("nan"))
         return {name: float(getattr(self._measured, name)(found)) for name in MEASURES}
 
-    def baselines(self) -> dict[str, Mapping[str, Estimate]]:
-        """What picks without a thought are worth, over so many draws."""
-        return {name: self._baseline(name) for name in BASELINES}
+    def baselines(self) -> dict[str, dict[str, Estimate]]:
+        """What picks without a thought are worth, over so many draws; and the calibrations."""
+        drawn = {name: self._baseline(name) for name in BASELINES}
+        count = self.asked.plan.picks
+        known = {name: find(self._day, count) for name, find in CALIBRATIONS.items()}
+        return drawn | {name: _estimates([self._worth(rows)]) for name, rows in known.items()}
 
     @cached_property
     def _day(self) -> Day:
@@ -121,9 +125,12 @@ class Maker:
         rows = []
         for seed in range(DRAWS):
             plan = replace(self.asked.plan, seed=self.asked.plan.seed + seed)
-            starts = self._day.starts[Picker(self._day, plan).baseline(name)]
-            rows.append(self.measures(tuple(Pick(float(s), self._day.seconds) for s in starts)))
+            rows.append(self._worth(Picker(self._day, plan).baseline(name)))
         return _estimates(rows)
+
+    def _worth(self, rows: Ints) -> dict[str, float]:
+        starts = self._day.starts[rows].tolist()
+        return self.measures(tuple(Pick(start, self._day.seconds) for start in starts))
 
 
 def _estimates(rows: list[dict[str, float]], level: float = 0.95) -> dict[str, Estimate]:
