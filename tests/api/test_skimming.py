@@ -18,7 +18,7 @@ import pytest
 import soundfile
 
 from earwitness.api.scoring import score
-from earwitness.api.skims import skim, speaking
+from earwitness.api.skims import running, skim, speaking
 from earwitness.audio.cutting import cut
 from earwitness.audio.fades import render
 from earwitness.data import Skimming
@@ -398,7 +398,7 @@ def test_a_run_that_was_interrupted_goes_on_where_it_was(
     def stop(done: int, total: int | None, _: int) -> None:
         told_so_far.append(done)
         assert total == ALL
-        if done >= 300:
+        if done >= 300 * running.READING:
             raise KeyboardInterrupt
 
     wanted = bare(cache=tmp_path / "cache")
@@ -406,8 +406,11 @@ def test_a_run_that_was_interrupted_goes_on_where_it_was(
         skim([day], tmp_path / "s.flac", wanted, progress=stop)
     assert told_so_far == sorted(told_so_far)
     assert not list(tmp_path.glob("*s.flac*"))
+    told_so_far.clear()
     with frames_read(monkeypatch) as counts:
-        skim([day], tmp_path / "s.flac", wanted)
+        skim([day], tmp_path / "s.flac", wanted, progress=lambda *told: told_so_far.append(told[0]))
+    assert told_so_far == sorted(told_so_far)  # also where shards are read again
+    assert told_so_far[-1] == ALL
     rest = sum(counts) / RATE - 6 * BLOCK
     assert ALL - 240 <= rest < ALL - 200
 
@@ -490,6 +493,36 @@ def test_stereo_stays_stereo(tmp_path: Path) -> None:
     skim([tmp_path / "day.wav"], tmp_path / "s.flac", bare())
     left, right = heard(tmp_path / "s.flac").T
     assert alike(0.5 * left, right)
+
+
+def test_samples_that_are_no_numbers_are_silent(tmp_path: Path) -> None:
+    samples = sound()[: 24 * RATE].copy()
+    samples[:100] = np.nan
+    soundfile.write(tmp_path / "day.wav", samples, RATE, subtype="FLOAT")
+    skim([tmp_path / "day.wav"], tmp_path / "s.wav", bare())
+    assert not heard(tmp_path / "s.wav")[:100].any()
+    assert heard(tmp_path / "s.wav")[100:].any()
+
+
+def test_a_form_that_cannot_hold_the_channels_is_refused_first(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "day.wav", np.zeros((20 * RATE, 6)), RATE)
+    with pytest.raises(UsageError, match=r"6 channels at 16,000 Hz cannot be written as \.mp3"):
+        skim([tmp_path / "day.wav"], tmp_path / "s.mp3", bare(cache=tmp_path / "cache"))
+    assert not (tmp_path / "cache").exists()
+
+
+def test_what_is_wrong_with_any_recording_is_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / "a.wav").write_bytes(b"")
+    (tmp_path / "b.flac").write_bytes(b"no sound")
+    (tmp_path / "c").mkdir()
+    given = [tmp_path / name for name in ("a.wav", "b.flac", "c")]
+    with pytest.raises(InputError) as caught:
+        skim(given, tmp_path / "skims", bare())
+    assert [one.message for one in caught.value.problems] == [
+        "is empty",
+        "cannot be opened: Format not recognised.",
+        "there is no sound",
+    ]
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [

@@ -165,7 +165,7 @@ def test_a_file_that_cannot_be_opened_is_a_damage_and_the_rest_is_used(tmp_path:
     found = recording_of([tmp_path])
     assert spans(found) == [(0, 1), (120, 121)]
     assert [(one.at, one.start) for one in found.damages] == [(0, 60), (0, 110)]
-    assert found.damages[0].message.startswith("cannot be read: ")
+    assert found.damages[0].message == "cannot be opened: Format not recognised."
 
 
 def test_nothing_to_read_is_an_error(tmp_path: Path) -> None:

@@ -76,11 +76,15 @@ def encode(samples: Samples, rate: int, ending: str) -> Encoded:
     samples, loud = _within(resampled(samples, rate, written))
     file = io.BytesIO()
     channels = 1 if samples.ndim == 1 else samples.shape[1]
-    with sound_library().SoundFile(
-        file, "w", written, channels, subtype=kind.subtype, format=kind.format
-    ) as sound:
-        for portion in _portions(samples):
-            sound.write(portion)
+    try:
+        with sound_library().SoundFile(
+            file, "w", written, channels, subtype=kind.subtype, format=kind.format
+        ) as sound:
+            for portion in _portions(samples):
+                sound.write(portion)
+    except sound_library().SoundFileError as error:
+        told = f"{channels} channels at {written:,} Hz cannot be written as {ending}"
+        raise UsageError(f"{told} — take another ending, such as .wav") from error
     return Encoded(file.getvalue(), kind.mime, (*notes, *loud))
 
 

@@ -61,7 +61,8 @@ def recording_of(
     """
     files, notes = sound_files(paths)
     if not files:
-        problem = Problem(", ".join(map(str, paths)), 0, "", "there is no sound")
+        remedy = "sound is known by its ending: .wav, .flac, .mp3, …"
+        problem = Problem(", ".join(map(str, paths)), 0, "", "there is no sound", remedy)
         raise InputError([problem], done="read")
     looks = _looked(in_order(files, zone), progress)
     rate, channels = _form(looks)
@@ -92,8 +93,16 @@ def _looked(files: Sequence[Path], progress: Progress) -> list[Look]:
         try:
             looks.append(Look(path, facts_of(path)))
         except (Broken, OSError) as error:
-            looks.append(Look(path, None, str(error)))
+            looks.append(Look(path, None, _fault(path, str(error))))
     return looks
+
+
+def _fault(path: Path, told: str) -> str:
+    """Why a file cannot be opened, without its name, which libsndfile and others repeat."""
+    if path.is_file() and not path.stat().st_size:
+        return "is empty"
+    opening = f"Error opening {str(path)!r}: "
+    return f"cannot be opened: {told.removeprefix(opening)}"
 
 
 def _form(looks: Sequence[Look]) -> tuple[int, int]:
@@ -135,7 +144,7 @@ def _laid(looks: Sequence[Look], starts: Sequence[float]) -> Laid:
     for look, start in zip(looks, starts, strict=True):
         if not look.seconds:
             fault = look.fault or "is empty"
-            damages.append(Damage(str(look.path), 0.0, start, f"cannot be read: {fault}"))
+            damages.append(Damage(str(look.path), 0.0, start, fault))
             continue
         over = max(0.0, end - start)
         if over > DRIFT:

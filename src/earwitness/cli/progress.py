@@ -12,7 +12,7 @@ from earwitness.data import Progress, no_progress
 
 EVERY = 1.0  # seconds
 SOUND = "s"  # seconds of sound
-HEARD = "{percentage:3.0f}%|{bar}| {postfix} [{elapsed}<{remaining}]"
+HEARD = "{percentage:3.0f}%|{bar}| {desc} [{elapsed}<{remaining}]"
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def bar(*, quiet: bool = False, unit: str = "B") -> Iterator[Progress]:
             if unit == "B":
                 shown.set_postfix_str(f"{cases:,} cases", refresh=False)
             if unit == SOUND:
-                shown.postfix = _heard(done, total, shown.format_dict["elapsed"])
+                shown.desc = _heard(done, total, shown.format_dict["elapsed"])
             shown.update(done - shown.n)
 
         # bytes are told often, by processes that must not be forked beside a thread

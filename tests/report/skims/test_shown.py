@@ -72,7 +72,7 @@ def test_a_page_tells_times_and_reasons_of_every_pick(day: ShownSkim) -> None:
     assert "stands for 00:00–01:57; brings nothing of its own" in page
     assert "played backwards; stands for" in page
     assert "damaged at 15:45:00: broken frame" in page
-    assert "1 h 30 min of the recording are missing" in page
+    assert "24 h (1 h 30 min missing) in 63 s" in page
     assert ">0.912<" in page
 
 
@@ -98,7 +98,7 @@ def test_pages_without_clock_sound_measures_or_picks_are_made(day: ShownSkim) ->
     page = skim_page(bare)
     assert "<audio" not in page
     assert "stands for" in page
-    assert headed(bare) == "24 h in 63 s"
+    assert headed(bare) == "24 h (1 h 30 min missing) in 63 s"
     assert "1:00:00" in skim_picture(replace(bare, recording=replace(bare.recording, seconds=9e3)))
     empty = replace(bare, skim=replace(bare.skim, picks=()))
     assert 'class="time"' not in skim_page(empty)
@@ -137,3 +137,11 @@ def test_reasons_are_told_in_words(day: ShownSkim) -> None:
         "told: by hand",
         "odd 2",
     ]
+
+
+def test_a_pick_may_stand_for_more_than_a_day(day: ShownSkim) -> None:
+    long = replace(day.recording, seconds=7 * 86_400.0)
+    told = [reasons(Pick(0.0, 8.0, why={"from": 0.0, "to": to}), long) for to in (86_400, 99_000)]
+    assert told == [["stands for 00:00–00:00"], ["stands for 22 Jul, 00:00 – 23 Jul, 03:30"]]
+    unknown = replace(long, began=None)
+    assert "27:30" in reasons(Pick(0.0, 8.0, why={"from": 0.0, "to": 99_000.0}), unknown)[0]

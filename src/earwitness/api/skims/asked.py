@@ -101,8 +101,9 @@ class Asked:
         """All that decides what a skim is."""
         dial = "" if z is None else f",z={z:g}"
         plan = self.plan
+        picks = "" if method == MANUAL else f",picks={plan.picks}"
         made = (
-            f"skim(method={method}{dial},picks={plan.picks},block={plan.block:g}"
+            f"skim(method={method}{dial}{picks},block={plan.block:g}"
             f",overlap={plan.overlap:g},period={plan.period:g},seed={plan.seed}"
             f",speech={self.speech}{spoken and f':{spoken}'})"
         )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
+
+import numpy as np
 
 from earwitness.api.skims.asked import ENDINGS, Asked
+from earwitness.audio.encoding import encode
 from earwitness.audio.parts import SOUND
 from earwitness.data import Recording
 from earwitness.errors import UsageError
@@ -50,8 +53,12 @@ def _refuse_unwritable(output: Path) -> None:
     there = next(one for one in (inside, *inside.absolute().parents) if one.exists())
     if not there.is_dir():
         raise UsageError(f"{output}: cannot be written: {there} is a file, not a folder")
-    if not os.access(there, os.W_OK):
-        raise UsageError(f"{output}: cannot be written: nobody may write into {there}")
+    try:
+        with TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        told = f"{output}: cannot be written: {there}: {error.strerror or error}"
+        raise UsageError(f"{told} — name another place") from error
 
 
 def refuse_recordings(output: Path, recordings: Sequence[Recording], asked: Asked) -> None:
@@ -63,6 +70,9 @@ def refuse_recordings(output: Path, recordings: Sequence[Recording], asked: Aske
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(f"several recordings are called {', '.join(twice)} — rename them")
+    ending = output.suffix if is_file(output) else asked.ending
+    for form in {(one.channels, one.rate) for one in recordings}:
+        encode(np.zeros((1, form[0]), np.float32), form[1], ending)
     for one in recordings:
         if not grid(one, asked.plan.block):
             longest = max(stretch.seconds for stretch in one.stretches)

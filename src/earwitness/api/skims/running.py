@@ -16,9 +16,12 @@ from earwitness.api.skims.writing import is_made, write_skim
 from earwitness.audio.days import days_of
 from earwitness.audio.recording import recording_of
 from earwitness.data import Damage, Estimate, Progress, Recording, Skimmed, Skimming, no_progress
+from earwitness.errors import InputError, Problem
 from earwitness.models.blocks import blocks_of
 from earwitness.models.cached import Cache, find_cache
 from earwitness.models.embedders import Embedder, find_embedder
+
+READING = 0.85  # share of the work
 
 
 def skim(
@@ -37,7 +40,7 @@ def skim(
     place, given = Path(output), [Path(path) for path in recordings]
     run = _Run(place, asked, find_embedder(asked.embedder), find_cache(asked.cache))
     refuse_place(place, given, asked)
-    found = [one for path in given for one in run.recorded(path)]
+    found = run.all_recorded(given)
     refuse_recordings(place, found, asked)
     before, total = 0.0, sum(one.seconds for one in found)
     for recording in found:
@@ -57,6 +60,19 @@ class _Run:
     written: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    def all_recorded(self, paths: Sequence[Path]) -> list[Recording]:
+        """All recordings, or all that is wrong with any of them."""
+        found: list[Recording] = []
+        problems: list[Problem] = []
+        for path in paths:
+            try:
+                found += self.recorded(path)
+            except InputError as error:
+                problems += error.problems
+        if problems:
+            raise InputError(problems, done="read")
+        return found
 
     def recorded(self, path: Path) -> list[Recording]:
         """The recording of an argument, or its days."""
@@ -97,6 +113,7 @@ class _Run:
         self._tell(real, known=recording.notes)
         for one in made:
             self._write(one, made)
+        shares.over()
 
     def result(self) -> Skimming:
         """All of it."""
@@ -136,20 +153,32 @@ def _damage(one: Damage, recording: Recording) -> str:
     return f"{one.path}: damaged at {one.at:.1f} s ({time}): {one.message}"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Shares:
-    """Progress with a recording, told as seconds of all recordings."""
+    """Progress with a recording, told as seconds of all recordings; it never goes back.
+
+    Reading is most of the work; what follows it is told when it is done.
+    """
 
     progress: Progress
     before: float
     seconds: float
     total: float
+    most: float = 0.0
 
     def part(self, number: int, parts: int) -> Progress:
         """One part of the work, of several that are equally long."""
 
         def told(done: int, total: int | None, cases: int) -> None:
             share = (number + (min(1.0, done / total) if total else 0.0)) / parts
-            self.progress(int(self.before + share * self.seconds), int(self.total), cases)
+            self._tell(READING * share, cases)
 
         return told
+
+    def over(self) -> None:
+        """All of it is done."""
+        self._tell(1.0, 0)
+
+    def _tell(self, share: float, cases: int) -> None:
+        self.most = max(self.most, share)
+        self.progress(int(self.before + self.most * self.seconds), int(self.total), cases)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from earwitness.api.skims.asked import DIALLED, EXTRAS, Asked
 from earwitness.audio.cutting import cut
@@ -41,8 +42,11 @@ class Written:
 
 
 def sound_of(recording: Recording, skim: Skim) -> Any:
-    """The samples of a skim."""
-    pieces = [cut(recording, pick.start, pick.seconds) for pick in skim.picks]
+    """The samples of a skim; those that are no numbers are silent."""
+    pieces = [
+        np.nan_to_num(cut(recording, pick.start, pick.seconds), copy=False, posinf=0, neginf=0)
+        for pick in skim.picks
+    ]
     turned = [
         piece[::-1] if pick.turned else piece
         for piece, pick in zip(pieces, skim.picks, strict=True)

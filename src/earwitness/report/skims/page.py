@@ -223,9 +223,7 @@ def _measured(shown: ShownSkim) -> Html | None:
 
 def _made(shown: ShownSkim) -> Html | None:
     recording = shown.recording
-    missing = recording.seconds - sum(one.seconds for one in recording.stretches)
-    lines = [f"{lasting(missing)} of the recording are missing"] if missing >= 1 else []
-    lines += [
+    lines = [
         f"damaged at {time_of(recording, one.start)}: {one.message} ({one.path})"
         for one in recording.damages
     ]

@@ -52,7 +52,8 @@ def spoken(shown: ShownSkim) -> str:
 def headed(shown: ShownSkim) -> str:
     """When it was, how long it lasts, and in how long it is heard."""
     began, end = shown.recording.began, shown.recording.clock(shown.recording.seconds)
-    length = f"{lasting(shown.recording.seconds)} in {lasting(shown.skim.seconds)}"
+    gone = f" ({lasting(shown.missing)} missing)" if shown.missing >= 1 else ""
+    length = f"{lasting(shown.recording.seconds)}{gone} in {lasting(shown.skim.seconds)}"
     if began is None or end is None:
         return length
     same = began.date() == end.date()

@@ -14,6 +14,7 @@ from earwitness.report.numbers import clock
 
 Levels = NDArray[np.uint8]
 Columns = NDArray[np.bool_]
+DAY = 86_400.0  # seconds
 SPOKEN = {  # reasons that a number says
     "scarcity": "scarcity {:.2g}",
     "cluster": "the middle of {:.0f} alike",
@@ -73,7 +74,13 @@ class ShownSkim:
     def dated(self) -> bool:
         """Whether the time of day alone does not say when something was."""
         began, end = self.recording.began, self.recording.clock(self.recording.seconds)
-        return began is not None and end is not None and self.recording.seconds > 86_400
+        return began is not None and end is not None and self.recording.seconds > DAY
+
+    @property
+    def missing(self) -> float:
+        """Seconds that nobody recorded, or nobody can read."""
+        known = self.recording
+        return known.seconds - sum(one.seconds for one in known.stretches)
 
 
 def day_of(moment: datetime) -> str:
@@ -94,11 +101,14 @@ def time_of(recording: Recording, start: float, form: str = "%H:%M:%S") -> str:
 def lasting(seconds: float) -> str:
     """How long something is.
 
-    >>> lasting(63), lasting(5400), lasting(86_400)
-    ('63 s', '1 h 30 min', '24 h')
+    >>> lasting(63), lasting(5400), lasting(86_400), lasting(604_800)
+    ('63 s', '1 h 30 min', '24 h', '7 days')
     """
     if seconds < 120:
         return f"{seconds:.3g} s"
+    if seconds >= 2 * DAY:
+        days, rest = divmod(round(seconds / 3_600), 24)
+        return f"{days} days" + f" {rest} h" * (rest > 0)
     minutes = round(seconds / 60)
     parts = [f"{minutes // 60} h" * (minutes >= 60), f"{minutes % 60} min" * (minutes % 60 > 0)]
     return " ".join(part for part in parts if part)
@@ -110,8 +120,7 @@ def reasons(pick: Pick, recording: Recording) -> list[str]:
     first, last = known.pop("from", None), known.pop("to", None)
     told = []
     if isinstance(first, float | int) and isinstance(last, float | int):
-        span = (time_of(recording, float(time), "%H:%M") for time in (first, last))
-        told.append(f"stands for {'–'.join(span)}")
+        told.append(f"stands for {_span(recording, float(first), float(last))}")
     share = known.pop("brings", None)
     if isinstance(share, float | int):
         told.append(_brought(float(share)))
@@ -119,6 +128,16 @@ def reasons(pick: Pick, recording: Recording) -> list[str]:
     if isinstance(period, float | int):
         told.append(f"from the period at {time_of(recording, float(period), '%H:%M')}")
     return told + _others(known)
+
+
+def _span(recording: Recording, first: float, last: float) -> str:
+    """From when to when; with dates if it is more than one, and does not end with its day."""
+    times = [time_of(recording, time, "%H:%M") for time in (first, last)]
+    begin, end = recording.clock(first), recording.clock(last - 1)
+    if begin is None or end is None or begin.date() == end.date() or recording.seconds <= DAY:
+        return "–".join(times)
+    days = (f"{one.day} {one:%b}" for one in (begin, recording.clock(last) or end))
+    return " – ".join(f"{day}, {time}" for day, time in zip(days, times, strict=True))
 
 
 def _brought(share: float) -> str:

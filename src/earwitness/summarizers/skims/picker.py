@@ -93,7 +93,8 @@ class Picker:
     def _all(self) -> Picked:
         """All blocks that may be picked, where there are not enough."""
         rows = np.flatnonzero(self.day.allowed)
-        note = f"only {len(rows)} blocks may be picked, fewer than {self.plan.picks}: all are"
+        blocks = "1 block" if len(rows) == 1 else f"{len(rows)} blocks"
+        note = f"only {blocks} may be picked, fewer than {self.plan.picks}: all are"
         found = self.told(rows)
         return Picked(found.rows, found.tc_term, found.sd_term, found.why, (note,))
 
