@@ -199,7 +199,7 @@ def test_the_command_writes_a_day(timetable: Path, tmp_path: Path) -> None:
     command = ["soundscape", str(timetable), "-o", str(output), "--hours", "2", "--rate", "16000"]
     done = CliRunner().invoke(group, command)
     assert done.exit_code == 0, done.output
-    assert "short: 2 events of 1 sources" in done.output
+    assert "short: 2 events of 1 source" in done.output
     assert soundfile.info(output).duration == 32
     again = CliRunner().invoke(group, [*command[:2], "-o", str(tmp_path / "x.flac"), *command[4:]])
     assert again.exit_code == 0
@@ -217,6 +217,9 @@ def test_the_command_shows_presets_and_refuses_what_it_cannot_write(tmp_path: Pa
         (["village", "-o", str(tmp_path / "no" / "x.wav")], "there is no folder"),
         (["village", "-o", str(tmp_path / "x.wav"), "--hours", "0"], "an hour or more"),
         (["village", "-o", str(tmp_path / "x.wav"), "--rate", "8000"], "16,000 samples"),
+        (["village", "-o", str(tmp_path / "x.wav"), "--seed", "-1"], "must not be below 0"),
+        (["village", "-o", str(tmp_path / "x.wav"), "--hour-gap", "-5"], "from 0 to 60 s, got -5"),
+        (["village", "-o", str(tmp_path / "x.wav"), "--hour-gap", "nan"], "from 0 to 60 s"),
     ):
         done = CliRunner().invoke(group, ["soundscape", *arguments])
         assert isinstance(done.exception, UsageError)

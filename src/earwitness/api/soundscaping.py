@@ -30,6 +30,7 @@ from earwitness.soundscapes.tones import Sound
 
 FORMS = {".flac": "FLAC", ".wav": "WAV", ".mp3": "MP3", ".ogg": "OGG"}
 LARGEST = 4_000_000_000  # bytes of a WAV file; more needs RF64
+LONGEST_GAP = 60.0  # seconds
 LEAST = 16_000  # samples a second
 PIECE = 30.0  # seconds that are made at a time
 Place = str | PathLike[str]
@@ -47,6 +48,8 @@ def soundscape(
     if hours < 1 or rate < LEAST:
         told = f"{LEAST:,} samples a second or more — birds are not heard below"
         raise UsageError(f"a soundscape has an hour or more, and {told}")
+    if seed is not None and seed < 0:
+        raise UsageError(f"a seed must not be below 0, got {seed}")
     if not isinstance(timetable, Timetable):
         timetable = find_timetable(Path(timetable), clips=None if clips is None else Path(clips))
     return scene_of(timetable, seed=seed, hours=hours, rate=rate)
@@ -62,6 +65,9 @@ def soundscape_write(
     """
     place = Path(path)
     _form(place)
+    if not 0 <= hour_gap <= LONGEST_GAP:
+        told = f"silence between hours lasts from 0 to {LONGEST_GAP:g} s"
+        raise UsageError(f"{told}, got {hour_gap:g}")
     texts = {".labels.csv": labels_csv(scene), ".truth.json": truth_json(scene)}
     beside = {place.with_name(place.stem + end): text for end, text in texts.items()}
     files = [WholeFile(one) for one in beside]

@@ -71,7 +71,8 @@ def recording_of(
     began = clock.began
     if shown:
         if began is None or began.tzinfo is None:
-            raise UsageError("times can be shown in a zone only if the recording's own is known")
+            told = "times can be shown in a zone only if the recording's own is known"
+            raise UsageError(f"{told} — say it, too (--zone UTC)")
         began = began.astimezone(zone_of(shown))
     lies = [f"{path}: {facts.note}" for path, facts, _ in looks if facts and _lies(facts)]
     name = name or paths[0].stem

@@ -70,4 +70,5 @@ def _show(name: str) -> None:
 
 def _summary(scene: Scene) -> str:
     sources = {event.source for event in scene.events}
-    return f"{scene.name}: {len(scene.events):,} events of {len(sources)} sources"
+    counts = ((len(scene.events), "event"), (len(sources), "source"))
+    return f"{scene.name}: " + " of ".join(f"{n:,} {word}{'s' * (n != 1)}" for n, word in counts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,15 @@ from earwitness.data import Recording, Skimmed
 OUTPUTS, RECORDINGS = "outputs.jsonl", "recordings.jsonl"
 
 
-def write_lines(folder: Path, skims: Sequence[Skimmed], asked: Asked) -> tuple[Path, Path]:
-    """Both files, in a folder."""
+def write_lines(
+    folder: Path, skims: Sequence[Skimmed], wholes: Mapping[str, Recording], asked: Asked
+) -> tuple[Path, Path]:
+    """Both files, in a folder; ``wholes`` are the recordings that were given, by those skimmed."""
     recordings = {one.recording.name: one.recording for one in skims}
     outputs, references = folder / OUTPUTS, folder / RECORDINGS
     write_whole(outputs, _lines(_output(one) for one in skims))
-    write_whole(references, _lines(_recording(one, folder, asked) for one in recordings.values()))
+    lines = (_recording(one, wholes[name], folder, asked) for name, one in recordings.items())
+    write_whole(references, _lines(lines))
     return outputs, references
 
 
@@ -40,10 +43,17 @@ def _output(one: Skimmed) -> dict[str, Any]:
     }
 
 
-def _recording(one: Recording, folder: Path, asked: Asked) -> dict[str, Any]:
-    """The recording by its files, and what was said about its clock."""
-    paths = dict.fromkeys(_seen(stretch.path, folder) for stretch in one.stretches)
-    told = {"start": asked.start, "zone": asked.zone, "hour_gap": asked.hour_gap}
+def _recording(one: Recording, whole: Recording, folder: Path, asked: Asked) -> dict[str, Any]:
+    """The recording by its files, and what was said about its clock.
+
+    A day has its own files, if names alone tell their times; else all of them, from the first on.
+    """
+    start, zone = asked.start, asked.zone
+    if asked.by_day and asked.shown and whole.began:  # midnight is that of the zone that is shown
+        start, zone = whole.began.isoformat(), asked.shown
+    known = whole if start or asked.hour_gap else one
+    paths = dict.fromkeys(_seen(stretch.path, folder) for stretch in known.stretches)
+    told = {"start": start, "zone": zone, "hour_gap": asked.hour_gap}
     if asked.by_day and one.began is not None:
         told["day"] = f"{one.began:%Y-%m-%d}"
     return {"item": one.name, "recording": list(paths)} | {n: v for n, v in told.items() if v}

@@ -9,6 +9,7 @@ from tempfile import TemporaryFile
 import numpy as np
 
 from earwitness.api.skims.asked import ENDINGS, Asked
+from earwitness.api.skims.lines import OUTPUTS
 from earwitness.audio.encoding import encode
 from earwitness.audio.parts import SOUND
 from earwitness.data import Recording
@@ -18,6 +19,7 @@ from earwitness.models.grid import grid
 from earwitness.models.speech import find_detector
 
 KNOWN = ", ".join(ENDINGS)
+MADE = b'"output":{"picks":'  # in the lines that are written beside skims
 
 
 def is_file(output: Path) -> bool:
@@ -35,6 +37,7 @@ def refuse_place(output: Path, given: Sequence[Path], asked: Asked) -> None:
     if not is_file(output) and output.is_file():
         raise UsageError(f"{output}: is a file — end a skim in {KNOWN}, or name a folder")
     _refuse_unwritable(output)
+    _refuse_lines_of_others(output)
     place = output.resolve()
     for path in given:
         own = path.resolve()
@@ -59,6 +62,17 @@ def _refuse_unwritable(output: Path) -> None:
     except OSError as error:
         told = f"{output}: cannot be written: {there}: {error.strerror or error}"
         raise UsageError(f"{told} — name another place") from error
+
+
+def _refuse_lines_of_others(output: Path) -> None:
+    """Lines that somebody made of something else would be lost."""
+    lines = output / OUTPUTS
+    if not is_file(output) and lines.is_file():
+        with lines.open("rb") as file:
+            first = file.readline()
+        if first.strip() and MADE not in first:
+            told = f"{lines}: is there already, and has other lines than those of skims"
+            raise UsageError(f"{told} — name another folder")
 
 
 def refuse_recordings(output: Path, recordings: Sequence[Recording], asked: Asked) -> None:

@@ -57,6 +57,7 @@ class _Run:
     cache: Cache
     skims: list[Skimmed] = field(default_factory=list)
     baselines: dict[tuple[str, str], dict[str, Estimate]] = field(default_factory=dict)
+    wholes: dict[str, Recording] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -86,7 +87,9 @@ class _Run:
             hour_gap=asked.hour_gap if asked.by_day else 0.0,
         )
         self.notes += [f"{whole.name}: {note}" for note in whole.notes]
-        return days_of(whole) if asked.by_day else [whole]
+        found = days_of(whole) if asked.by_day else [whole]
+        self.wholes |= {one.name: whole for one in found}
+        return found
 
     def make(self, recording: Recording, shares: Shares) -> None:
         """All skims of one recording; days have their true clock already."""
@@ -118,7 +121,7 @@ class _Run:
     def result(self) -> Skimming:
         """All of it."""
         if not is_file(self.output):
-            self.written += map(str, write_lines(self.output, self.skims, self.asked))
+            self.written += map(str, write_lines(self.output, self.skims, self.wholes, self.asked))
         skims = tuple(self.skims)
         curves = tuple(courses(skims))
         return Skimming(

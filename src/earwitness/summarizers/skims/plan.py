@@ -31,6 +31,8 @@ class Plan:
         if not self.block <= self.period < np.inf:
             told = f"period must be at least a block ({self.block:g} s)"
             raise UsageError(f"{told}, got {self.period}")
+        if self.seed < 0:
+            raise UsageError(f"a seed must not be below 0, got {self.seed}")
 
 
 def fitting(day: Day, plan: Plan) -> tuple[Periods, float]:
