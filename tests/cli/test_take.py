@@ -324,7 +324,8 @@ def test_a_french_session_has_no_english_in_it(folder: Path, kind: str) -> None:
     shown = first.output + second.output
     for part in ("Veuillez", "n'a pas pu être lu", "Arrêt. Pages remplies : 2.", "terminé"):
         assert part in shown
-    english = {one for one in fragments("en") - fragments("fr") if len(one) > 2}
+    both = {"second"}  # is French, too
+    english = {one for one in fragments("en") - fragments("fr") - both if len(one) > 2}
     assert not {one for one in english if re.search(rf"\b{re.escape(one)}(?!\w)", shown)}
     assert not re.search(r"\b(Error|Aborted|sound|must|Enter|to|of)\b", shown)
 
