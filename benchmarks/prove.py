@@ -20,7 +20,11 @@ SETTINGS = {
 }
 STORED = ["tests/store", "tests/web", "tests/audio"]
 BESIDE = ["tests/stats/concord", "tests/concordance", "tests/api/test_fewer.py"]
-PARTLY = ("Store and server with full counts", "Metrics beside people with full counts")
+NAMED = (  # what all tests have among them, and what needs many minutes and gigabytes
+    "Store and server with full counts",
+    "Metrics beside people with full counts",
+    "Skims of a day and a week beside decoding",
+)
 COMMANDS = {
     "All tests with full counts": ["-m", "pytest", "-q", "-n", "2", "--durations=12"],
     "Store and server with full counts": ["-m", "pytest", "-q", "-n", "2", *STORED],
@@ -38,6 +42,8 @@ COMMANDS = {
     "From a click to the first sound": ["benchmarks/listen.py"],
     "Metrics beside people, beside scipy": ["benchmarks/concordance.py"],
     "Skims of days of which the truth is known": ["-P", "benchmarks/skim_days.py"],
+    "Log-mel frames beside librosa": ["benchmarks/skims.py"],
+    "Skims of a day and a week beside decoding": ["benchmarks/skims.py", "--hours", "24", "168"],
 }
 
 
@@ -79,10 +85,9 @@ def known() -> dict[str, str]:
 def main() -> None:
     """Run everything, or what is named, and write the page; exit 1 if anything failed.
 
-    Parts that are not run again stay as they are, with their dates. What all tests have among them
-    is run by itself only if it is named.
+    Parts that are not run again stay as they are, with their dates; some run only if named.
     """
-    chosen = sys.argv[1:] or [title for title in COMMANDS if title not in PARTLY]
+    chosen = sys.argv[1:] or [title for title in COMMANDS if title not in NAMED]
     if unknown := [title for title in chosen if title not in COMMANDS]:
         sys.exit(f"there is no part {unknown[0]!r}: {', '.join(COMMANDS)}")
     machine = f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores"

@@ -59,7 +59,7 @@ def _exchange(pool: Pool, taken: Ints, weight: float, found: Found) -> Ints:
         changed = False
         for place in range(len(taken)):
             rest = np.delete(taken, place)
-            worth = _worth(pool.costs(rest), pool.covers(rest), weight, scale)
+            worth = _worth(*pool.beside(rest), weight, scale)
             best = int(np.argmax(worth))
             if worth[best] > worth[taken[place]] + BETTER:
                 taken, changed = np.sort(np.append(rest, best)), True

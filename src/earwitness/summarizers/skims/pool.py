@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from earwitness.stats.skims.day import Bools, Day, Floats, Ints, Periods, Single
 
 SIZE = 1500  # blocks of all periods together, besides those of classes
 FULLEST = 3  # blocks of every class
+LATEST = 100  # picks whose neighbours are remembered: sweeps come back to them
 
 
 @dataclass(frozen=True)
@@ -21,11 +22,21 @@ class Pool:
     lies: Ints
     sums: Floats
     classes: Singles
+    _known: dict[bytes, tuple[Floats, Floats]] = field(default_factory=dict, repr=False)
 
     def terms(self, taken: Ints) -> tuple[float, float]:
         """What picks, by their places in the pool, cost and cover."""
         cost = course(self.sums[taken], self.lies[taken]).cost
         return cost, float(self.classes[taken].max(axis=0).sum(dtype=np.float64))
+
+    def beside(self, taken: Ints) -> tuple[Floats, Floats]:
+        """Costs and coverages with each block beside those taken; the latest are remembered."""
+        key = taken.tobytes()
+        if key not in self._known:
+            if len(self._known) == LATEST:
+                del self._known[next(iter(self._known))]
+            self._known[key] = self.costs(taken), self.covers(taken)
+        return self._known[key]
 
     def covers(self, taken: Ints) -> Floats:
         """Coverage with each block of the pool beside those taken."""
