@@ -115,8 +115,20 @@ def cheapest(day: Day, known: Periods, picks: int) -> Ints:
     chosen, end = [], count
     for pick in reversed(range(picks)):
         start = int(cuts[pick, end])
-        rows = _rows(day, known, start, end - 1)
-        sums = prefixes(day.vectors[rows], known.means)
-        chosen.append(int(rows[np.argmin(sums[:, end] - sums[:, start])]))
+        chosen.append(_representative(day, known, start, end))
         end = start
     return np.array(chosen[::-1], np.int64)
+
+
+def _representative(day: Day, known: Periods, start: int, end: int) -> int:
+    """The block within a run that stands for it at least cost.
+
+    One period's blocks at a time: a run may hold most of a week.
+    """
+    best, found = np.inf, -1
+    for period in range(start, end):
+        rows = _rows(day, known, period, period)
+        costs = prefixes(day.vectors[rows], known.means[start:end])[:, -1]
+        if len(rows) and costs.min() < best:
+            best, found = float(costs.min()), int(rows[np.argmin(costs)])
+    return found
