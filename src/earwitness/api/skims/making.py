@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from earwitness import __version__
+from earwitness.api.skims.archived import kept_archive
 from earwitness.api.skims.asked import DIALLED, MANUAL, Asked
 from earwitness.api.skims.speaking import Spoken
 from earwitness.data import Course, Estimate, Pick, Recording, Skim, Skimmed
 from earwitness.errors import UsageError
 from earwitness.formats.times import read_times
 from earwitness.models.blocks import Blocks
+from earwitness.models.cached import Cache
 from earwitness.stats.skims.curve import area, z_correlation
 from earwitness.stats.skims.day import Day, Ints, heard
 from earwitness.stats.skims.measures import Measured, calibration_sd, calibration_tc
@@ -32,7 +34,7 @@ class Maker:
     """Makes all skims of a recording; what does not depend on method and z is done once.
 
     ``spoken`` are the blocks in which somebody speaks, if that matters; ``sound`` is a name for
-    what is heard in the recording.
+    what is heard in the recording. With a ``cache``, what does not depend on z is kept there.
     """
 
     recording: Recording
@@ -40,6 +42,7 @@ class Maker:
     asked: Asked
     sound: str
     spoken: Spoken | None = None
+    cache: Cache | None = None
 
     def skims(self) -> Iterator[Skimmed]:
         """All that were asked for."""
@@ -95,7 +98,9 @@ class Maker:
 
     @cached_property
     def _picker(self) -> Picker:
-        return Picker(self._day, self.asked.plan)
+        if self.cache is None:
+            return Picker(self._day, self.asked.plan)
+        return Picker(self._day, self.asked.plan, partial(kept_archive, cache=self.cache))
 
     def _manual(self) -> tuple[tuple[Pick, ...], dict[str, float], tuple[str, ...]]:
         assert self.asked.times is not None

@@ -108,7 +108,7 @@ class _Run:
         if listens:
             told = shares.part(1, 2)
             spoken = spoken_in(real, blocks, self.cache, asked.speech_model, told)
-        maker = Maker(real, blocks, asked, sound, spoken)
+        maker = Maker(real, blocks, asked, sound, spoken, self.cache)
         made = tuple(maker.skims())
         self.skims += made
         for name, found in maker.baselines().items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -28,14 +29,16 @@ BASELINES = {"downsampling": downsampled, "random": drawn}
 class Picker:
     """Skims of one day for any method and any z."""
 
-    def __init__(self, day: Day, plan: Plan) -> None:
-        self.day, self.plan = day, plan
+    def __init__(
+        self, day: Day, plan: Plan, make: Callable[[Day, Plan], Archive] = archive_of
+    ) -> None:
+        self.day, self.plan, self.make = day, plan, make
         self.count = min(plan.picks, int(day.allowed.sum()))
 
     @cached_property
     def archive(self) -> Archive:
         """Skims of our method."""
-        return archive_of(self.day, self.plan)
+        return self.make(self.day, self.plan)
 
     @cached_property
     def events(self) -> Events:
