@@ -46,11 +46,23 @@ class Codes:
     def pooled(self, portion: Bytes) -> tuple[Floats, Floats]:
         """Mean and most of every code, a row a block."""
         there = whole_patches(portion)
-        flat = unit(self.whitened(portion).reshape(there.size, len(self.middle)))
-        codes = np.maximum(flat @ self.directions.T - THRESHOLD, 0)
-        codes = codes.reshape(*there.shape, len(self.directions)) * there[:, :, None]
-        counts = np.maximum(1, there.sum(axis=1)).astype(np.float32)
-        return codes.sum(axis=1) / counts[:, None], codes.max(axis=1)
+        flat = self.whitened(portion).reshape(there.size, -1) if there.all() else None
+        patches = self._some(portion, there) if flat is None else flat
+        codes = np.maximum(unit(patches) @ self.directions.T - THRESHOLD, 0)
+        counts = there.sum(axis=1)
+        known, firsts = counts > 0, np.cumsum(counts) - counts
+        means, most = (np.zeros((len(there), codes.shape[1]), np.float32) for _ in range(2))
+        if known.any():
+            means[known] = np.add.reduceat(codes, firsts[known], axis=0)
+            most[known] = np.maximum.reduceat(codes, firsts[known], axis=0)
+        return means / np.maximum(1, counts).astype(np.float32)[:, None], most
+
+    def _some(self, portion: Bytes, there: NDArray[np.bool_]) -> Floats:
+        """Only patches that are there, in their dimensions, a row each."""
+        halves, size = _halves(portion), len(self.middle)
+        first, second = (part[there].astype(np.float32) for part in (halves[:, :-1], halves[:, 1:]))
+        found = first @ self.ways[:, :size] + second @ self.ways[:, size:] - self.middle
+        return np.asarray(found, np.float32)
 
     def whitened(self, portion: Bytes) -> Floats:
         """Every patch in its dimensions: block × patch × dimension.
