@@ -1,0 +1,81 @@
+"""Workbooks for tests: the original layout with all its quirks, zips that were changed."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import openpyxl
+
+HEAD = (
+    "No.",
+    "Record ID",
+    "Caption",
+    "text",
+    "Precision",
+    "Recall",
+    "Fluency",
+    "Conciseness",
+    "Irrelevance",
+    "synthesized?",
+    "Comments",
+)
+GOOD = (4, 3.5, -0.1, 0, 0)
+Table = Sequence[Sequence[Any]]
+
+
+def clip(
+    number: int, *scores: Sequence[Any], record: str = "", said: Any = None
+) -> list[tuple[Any, ...]]:
+    """Rows of one clip: number and id stand in the first only, as merged cells have it."""
+    record = record or f"rec{number:02}"
+    return [
+        (number, record, "AB"[n], f"{record}: caption {n}", *own, said, None)
+        if n == 0
+        else (None, None, "AB"[n], f"{record}: caption {n}", *own, None, None)
+        for n, own in enumerate(scores)
+    ]
+
+
+def book(assessment: Table, **others: Table) -> bytes:
+    """A workbook with a sheet of examples and one of assessments, and others."""
+    made = openpyxl.Workbook()
+    made.active.title = "Example"
+    made.active.append(HEAD)
+    made.active.append((1, "demo", "A", "An example.", 5, 5, 0, 0, 0, "no", None))
+    for name, rows in {"Assessment": assessment, **others}.items():
+        sheet = made.create_sheet(name)
+        for row in rows:
+            sheet.append(list(row))
+    return saved(made)
+
+
+def saved(made: Any) -> bytes:
+    held = io.BytesIO()
+    made.save(held)
+    return held.getvalue()
+
+
+def repacked(data: bytes, change: Callable[[str, bytes], bytes], **more: bytes) -> bytes:
+    """The same zip with parts changed, and some added."""
+    held = io.BytesIO()
+    with ZipFile(io.BytesIO(data)) as old, ZipFile(held, "w", ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, change(name, old.read(name)))
+        for name, part in more.items():
+            new.writestr(name, part)
+    return held.getvalue()
+
+
+def merged(data: bytes, sheet: int, *ranges: str) -> bytes:
+    """With merges in the sheet of this number, without cells being made for them."""
+    told = "".join(f'<mergeCell ref="{one}"/>' for one in ranges)
+    part = f'<mergeCells count="{len(ranges)}">{told}</mergeCells>'.encode()
+
+    def change(name: str, text: bytes) -> bytes:
+        whole = name == f"xl/worksheets/sheet{sheet}.xml"
+        return text.replace(b"</sheetData>", b"</sheetData>" + part) if whole else text
+
+    return repacked(data, change)
