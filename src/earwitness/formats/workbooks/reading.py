@@ -49,9 +49,8 @@ def read_workbook(
     blocks = assessed(others, reading.rubric)
     if not blocks:
         names = ", ".join(f'"{one.name}"' for one in others)
-        told = (
-            f"no sheet has columns for {', '.join(one.shown for one in reading.rubric.dimensions)}"
-        )
+        asked = ", ".join(one.shown for one in reading.rubric.dimensions)
+        told = f"no sheet has columns for {asked}"
         reading.problems.append(Problem(name, 0, "", told, f"sheets: {names}"))
     rows = [row for block in blocks for row in reading.block(block)]
     kept = list(_once(rows, reading))

@@ -58,7 +58,7 @@ class Reading:
         if not caption and all(map(is_blank, scores)):
             self._pass_over(block, row)
             return None
-        if not caption or computed(self._cell(block, row, block.caption)):
+        if not caption:
             fault = Fault("", "there is no caption", "put the caption back")
             self._tell(block, row, block.caption, fault)
             return None
