@@ -86,6 +86,15 @@ def test_totals_are_never_clipped() -> None:
     assert (scale.low, scale.high) == (-5, 5)
 
 
+def test_steps_of_totals_follow_from_those_of_dimensions() -> None:
+    scale = thumbs().scales[TOTAL]
+    assert scale.step == 0.05  # (P + R)/2 in tenths
+    assert all(scale.allows(value) for value in (-5, 1.35, 3.65, 5))
+    bent = replace(thumbs(), total="precision*recall + fluency")
+    assert bent.total_step == 0
+    assert (bent.scales[TOTAL].low, bent.scales[TOTAL].high) == (-1, 25)
+
+
 def test_ratings_leave_out_what_is_blank() -> None:
     found = ratings(thumbs(), [judged(7, 4, 3, -0.1, 0, None)])
     assert {one.scale: one.value for one in found} == {

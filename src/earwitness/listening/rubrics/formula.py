@@ -67,6 +67,11 @@ class Formula:
         """Dimensions that it speaks of."""
         return frozenset(_names(self.whole))
 
+    @property
+    def linear(self) -> bool:
+        """Whether no dimension is multiplied with, or divided by, another."""
+        return _linear(self.whole)
+
     def value(self, values: Mapping[str, float]) -> float:
         """What it comes to."""
         return _value(self.whole, values)
@@ -165,6 +170,14 @@ def _names(part: Part) -> Iterator[str]:
         case Operation(_, left, right):
             yield from _names(left)
             yield from _names(right)
+
+
+def _linear(part: Part) -> bool:
+    if not isinstance(part, Operation):
+        return True
+    named = [bool([*_names(one)]) for one in (part.left, part.right)]
+    bent = (part.sign == "*" and all(named)) or (part.sign == "/" and named[1])
+    return not bent and _linear(part.left) and _linear(part.right)
 
 
 def _value(part: Part, values: Mapping[str, float]) -> float:

@@ -17,6 +17,7 @@ Role = Literal["score", "penalty"]
 ROLES = get_args(Role)
 TOTAL = "total"  # the scale that the formula gives
 NEAR = 1e-6  # of a step
+FINEST = 1e-6  # steps of totals are multiples of this
 DIGITS = 9  # to which sums of tenths are rounded
 NAME = re.compile(r"[^\W\d]\w*")
 
@@ -133,8 +134,24 @@ class Rubric:
     def scales(self) -> dict[str, Scale]:
         """Scales of ratings: the dimensions, and the total between the ends that it can have."""
         low, high = (round(end, DIGITS) for end in self.formula.bounds(self._ranges))
-        whole = Scale(TOTAL, high, low, (high - low) or 1.0, slider=True)
+        whole = Scale(TOTAL, high, low, self.total_step or (high - low), slider=True)
         return {**{one.name: one.scale for one in self.dimensions}, TOTAL: whole}
+
+    @property
+    def total_step(self) -> float:
+        """The step between totals, or 0 where a formula that is not linear has none.
+
+        >>> from earwitness.listening.rubrics import thumbs
+        >>> thumbs().total_step
+        0.05
+        """
+        if not self.formula.linear:
+            return 0.0
+        lows = {one.name: one.low for one in self.dimensions}
+        moved = [{**lows, one.name: one.low + one.step} for one in self.dimensions]
+        base = self.formula.value(lows)
+        steps = [round(abs(self.formula.value(one) - base) / FINEST) for one in moved]
+        return round(math.gcd(*steps) * FINEST, DIGITS)
 
     @property
     def _ranges(self) -> dict[str, tuple[float, float]]:

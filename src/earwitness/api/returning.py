@@ -1,0 +1,191 @@
+"""Workbooks that raters sent back, as ratings: ``study import-xlsx``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from earwitness.data import Input, Key, Rating
+from earwitness.errors import InputError, Problem, UsageError
+from earwitness.formats.workbooks import Finding, JudgedRow, Returned, read_workbooks
+from earwitness.formats.workbooks.keys import Caption, read_key
+from earwitness.listening.rubrics import TOTAL, Blank, Judged, Rubric, ratings, rubric
+from earwitness.listening.rubrics.totals import check_blanks
+
+Place = str | PathLike[str]
+IMPORTED = "imported"
+COLUMNS = ("item", "system", "listener", "scale", "value")
+
+
+@dataclass(frozen=True)
+class JudgedBy:
+    """A row, who judged it, and whose caption it is."""
+
+    rater: str
+    system: str
+    row: JudgedRow
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Ratings on every dimension and on the total, the rows behind them, and what was odd."""
+
+    ratings: list[Rating]
+    rows: list[JudgedBy]
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+    inputs: tuple[Input, ...]
+    rubric: Rubric
+
+    def judged(self) -> list[Judged]:
+        """Rows as totals and means take them."""
+        return [_judged(one) for one in self.rows]
+
+
+def study_import_xlsx(
+    files: Sequence[Place],
+    *,
+    rubric_name: str = "thumbs",
+    blank: Blank = "drop",
+    key: Place | None = None,
+) -> Imported:
+    """Ratings of returned workbooks, all or nothing; faults of all files are told at once.
+
+    ``key`` names the table that says whose every caption is; without it the system is the hash of
+    the caption. A file that comes twice, or in both flavours, counts once.
+    """
+    if not files:
+        raise UsageError("name the workbooks that came back")
+    known = rubric(rubric_name)
+    check_blanks(known, [], blank)
+    systems = None if key is None else read_key(key)
+    returned = read_workbooks(files, known)
+    problems = list(_other_studies(returned))
+    rows = [
+        JudgedBy(rater, _system(row, systems, problems), row)
+        for rater, row in _joined(returned, problems)
+    ]
+    if blank == "refuse":
+        problems += [problem for one in rows for problem in _blanks(one.row)]
+    if problems:
+        raise InputError(problems, done=IMPORTED)
+    return Imported(
+        ratings(known, [_judged(one) for one in rows], blank),
+        rows,
+        tuple(_told_once(returned)),
+        tuple(_notes(rows, systems, known, blank)),
+        tuple(dict.fromkeys(one.input for one in returned)),
+        known,
+    )
+
+
+def import_records(found: Imported) -> Iterator[dict[str, Any]]:
+    """Ratings as rows of a table that ``study analyse`` reads."""
+    for one in found.ratings:
+        values = (one.key.item, one.key.system, one.listener, one.scale, one.value)
+        yield dict(zip(COLUMNS, values, strict=True))
+
+
+def comment_records(found: Imported) -> Iterator[dict[str, Any]]:
+    """What raters wrote beside the numbers, with the words of captions."""
+    for one in found.rows:
+        row = one.row
+        yield {
+            "item": row.record,
+            "system": one.system,
+            "listener": one.rater,
+            "dataset": row.dataset,
+            "caption": row.caption,
+            "synthesised": row.synthesised,
+            "comment": row.comment,
+        }
+
+
+def _judged(one: JudgedBy) -> Judged:
+    return Judged(Key(one.row.record, one.system), one.rater, one.row.values)
+
+
+def _other_studies(returned: Sequence[Returned]) -> Iterator[Problem]:
+    studies = [one for one in returned if one.study]
+    for one in studies:
+        if one.study != (first := studies[0]).study:
+            told = f'is of the study "{one.study}", {first.input.name} of "{first.study}"'
+            yield Problem(one.input.name, 0, "", told, "import one study at a time")
+
+
+def _joined(
+    returned: Sequence[Returned], problems: list[Problem]
+) -> Iterator[tuple[str, JudgedRow]]:
+    """Rows of every rater, each once; of two that differ one must be empty."""
+    found: dict[tuple[str, Caption], JudgedRow] = {}
+    for book in returned:
+        for row in book.rows:
+            before = found.setdefault((book.rater, row.key), row)
+            if _filled(row) and not _filled(before):
+                found[book.rater, row.key] = row
+            elif _filled(row) and row.values != before.values:
+                problems.append(_torn(book.rater, row, before))
+    for (rater, _), row in found.items():
+        yield rater, row
+
+
+def _filled(row: JudgedRow) -> bool:
+    return any(value is not None for value in row.values.values())
+
+
+def _torn(rater: str, row: JudgedRow, before: JudgedRow) -> Problem:
+    told = f"{rater} gave other numbers in {before.place}"
+    return _problem(row, row.place.cell, told, "leave out one of the two files")
+
+
+def _system(row: JudgedRow, systems: Mapping[Caption, str] | None, wrong: list[Problem]) -> str:
+    if systems is None:
+        return row.key[1]
+    if row.key not in systems:
+        told = f'the key has no such caption of "{row.record}"'
+        wrong.append(_problem(row, row.place.cell, told, "is it the key of this study?"))
+    return systems.get(row.key, "")
+
+
+def _blanks(row: JudgedRow) -> Iterator[Problem]:
+    for name, value in row.values.items():
+        if value is None:
+            yield _problem(row, row.cells[name], f"{name} is blank", "fill it in, or say --blank")
+
+
+def _problem(row: JudgedRow, cell: str, message: str, remedy: str) -> Problem:
+    number = int(re.sub(r"\D", "", cell))
+    return Problem(row.place.source, number, f"{row.place.sheet}!{cell}", message, remedy)
+
+
+def _told_once(returned: Sequence[Returned]) -> Iterator[Finding]:
+    """Findings; what is wrong with the captions of all raters is told of the first."""
+    seen: set[object] = set()
+    for finding in (one for book in returned for one in book.findings):
+        words = re.sub(r" \(\w+\)$", "", finding.message)
+        mark = words if finding.kind == "duplicate" else finding
+        if mark not in seen:
+            seen.add(mark)
+            yield finding
+
+
+def _notes(
+    rows: Sequence[JudgedBy], systems: Mapping[Caption, str] | None, known: Rubric, blank: Blank
+) -> Iterator[str]:
+    if systems is None:
+        yield "no key was named: the system of every rating is the hash of its caption"
+    else:
+        held = dict.fromkeys(dict.fromkeys(one.rater for one in rows), 0)
+        for one in rows:
+            held[one.rater] += 1
+        for rater, count in held.items():
+            if count < len(systems):
+                yield f"{rater} has {count:,} of the {len(systems):,} captions of the key"
+    left = sum(any(one.row.values[name] is None for name in known.names) for one in rows)
+    if left:
+        meant = {"drop": f"these raters are left out of the {TOTAL} of these captions only",
+                 "zero": "a blank penalty counts as 0 in totals"}  # fmt: skip
+        yield f"{left:,} of {len(rows):,} rows have blanks: {meant[blank]}"

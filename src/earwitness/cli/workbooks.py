@@ -1,0 +1,111 @@
+"""``earwitness study import-xlsx``: workbooks that raters sent back."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import click
+
+from earwitness.api.returning import (
+    COLUMNS,
+    Imported,
+    comment_records,
+    import_records,
+    study_import_xlsx,
+)
+from earwitness.cli.target import check_results
+from earwitness.formats.whole import WholeFile
+from earwitness.listening.rubrics import BLANKS, RUBRICS, TOTAL, Blank, Rubric
+
+FILE = click.Path(path_type=Path)
+
+
+@click.command("import-xlsx")
+@click.argument("files", nargs=-1, required=True, type=FILE)
+@click.option("-o", "--output", type=FILE, help="Write ratings here, not to stdout.")
+@click.option(
+    "--key",
+    type=FILE,
+    help="Whose every caption is: a table with item, caption (or hash) and system.",
+)
+@click.option(
+    "--blank",
+    type=click.Choice(BLANKS),
+    default=BLANKS[0],
+    show_default=True,
+    help="Leave a rater with a blank out of that total, take a blank penalty for 0, or refuse.",
+)
+@click.option(
+    "--rubric",
+    "rubric_name",
+    type=click.Choice(list(RUBRICS)),
+    default="thumbs",
+    show_default=True,
+    help="What captions were judged by.",
+)
+@click.option("--comments", type=FILE, help="Also write comments here, as JSON lines.")
+def import_xlsx(
+    files: tuple[Path, ...],
+    output: Path | None,
+    key: Path | None,
+    blank: Blank,
+    rubric_name: str,
+    comments: Path | None,
+) -> None:
+    """Make a table of ratings of FILES, workbooks that raters sent back.
+
+    They are those that this program writes, or have the original layout of such studies. Every
+    dimension is a scale, and so is the total of every rater. All faults of all files are told at
+    once, by sheet and cell; then nothing is written. The same file twice changes nothing.
+
+    \b
+    earwitness study import-xlsx returned/*.xlsx --key key.csv -o ratings.csv
+    earwitness study analyse ratings.csv
+    """
+    check_results([*map(str, files), None if key is None else str(key)], [output, comments])
+    targets = [None if one is None else WholeFile(one) for one in (output, comments)]
+    found = study_import_xlsx(files, rubric_name=rubric_name, blank=blank, key=key)
+    for told in (*found.findings, *found.notes):
+        click.echo(f"note: {told}", err=True)
+    ratings, remarks = targets
+    if ratings is None:
+        _write(sys.stdout, found)
+    else:
+        with ratings as file:
+            _write(file, found)
+    if remarks is not None:
+        with remarks as file:
+            file.writelines(
+                json.dumps(one, ensure_ascii=False) + "\n" for one in comment_records(found)
+            )
+    for line in _summary(found, output, comments):
+        click.echo(line, err=True)
+
+
+def _write(file: IO[str], found: Imported) -> None:
+    writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(import_records(found))
+
+
+def _summary(found: Imported, output: Path | None, comments: Path | None) -> Iterator[str]:
+    raters = {one.rater for one in found.rows}
+    clips = {one.row.record for one in found.rows}
+    yield f"{len(found.rows):,} rows of {len(raters):,} raters on {len(clips):,} clips"
+    for path in (output, comments):
+        if path is not None:
+            yield f"wrote {path}"
+    if output is not None:
+        yield f"next: earwitness study analyse {output} {' '.join(_scales(found.rubric))}"
+
+
+def _scales(rubric: Rubric) -> Iterator[str]:
+    """How far scales go; a total without steps is left to its votes."""
+    for name, scale in rubric.scales.items():
+        if name != TOTAL or rubric.total_step:
+            yield f"--scale {name}={scale.low:g}:{scale.high:g}:{scale.step:g}"
