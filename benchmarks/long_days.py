@@ -16,12 +16,34 @@ from earwitness.audio.mpeg import layout_of, walked
 from earwitness.soundscapes import Mixer
 
 RATE = 32_000
+DAY = 24
 HOURS = (("village", 7), ("city", 17), ("forest", 5))  # timetables, and an hour of each
 PIECE = 30  # seconds that are made at a time
 
 
+def long_days(folder: Path, hours: int) -> list[Path]:
+    """A recording of so many hours, made if it is not there: one file, or one for each day.
+
+    Files of the same sound differ in a tag at their end, or their features would be kept once.
+    """
+    days = hours // DAY
+    if hours % DAY or days < 2:
+        return [long_day(folder, hours)]
+    content, beside = long_day(folder, DAY), folder / f"{hours}h"
+    beside.mkdir(exist_ok=True)
+    paths = [beside / f"site_202606{number + 1:02}_000000.mp3" for number in range(days)]
+    for number, path in enumerate(paths):
+        if not path.exists():
+            part = path.with_suffix(".part")
+            shutil.copyfile(content, part)
+            with part.open("ab") as file:
+                file.write(b"TAG" + f"day {number + 1}".encode().ljust(125, b"\0"))
+            part.replace(path)
+    return paths
+
+
 def long_day(folder: Path, hours: int) -> Path:
-    """A recording of so many hours; made if it is not there."""
+    """One file of so many hours; made if it is not there."""
     path = folder / f"{hours}h_20260601_000000.mp3"
     if path.exists():
         return path

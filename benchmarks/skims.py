@@ -26,7 +26,7 @@ import librosa
 import numpy as np
 
 from earwitness.audio.logmel import BANDS, HIGHEST, LOWEST, PER_SECOND, Floats, kernel, log_mel
-from long_days import long_day  # type: ignore[import-not-found] # beside this file
+from long_days import long_days  # type: ignore[import-not-found] # beside this file
 
 RATES = (16_000, 32_000, 44_100, 48_000)
 SECONDS = 10
@@ -39,9 +39,10 @@ LINEAR = 1.25  # time of an hour in the longest recording beside that in the sho
 USUAL = Path.home() / ".cache" / "earwitness-benchmarks"
 DECODE = """
 import sys, soundfile
-with soundfile.SoundFile(sys.argv[1]) as file:
-    while len(file.read(10 * file.samplerate, dtype="float32")):
-        pass
+for path in sys.argv[1:]:
+    with soundfile.SoundFile(path) as file:
+        while len(file.read(10 * file.samplerate, dtype="float32")):
+            pass
 """
 
 
@@ -134,10 +135,11 @@ def told(name: str, one: Took, rest: str = "") -> None:
 
 def skims(folder: Path, hours: int) -> Took:
     """All of one recording; what its first skim took."""
-    path, work = long_day(folder, hours), folder / "work"
+    paths, work = long_days(folder, hours), folder / "work"
+    path = paths[0] if len(paths) == 1 else paths[0].parent
     shutil.rmtree(work, ignore_errors=True)
     common = ["-m", "earwitness", "skim", str(path), "--cache", str(work / "cache"), "--quiet"]
-    decoded = took(["-c", DECODE, str(path)])
+    decoded = took(["-c", DECODE, *map(str, paths)])
     told(f"{hours} h decoded by soundfile", decoded)
 
     def skimmed(name: str, *more: str) -> Took:
