@@ -24,31 +24,12 @@ from earwitness.formats.workbooks import (
 )
 from earwitness.listening.rubrics import Dimension, Rubric, thumbs
 from earwitness.listening.wordings import LANGUAGES
+from resaved import CLIPS, NUMBERS, SENT, filled, recorded, said
 from workbooks import saved
-
-CLIPS = (
-    Clip("park #1", ("Birds sing.", "=1+1 birds"), "park 1.wav"),
-    Clip("street", ("+ cars", "- trams", "@ noon"), "street.wav"),
-    Clip("rain", ("Rain falls\nand falls.",)),
-)
-SENT = Sent("pilot", "P1", CLIPS)
-NUMBERS = [(4, 3.5, -0.1, 0, 0), (2, 2, 0, -0.5, -2), (5, 5, 0, 0, 0), (1, 1.1, -2, -1, -0.3),
-           (3, 3, None, 0, 0), (4.5, "4,5", "−.1", " 0 ", "n/a")]  # fmt: skip
 
 
 def loaded(data: bytes) -> Any:
     return openpyxl.load_workbook(io.BytesIO(data))
-
-
-def filled(data: bytes) -> Any:
-    """A workbook as a rater fills it in."""
-    book = loaded(data)
-    sheet = book["Assessment"]
-    for row, numbers in enumerate(NUMBERS, 2):
-        for column, value in enumerate(numbers, 5):
-            sheet.cell(row, column).value = value
-    sheet["J2"], sheet["J4"], sheet["K3"] = "yes", "no", "-0.1 would be harsh"
-    return book
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -66,6 +47,15 @@ def test_what_was_filled_in_comes_back(language: str) -> None:
     assert [row.synthesised for row in found.rows] == [True, True, False, False, False, None]
     assert found.rows[1].comment == "-0.1 would be harsh"
     assert [one.kind for one in found.findings] == ["blank", "blank"]
+
+
+def test_what_libreoffice_saved_again_says_the_same() -> None:
+    found = read_workbook(recorded(), name="resaved.xlsx")
+    sent = read_workbook(saved(filled(workbook(SENT, links="clips"))), name="sent.xlsx")
+    assert said(found) == said(sent)
+    assert (found.rater, found.study) == ("P1", "pilot")
+    with ZipFile(io.BytesIO(recorded())) as parts:
+        assert b"LibreOffice" in parts.read("docProps/app.xml")
 
 
 def test_rows_in_another_order_come_back_the_same() -> None:
