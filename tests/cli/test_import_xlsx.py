@@ -134,8 +134,19 @@ def test_an_empty_flavour_beside_a_filled_one_does_no_harm(
     [empty] = write_workbooks(tmp_path / "e", [Sent("pilot", "P1", CLIPS)])
     alone = study_import_xlsx([returned[0]]).ratings
     for files in ([empty, returned[0]], [returned[0], empty]):
-        both = study_import_xlsx(files).ratings
-        assert sorted(both, key=repr) == sorted(alone, key=repr)
+        both = study_import_xlsx(files)
+        assert sorted(both.ratings, key=repr) == sorted(alone, key=repr)
+        assert not both.findings
+
+
+def test_a_workbook_that_nobody_filled_in_is_told_in_one_sentence(
+    returned: list[Path], tmp_path: Path
+) -> None:
+    [empty] = write_workbooks(tmp_path / "e", [Sent("pilot", "P9", CLIPS)])
+    found = study_import_xlsx([empty, returned[0]])
+    assert [one.message for one in found.findings] == ["nothing was filled in in 12 of 12 rows"]
+    assert "P9" not in {one.listener for one in found.ratings}
+    assert "12 of 24 rows have blanks" in found.notes[-1]
 
 
 def test_faults_are_listed_and_nothing_is_written(returned: list[Path], tmp_path: Path) -> None:

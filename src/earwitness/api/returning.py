@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -12,11 +12,14 @@ from earwitness.data import Input, Key, Rating
 from earwitness.errors import InputError, Problem, UsageError
 from earwitness.formats.workbooks import Finding, JudgedRow, Returned, read_workbooks
 from earwitness.formats.workbooks.keys import Caption, read_key
+from earwitness.formats.workbooks.returned import Place
 from earwitness.listening.rubrics import TOTAL, Blank, Judged, Rubric, ratings, rubric
 from earwitness.listening.rubrics.totals import check_blanks
 
-Place = str | PathLike[str]
+FileName = str | PathLike[str]
 IMPORTED = "imported"
+BLANK = ("blank", "unrated")  # findings about cells that are empty
+LISTED = 5  # empty rows of a file that are told one by one
 COLUMNS = ("item", "system", "listener", "scale", "value")
 
 
@@ -46,11 +49,11 @@ class Imported:
 
 
 def study_import_xlsx(
-    files: Sequence[Place],
+    files: Sequence[FileName],
     *,
     rubric_name: str = "thumbs",
     blank: Blank = "drop",
-    key: Place | None = None,
+    key: FileName | None = None,
 ) -> Imported:
     """Ratings of returned workbooks, all or nothing; faults of all files are told at once.
 
@@ -75,7 +78,7 @@ def study_import_xlsx(
     return Imported(
         ratings(known, [_judged(one) for one in rows], blank),
         rows,
-        tuple(_told_once(returned)),
+        tuple(_told_once(returned, rows)),
         tuple(_notes(rows, systems, known, blank)),
         tuple(dict.fromkeys(one.input for one in returned)),
         known,
@@ -161,15 +164,27 @@ def _problem(row: JudgedRow, cell: str, message: str, remedy: str) -> Problem:
     return Problem(row.place.source, number, f"{row.place.sheet}!{cell}", message, remedy)
 
 
-def _told_once(returned: Sequence[Returned]) -> Iterator[Finding]:
-    """Findings; what is wrong with the captions of all raters is told of the first."""
+def _told_once(returned: Sequence[Returned], rows: Sequence[JudgedBy]) -> Iterator[Finding]:
+    """Findings; what is wrong with the captions of all raters is told of the first.
+
+    Blanks count in rows that do; many rows of a file that are empty are told in one sentence.
+    """
+    counted = {replace(one.row.place, cell=cell) for one in rows for cell in one.row.cells.values()}
     seen: set[object] = set()
-    for finding in (one for book in returned for one in book.findings):
-        words = re.sub(r" \(\w+\)$", "", finding.message)
-        mark = words if finding.kind == "duplicate" else finding
-        if mark not in seen:
-            seen.add(mark)
-            yield finding
+    for book in returned:
+        blank = [f for f in book.findings if f.kind in BLANK and f.place in counted]
+        empty = [f for f in blank if f.kind == "unrated"]
+        others = [f for f in book.findings if f.kind not in BLANK]
+        if len(empty) > LISTED:
+            blank = [f for f in blank if f.kind != "unrated"]
+            told = f"nothing was filled in in {len(empty):,} of {len(book.rows):,} rows"
+            others.append(Finding("unrated", Place(book.input.name, "", ""), told))
+        for finding in (*others, *blank):
+            words = re.sub(r" \(\w+\)$", "", finding.message)
+            mark = words if finding.kind == "duplicate" else finding
+            if mark not in seen:
+                seen.add(mark)
+                yield finding
 
 
 def _notes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from earwitness.listening.rubrics import Dimension, Rubric, Worked
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 WIDTHS = {"number": 6, "record": 18, "label": 9, "text": 60, "synthesised": 14, "comment": 40}
 USUAL = 13  # of columns for numbers
+LINE, HIGHEST = 15.0, 400.0  # points of a line, and of the highest row
 TITLE, MESSAGE = 32, 255  # characters that a spreadsheet shows beside a cell
 ALLOWED = {"format_columns": True, "format_rows": True}
 LOOK = {"valign": "top", "text_wrap": True, "border": 1, "border_color": "#B0B0B0"}
@@ -41,9 +43,8 @@ class Table:
         bold = self._book.add_format({"bold": True})
         sheet.write_string(0, 0, self._rubric.title or self._rubric.name, bold)
         sheet.write_string(1, 0, self._words["told"])
-        heads = {1: "dimension", 2: "numbers", 3: "meaning"}
-        for column, name in heads.items():
-            sheet.write_string(3, column, self._words[name], self._head)
+        sheet.merge_range(3, 1, 3, 2, self._words["dimension"], self._head)
+        sheet.write_string(3, 3, self._words["meaning"], self._head)
         for row, one in enumerate(self._rubric.dimensions, 4):
             self._explain(sheet, row, one)
         below = 5 + len(self._rubric.dimensions)
@@ -82,11 +83,15 @@ class Table:
 
     def _explain(self, sheet: Any, row: int, one: Dimension) -> None:
         told = [f"{self._words.number(anchor.value)}: {anchor.text}" for anchor in one.anchors]
-        sheet.write_string(row, 1, one.shown, self._text)
-        sheet.write_string(row, 2, self._words.of("range", one), self._text)
-        sheet.write_string(row, 3, "\n".join([one.help, *told]), self._text)
+        meaning = "\n".join([one.help, self._words.of("range", one), *told])
+        sheet.set_row(row, _height(meaning))
+        sheet.merge_range(row, 1, row, 2, one.shown, self._text)
+        sheet.write_string(row, 3, meaning, self._text)
 
     def _example(self, sheet: Any, row: int, number: int, example: Worked) -> None:
+        sheet.set_row(
+            row, max(_height(example.heard, "record"), _height(example.comment, "comment"))
+        )
         sheet.write_number(row, 0, number, self._text)
         said = {"record": example.heard, "text": example.caption, "comment": example.comment}
         for name, text in said.items():
@@ -118,6 +123,7 @@ class Table:
 
     def _caption(self, sheet: Any, row: int, place: int, record: str, caption: str) -> None:
         label = LETTERS[place] if place < len(LETTERS) else str(place + 1)
+        sheet.set_row(row, _height(caption))
         sheet.write_string(row, 2, label, self._text)
         sheet.write_string(row, 3, caption, self._text)
         for name in self._rubric.names:
@@ -139,3 +145,14 @@ class Table:
             "error_title": one.shown[:TITLE],
             "error_message": f"{self._words.of('wrong', one)} {penalty}".strip()[:MESSAGE],
         }
+
+
+def _height(text: str, column: str = "text") -> float:
+    """The height of a row in which a text fits; not every spreadsheet finds it by itself.
+
+    >>> _height("Wind."), _height("Wind.\\n" + "far " * 30)
+    (15.0, 60.0)
+    """
+    wide = WIDTHS[column] * 0.9  # letters are not all of one width
+    lines = sum(max(1, math.ceil(len(line) / wide)) for line in text.split("\n"))
+    return min(LINE * lines, HIGHEST)
