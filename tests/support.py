@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,11 @@ Sample = dict[str, Any]
 def many(small: int, full: int) -> int:
     """How often to do something."""
     return full if FULL else small
+
+
+def hear_ctrl_c() -> None:
+    """For children of tests: whoever runs these in the background has told them not to."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def columns(samples: Iterable[Mapping[str, Any]]) -> ChapterCases:

@@ -21,7 +21,7 @@ import pytest
 from earwitness.api import render, score
 from earwitness.cli import main
 from earwitness.report import FORMS
-from support import corpus, write_lines
+from support import corpus, hear_ctrl_c, write_lines
 
 
 def run(*arguments: str | int | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -257,11 +257,6 @@ def test_a_bar_with_rate_and_time_left_is_shown_on_a_terminal_only(tmp_path: Pat
     assert b"cases" in shown
 
 
-def _hear_ctrl_c() -> None:
-    """Whoever runs the tests in the background has told them not to."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 @pytest.mark.parametrize("pause", [0.0, 0.1, 0.3, 1.0])
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_ends_at_once_and_leaves_nothing(jobs: str, pause: float, tmp_path: Path) -> None:
@@ -273,7 +268,7 @@ def test_ctrl_c_ends_at_once_and_leaves_nothing(jobs: str, pause: float, tmp_pat
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
-        preexec_fn=_hear_ctrl_c,
+        preexec_fn=hear_ctrl_c,
     )
     assert process.stdin is not None
     line = json.dumps({"hypothesis": [1.0] * 50, "reference": [2.0] * 50, "duration": 60}) + "\n"

@@ -22,6 +22,7 @@ from earwitness.cli import skim as verb
 from earwitness.cli.group import group, main
 from earwitness.data import Skimming
 from earwitness.models.cached import PLACE
+from support import hear_ctrl_c
 
 RATE = 16_000
 SMALL = ["--picks", "4", "--block", "2", "--overlap", "0.5", "--period", "10"]
@@ -168,11 +169,6 @@ def test_who_stops_the_work_is_told_what_is_kept(
         assert f"{word}; {verb.STOPPED}" in capsys.readouterr().err
 
 
-def _hear_ctrl_c() -> None:
-    """Also where tests run in the background, whose children are deaf to it."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 def test_a_run_that_is_killed_leaves_nothing_half_written(day: Path, tmp_path: Path) -> None:
     """A signal while a long file is read: its name is not there, and no other is."""
     long = tmp_path / "in" / "long.wav"
@@ -183,7 +179,7 @@ def test_a_run_that_is_killed_leaves_nothing_half_written(day: Path, tmp_path: P
     command = [sys.executable, "-m", "earwitness", "skim", str(long), "-o", str(out)]
     main_end, side = pty.openpty()  # so that there is a bar, which tells that it reads
     command += ["--cache", str(tmp_path / "cache")]
-    with subprocess.Popen(command, stderr=side, preexec_fn=_hear_ctrl_c) as work:
+    with subprocess.Popen(command, stderr=side, preexec_fn=hear_ctrl_c) as work:
         os.close(side)
         seen = b""
         while b"real time" not in seen:
