@@ -17,7 +17,10 @@ from earwitness.data import Value
 from earwitness.formats.shapes import Entry
 from earwitness.formats.study import fields
 from earwitness.formats.study.fields import schema
-from earwitness.listening.kinds import KINDS, Kind, Scale
+from earwitness.listening.kinds import KINDS, Kind
+from earwitness.listening.kinds.rubric import RubricKind
+from earwitness.listening.rubrics import Dimension, thumbs
+from earwitness.listening.scale import Scale
 from earwitness.listening.screening import SCREENS, Screen
 from earwitness.listening.simulated import Person
 from earwitness.listening.wordings import LANGUAGES, Wording, wording
@@ -113,7 +116,9 @@ def kind_page(kind: type[Kind]) -> str:
         module.strip(),
         "\n".join(["| parameter | default | meaning |", "| :-- | :-- | :-- |", *parameters]),
     ]
-    parts += [_scale_table(scale) for scale in kind.scales]
+    parts += [_scale_table(scale) for scale in kind.fixed]
+    if issubclass(kind, RubricKind):
+        parts += [_dimension_table(*own) for own in zip(*map(_dimensions, LANGUAGES), strict=True)]
     orders = [f"- {' – '.join(order)}" for order in kind().scale_orders]
     if len(orders) > 1:
         parts += ["Orders of the scales, balanced over listeners and sessions:", "\n".join(orders)]
@@ -133,6 +138,21 @@ def _scale_table(scale: Scale) -> str:
     return "\n".join([*top, *rows])
 
 
+def _dimensions(language: str) -> tuple[Dimension, ...]:
+    return thumbs(language).dimensions
+
+
+def _dimension_table(*languages: Dimension) -> str:
+    """What the numbers of a dimension stand for, a column a language."""
+    values = dict.fromkeys(anchor.value for one in languages for anchor in one.anchors)
+    texts = [{anchor.value: anchor.text for anchor in one.anchors} for one in languages]
+    rows = [f"| {value:g} | {' | '.join(own[value] for own in texts)} |" for value in values]
+    heads = [f"{one.shown}: {one.help}" for one in languages]
+    told = f"`{languages[0].name}`, a {languages[0].role}: {languages[0].range}."
+    top = [f"| value | {' | '.join(heads)} |", f"| --: |{' :-- |' * len(languages)}"]
+    return f"{told}\n\n" + "\n".join([*top, *rows])
+
+
 def _labels(scale: Scale, words: list[Wording]) -> list[list[str]]:
     labels = [own.labels(scale.name) for own in words]
     if not scale.slider:
@@ -148,7 +168,14 @@ def _view_text(kind: type[Kind]) -> str:
     made = kind()
     rng = np.random.default_rng(0)
     trial = made.trials(["item"], ["x", "y"], 1, rng, "reference")[0][0]
-    view = made.view(trial, wording("en"), lambda _item, _system, place: f"s{place}", "reference")
+    captions = {"x": "Birds sing.", "y": "A bird sings."}
+    view = made.view(
+        trial,
+        wording("en"),
+        lambda _item, _system, place: f"s{place}",
+        "reference",
+        lambda _item, system: captions[system],
+    )
     shown = json.dumps(view, indent=1, ensure_ascii=False)
     answer = json.dumps(made.simulate(trial, Person(lambda *_: 0.8), rng))
     told = "What a renderer is given, and an answer to it:"
@@ -169,6 +196,9 @@ def study_page() -> str:
     parts = ["# The study file", NOTE, intro, _keys(fields.STUDY)]
     inner = {
         "blocks": fields.BLOCK,
+        "rubric": fields.RUBRIC,
+        "rubric.dimensions": fields.DIMENSION,
+        "rubric.examples": fields.EXAMPLE,
         "balance": fields.BALANCE,
         "forms": fields.FORMS,
         "forms.before, forms.after": fields.QUESTION,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from multiprocessing.queues import Queue
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
 
 from earwitness.api.taking import study_take
+from earwitness.listening.kinds import KINDS
 from studies import sound
 
 STUDY = """\
@@ -45,8 +46,23 @@ def sounds(folder: Path) -> Path:
 def study(folder: Path, kind: str, more: str = "") -> Path:
     """A study file of a kind."""
     path = folder / f"{kind}.yaml"
-    path.write_text(STUDY.format(kind=kind) + more)
+    text = STUDY.format(kind=kind) + more
+    path.write_text(about_captions(text, folder) if KINDS[kind].captioned else text)
     return path
+
+
+def about_captions(text: str, folder: Path, systems: Sequence[str] = ("C0", "C1")) -> str:
+    """A study file as one about captions, whose sounds are those of the first system."""
+    items = sorted(path.stem for path in (folder / systems[0]).glob("*.wav"))
+    rows = [
+        f"{item},{system},Texte {number} {place}."
+        for number, item in enumerate(items)
+        for place, system in enumerate(systems)
+    ]
+    (folder / "captions.csv").write_text("\n".join(["item,system,caption", *rows]) + "\n")
+    kept = [line for line in text.splitlines() if not line.startswith(("reference:", "feedback:"))]
+    made = "\n".join(kept).replace("{system}/{item}.wav", f"{systems[0]}/{{item}}.wav")
+    return f"{made}\ncaptions: captions.csv\n"
 
 
 class Anyone:

@@ -216,7 +216,7 @@ def test_every_kind_is_analysed_and_written_in_every_form(kind: str, tmp_path: P
     names = results_write(found, tmp_path / "results")
     assert {"report.html", "results.json", "tables.tex", "methods.txt"} <= set(names)
     kept = json.loads((tmp_path / "results" / "results.json").read_text())
-    assert [one["value"]["name"] for one in kept["scales"]] == list(KINDS[kind].results())
+    assert [one["value"]["name"] for one in kept["scales"]] == list(KINDS[kind]().results())
     if kind in ("ab", "abx", "preference"):
         assert len(found.scales[0].choices) == 3
         assert not found.scales[0].systems

@@ -319,7 +319,7 @@ def test_a_french_session_has_no_english_in_it(folder: Path, kind: str) -> None:
     typed = ["", "0", "1", "x", "30", "", "9", "2", "", "", ""]  # one more: the player fails
     path = french(folder, kind)
     first = take(path, [*typed, "R", "A", "", "99,5", "200", "x"], player)
-    second = take(path, ["1", "1", "R", "5", ""] * 200, player)
+    second = take(path, ["1", "1", "R", "5", "0", ""] * 200, player)
     assert (first.exit_code, second.exit_code) == (130, 0)
     shown = first.output + second.output
     for part in ("Veuillez", "n'a pas pu être lu", "Arrêt. Pages remplies : 2.", "terminé"):

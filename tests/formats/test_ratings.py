@@ -35,7 +35,7 @@ item,system,listener,SIG,BAK,OVRL
 a,C0,7,4,,3
 b,C0,7,5,1,2.5
 """
-P835_LIMITS = {scale.name: scale for scale in P835.scales}
+P835_LIMITS = {scale.name: scale for scale in P835().scales}
 STUDY = Known(["C0", "C1"], ["a", "b"], [1, 2], ["SIG", "BAK", "OVRL"])
 
 

@@ -29,7 +29,7 @@ def ratings(population: Population, seed: int = 0, **more: object) -> list[Ratin
 def test_expected_means_are_those_that_many_listeners_give(fatigue: float) -> None:
     items, systems = [f"i{n}" for n in range(6)], ("A", "B")
     world = World(Population(fatigue=fatigue), systems, tuple(range(3000)), seed=5)
-    [scale] = KINDS["acr"].scales
+    [scale] = KINDS["acr"]().scales
     votes = {name: list[float]() for name in systems}
     for _, person, rng in world.people(items):
         for system in systems:
@@ -106,4 +106,4 @@ def test_listeners_answer_every_kind(kind: str) -> None:
     found = study_simulate(with_digest(study), Population())
     given = ratings_of(found.design, dict(enumerate(found.answers, 1)), "simulated")
     assert {one.listener for one in given} == {1, 2, 3}
-    assert {one["scale"] for one in found.truth} <= {scale.name for scale in KINDS[kind].scales}
+    assert {one["scale"] for one in found.truth} <= {scale.name for scale in KINDS[kind]().scales}

@@ -17,9 +17,9 @@ from earwitness.listening.rubrics import (
     Dimension,
     Judged,
     Rubric,
+    defined,
     means,
     ratings,
-    rubric,
     thumbs,
     total,
 )
@@ -218,7 +218,7 @@ def test_dimensions_take_tenths_with_dust_and_nothing_between() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_has_help_anchors_and_worked_examples(language: str) -> None:
-    made = rubric("thumbs", language)
+    made = defined("thumbs", language)
     assert made.names == NAMES
     for one in made.dimensions:
         assert one.help
@@ -238,6 +238,6 @@ def test_languages_say_the_same_of_the_same_numbers() -> None:
 
 def test_unknown_rubrics_and_languages_are_told_the_nearest() -> None:
     with pytest.raises(UsageError, match='did you mean "thumbs"'):
-        rubric("thumb")
+        defined("thumb")
     with pytest.raises(UsageError, match='there is no language "de"'):
         thumbs("de")

@@ -21,6 +21,7 @@ from earwitness.listening.wordings import wording
 from studies import sound
 from support import write_lines
 
+AUTHORS = ("person", "model")
 FILE = """\
 title: Denoising
 seed: 3
@@ -452,6 +453,8 @@ def test_a_new_study_file_can_be_read(kind: str, study: Path) -> None:
     made = CliRunner().invoke(group, ["study", "new", "--protocol", kind])
     text = made.stdout.replace("clips: 32", "clips: 3").replace("listeners: 32", "listeners: 8")
     study.write_text(text.replace("sessions: 4", "sessions: 2"))
+    captions = [f"clip{n},{one},Words of {n} by {one}." for n in range(14) for one in AUTHORS]
+    (study.parent / "captions.csv").write_text("\n".join(["item,system,caption", *captions]))
     found = read_study(study)
     assert found.blocks[0].kind == kind
     assert found.blocks[0].parameters.keys() == KINDS[kind].parameters().keys()

@@ -17,7 +17,7 @@ from earwitness.formats.study import read_study
 from earwitness.listening.kinds import KINDS
 from earwitness.web.sounds import look
 from studies import sound
-from taking import Anyone
+from taking import Anyone, about_captions
 
 SYSTEMS, ITEMS, REFERENCE = ("Kestrel", "Osprey"), ("bittern", "curlew", "dunlin", "eider"), "Knot"
 ANCHORS = ("anchor35", "anchor70")
@@ -58,7 +58,8 @@ def birds(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_response_of_a_whole_study_gives_anything_away(birds: Path, kind: str) -> None:
     path = birds / "merlin.yaml"
-    path.write_text(STUDY.format(kind=kind))
+    text = STUDY.format(kind=kind)
+    path.write_text(about_captions(text, birds, SYSTEMS) if KINDS[kind].captioned else text)
     seen: list[str] = []
 
     def record(response: Any) -> None:

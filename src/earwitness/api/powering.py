@@ -14,8 +14,8 @@ from earwitness.errors import UsageError, nearest
 from earwitness.formats.study import read_study
 from earwitness.listening.design.minutes import minutes
 from earwitness.listening.kinds import block_kind
-from earwitness.listening.kinds.base import Scale
 from earwitness.listening.population import Population
+from earwitness.listening.scale import Scale
 from earwitness.stats.components import Components
 from earwitness.stats.mixed import fit
 from earwitness.stats.plans import METHODS, Plan

@@ -13,7 +13,7 @@ from earwitness.errors import InputError, Problem, UsageError
 from earwitness.formats.workbooks import Finding, JudgedRow, Returned, read_workbooks
 from earwitness.formats.workbooks.keys import Caption, read_key
 from earwitness.formats.workbooks.returned import Place
-from earwitness.listening.rubrics import TOTAL, Blank, Judged, Rubric, ratings, rubric
+from earwitness.listening.rubrics import TOTAL, Blank, Judged, Rubric, defined, ratings
 from earwitness.listening.rubrics.totals import check_blanks
 
 FileName = str | PathLike[str]
@@ -62,7 +62,7 @@ def study_import_xlsx(
     """
     if not files:
         raise UsageError("name the workbooks that came back")
-    known = rubric(rubric_name)
+    known = defined(rubric_name)
     check_blanks(known, [], blank)
     systems = None if key is None else read_key(key)
     returned = read_workbooks(files, known)

@@ -34,7 +34,7 @@ def shown_answers(question: View, sounds: list[View], words: Wording) -> Iterato
         keys = choices(question, sounds)
         width = max(map(len, keys))
         yield from (f"{key:>{width}}  {one['label']}" for key, one in keys.items())
-    elif question["answer"] == "slider":
+    elif question["answer"] == "slider" and "labels" in question:
         high, low = words.number(question["high"]), words.number(question["low"])
         yield f"{high}  {' – '.join(question['labels'])}  {low}"
 

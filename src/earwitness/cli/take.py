@@ -79,6 +79,13 @@ class Terminal:
             self._say(view["text"], "")
         for row in view.get("rows", ()):
             self._compare(row)
+        for one in view.get("dimensions", ()) if "examples" in view else ():
+            self._explain(one)
+        for one in view.get("examples", ()):
+            self._example(one)
+        for one in view.get("captions", ()):
+            click.echo()
+            self._say(f"{one['label']}: {one['text']}", "")
 
     def _compare(self, row: View) -> None:
         """What was answered in practice, and what was expected."""
@@ -87,6 +94,21 @@ class Terminal:
         for name in ("given", "expected"):
             if row[name] is not None:
                 self._say(self.words.page(name, answer=row[name]))
+
+    def _explain(self, dimension: View) -> None:
+        """What a dimension is about, and what its numbers stand for."""
+        click.echo()
+        self._say(f"{dimension['title']}: {dimension['help']}", "")
+        for anchor in dimension["anchors"]:
+            self._say(f"{anchor['shown']}: {anchor['text']}")
+
+    def _example(self, example: View) -> None:
+        """A caption that was judged already."""
+        click.echo()
+        self._say(example["heard"], "")
+        self._say(f"“{example['caption']}”")
+        self._say(", ".join(f"{one['title']} {one['shown']}" for one in example["values"]))
+        self._say(example["comment"])
 
     def _introduce(self, question: View, view: View, *, again: bool) -> None:
         """The question, before its sounds are heard; what was said already is not said again."""
@@ -124,7 +146,7 @@ class Terminal:
         if question["answer"] != "slider":
             return ">"
         low, high = self.words.number(question["low"]), self.words.number(question["high"])
-        return f"{view['sounds'][question['sound']]['label']} ({low} – {high}) >"
+        return f"{view['sounds'][question['sound']]['label']} ({low} – {high}) >".strip()
 
     def _replayed(self, key: str, question: View, view: View) -> bool:
         """Whether what was typed asks for a sound, which is then played if it may be."""

@@ -20,7 +20,7 @@ from earwitness.api.returning import (
 )
 from earwitness.cli.target import check_results
 from earwitness.formats.whole import WholeFile
-from earwitness.listening.rubrics import BLANKS, RUBRICS, TOTAL, Blank, Rubric
+from earwitness.listening.rubrics import BLANKS, BUILT_IN, TOTAL, Blank, Rubric
 
 FILE = click.Path(path_type=Path)
 
@@ -43,7 +43,7 @@ FILE = click.Path(path_type=Path)
 @click.option(
     "--rubric",
     "rubric_name",
-    type=click.Choice(list(RUBRICS)),
+    type=click.Choice(list(BUILT_IN)),
     default="thumbs",
     show_default=True,
     help="What captions were judged by.",

@@ -13,12 +13,24 @@ PATTERN = "{system}/{item}.wav"
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """An item of a study: every system has it; what is known of it, and where its files are."""
+    """An item of a study: every system has it; what is known of it, and where its files are.
+
+    ``captions`` are what systems wrote about it, where that is judged.
+    """
 
     name: str
     seconds: float
     covariates: Mapping[str, str | float] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    captions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Jury:
+    """A part of the listeners, such as experts: so many numbers in a row."""
+
+    name: str
+    listeners: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +99,7 @@ class Study:
     with, ``anchors`` are clips that everybody hears first, ``training`` is how many trials are for
     practice. ``plans`` are those that were made elsewhere, if any. ``device`` says what the device
     of a listener is checked for; with ``feedback`` they are told after practice what was expected,
-    which is ``gold``.
+    which is ``gold``. ``juries`` share the numbers of the listeners among them, from the first on.
     """
 
     title: str
@@ -116,6 +128,7 @@ class Study:
     device: tuple[str, ...] = ()
     feedback: bool = False
     gold: tuple[Gold, ...] = ()
+    juries: tuple[Jury, ...] = ()
     digest: str = ""
 
     @property
@@ -128,14 +141,29 @@ class Study:
         """What anchors are called where others have the name of a system."""
         return PurePosixPath(self.anchor_folder).name
 
+    def jury(self, listener: int) -> str:
+        """The jury that a listener is of; nothing where there are none."""
+        last = 0
+        for one in self.juries:
+            last += one.listeners
+            if listener <= last:
+                return one.name
+        return ""
+
+    def caption(self, item: str, system: str) -> str:
+        """What a system wrote about an item; nothing where that is not judged."""
+        return self._captions.get(item, {}).get(system, "")
+
     def file(self, item: str, system: str) -> str:
-        """Where a sound is, from the folder of the study file."""
+        """Where a sound is, from the folder of the study file; one of no item is its own path."""
         found = self._paths.get((item, system))
         if found is None:
             found = self._paths[item, system] = self._path(item, system)
         return found
 
     def _path(self, item: str, system: str) -> str:
+        if not item:
+            return system
         if self.anchors and system == self.anchor_system:
             return f"{self.anchor_folder}/{item}.wav"
         known = self._files.get(item, {})
@@ -144,6 +172,10 @@ class Study:
     @cached_property
     def _files(self) -> dict[str, Mapping[str, str]]:
         return {clip.name: clip.files for clip in reversed(self.material)}  # the first counts
+
+    @cached_property
+    def _captions(self) -> dict[str, Mapping[str, str]]:
+        return {clip.name: clip.captions for clip in self.material}
 
     @cached_property
     def _paths(self) -> dict[tuple[str, str], str]:

@@ -71,6 +71,18 @@ def number(least: float, most: float = float("inf")) -> Shape:
     return Shape(check, {"type": "number", "minimum": least, **top})
 
 
+any_number = Shape(checks.number, {"type": "number"})
+
+
+def either(plain: Shape, whole: Shape) -> Shape:
+    """Something plain, or a mapping that says more."""
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        return (whole if isinstance(value, dict) else plain)(value, path)
+
+    return Shape(check, {"anyOf": [plain.schema, whole.schema]})
+
+
 def _yes_or_no(value: Any, path: str) -> Iterator[Fault]:
     if not isinstance(value, bool):
         yield Fault(path, f"must be true or false, got {show(value)}")

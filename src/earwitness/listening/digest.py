@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from earwitness.data import Study
 from earwitness.listening.kinds import KINDS
 
-ASIDE = ("digest", "listeners")  # one more listener moves no other
+ASIDE = ("digest", "listeners", "juries")  # one more listener moves no other
 LATER = ("device", "feedback", "gold")  # say nothing where they are not used, as before they were
 
 
@@ -17,6 +17,9 @@ def with_digest(study: Study) -> Study:
     """A study with the digest of all that decides what is heard, asked and computed."""
     value = {key: one for key, one in asdict(study).items() if key not in ASIDE}
     value = {key: one for key, one in value.items() if one or key not in LATER}
+    for clip in (*value["material"], *value["anchors"]):
+        if not clip["captions"]:
+            del clip["captions"]
     for block in value["blocks"]:
         block["parameters"] = {**KINDS[block["kind"]].parameters(), **block["parameters"]}
     value["wordings"] = {key: one for key, one in value["wordings"].items() if one}

@@ -59,6 +59,7 @@ def pages(study: Study, plan: Plan, address: Address) -> Iterator[Page]:
         yield show.text("instructions", study.instructions)
     if study.device:
         yield show.device(plan.listener)
+    yield from show.told()
     for name, trials in ((TRAINING, plan.training), ("anchors", plan.anchors)):
         if trials:
             title = words.page(name)
@@ -153,6 +154,12 @@ class _Show:
         trials = drawn(steps, self.study.seed, listener)
         return Page(DEVICE, {"kind": DEVICE, "title": title, "steps": steps, "trials": trials})
 
+    def told(self) -> Iterator[Page]:
+        """What kinds tell before the first trial, each once."""
+        kinds = [block_kind(block) for block in self.study.blocks]
+        found = {n: v for kind in kinds for n, v in kind.told(self.words, self.address).items()}
+        yield from (Page(name, view) for name, view in found.items())
+
     def practice(self, name: str, trials: Sequence[Trial], title: str) -> Iterator[Page]:
         """Trials that do not count; after those of training it is told what was expected."""
         for page in self.trials(name, trials, 0, title):
@@ -168,7 +175,8 @@ class _Show:
     ) -> Iterator[Page]:
         for number, trial in enumerate(trials, 1):
             kind = block_kind(self.study.blocks[trial.block])
-            view = kind.view(trial, self.words, self.address, self.study.reference)
+            study = self.study
+            view = kind.view(trial, self.words, self.address, study.reference, study.caption)
             view["title"], view["progress"] = title, [number, len(trials)]
             yield Page(f"{name}.{number}", view, trial, session, (), session > 0, number)
 

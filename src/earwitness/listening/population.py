@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from earwitness.errors import UsageError, nearest
-from earwitness.listening.kinds.base import Scale
+from earwitness.listening.scale import Scale
 from earwitness.listening.simulated import Person
 
 BEST, WORST = 0.85, 0.25  # qualities between which systems lie if nothing is said

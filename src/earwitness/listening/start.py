@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from earwitness.listening.kinds import KINDS, Kind
 from earwitness.listening.kinds.single import SingleKind
 
@@ -10,10 +12,7 @@ FILE = """\
 title: My listening test
 seed: 1  # another seed, another design
 
-# Folders with the same file names in each; the names of the folders are the systems.
-systems: [C0, C1, C2, C3, C4]
-# files: "audio/{{system}}/{{item}}.wav"  # where they are; if given, every file must be there
-{reference}
+{systems}
 # A table of clips, CSV or JSONL: name (of the file, without its ending), seconds, and whatever else
 # is known of a clip. Without this line, clips are what the folders of `files` have.
 material: clips.csv
@@ -31,7 +30,7 @@ blocks:
   - kind: {kind}  # {title}
     clips: {clips}  # that one listener hears; left out: as many as there are for a panel
     sessions: {sessions}
-    rating_seconds: 4  # to answer one question
+    rating_seconds: {seconds}  # to answer one question
     # heard: 3  # systems that one listener hears, if not all
     parameters:
 {parameters}
@@ -40,7 +39,7 @@ blocks:
 
 language: en
 instructions: |
-  Listen with headphones, in a quiet room. Hear every sound to its end before you answer.
+  {instructions}
 # consent: |
 #   I have read what this study is about, and may stop at any time.
 forms:
@@ -56,6 +55,23 @@ analysis:
   level: 0.95
   correction: holm
 """
+SOUNDS = """\
+# Folders with the same file names in each; the names of the folders are the systems.
+systems: [C0, C1, C2, C3, C4]
+# files: "audio/{system}/{item}.wav"  # where they are; if given, every file must be there
+"""
+CAPTIONS = """\
+# Who wrote the captions: people and programs. All are about the same sounds.
+systems: [person, model]
+captions: captions.csv  # CSV or JSONL: item, system, caption
+# files: "clips/{item}.wav"  # where the sounds are; if given, every file must be there
+# juries: {experts: 10, lay: 10}  # parts of the listeners, by their numbers
+# rubric: thumbs  # or one of your own: name, dimensions, total, examples
+"""
+INSTRUCTIONS = (
+    "Listen with headphones, in a quiet room. Hear every sound to its end before you answer."
+)
+JUDGE = "Hear the clip, read each caption, and judge it by the five numbers below."
 FIRST = "# anchors: ref  # a folder with sounds that everybody rates first, by themselves\n"
 RULES = {"mushra": "bs1534", "bs1116": "bs1116", "p835": "p808", "acr": "p808", "dcr": "p808"}
 SIZES = {"listeners": 32, "panels": 4, "clips": 32, "sessions": 4}  # as published for P.835
@@ -68,7 +84,9 @@ def starting_file(name: str) -> str:
     return FILE.format(
         kind=name,
         title=kind.title,
-        reference="reference: ref  # the folder with the references\n" * kind().needs_reference,
+        systems=_systems(kind),
+        seconds=10 if kind.captioned else 4,
+        instructions=JUDGE if kind.captioned else INSTRUCTIONS,
         parameters="\n".join(_parameter(kind, one) for one in kind.parameters()),
         rule=RULES.get(name, "unheard"),
         first=FIRST if issubclass(kind, SingleKind) and not kind.open_reference else "",
@@ -76,7 +94,13 @@ def starting_file(name: str) -> str:
     )
 
 
+def _systems(kind: type[Kind]) -> str:
+    if kind.captioned:
+        return CAPTIONS
+    return SOUNDS + "reference: ref  # the folder with the references\n" * kind().needs_reference
+
+
 def _parameter(kind: type[Kind], name: str) -> str:
     value = kind.parameters()[name]
-    shown = f"[{', '.join(value)}]" if isinstance(value, tuple) else value
+    shown = f"[{', '.join(value)}]" if isinstance(value, tuple) else json.dumps(value)
     return f"      {name}: {shown}  # {kind.help(name)}"

@@ -14,12 +14,15 @@ CLOSE = 1e-6  # as far off as a rating may be
 def meant(view: View, values: Mapping[str, Any]) -> dict[str, Any]:
     """Answers to the questions of a page; those next to a value of their scale are that value.
 
+    What is null is not answered: only on paper can something be left blank.
+
     >>> asked = {"name": "OVRL", "options": [{"value": 5}, {"value": 4}]}
     >>> meant({"questions": [asked]}, {"OVRL": 4.0000001})
     {'OVRL': 4}
     """
     asked = {one["name"]: one for one in view.get("questions", ())}
-    return {name: _nearest(asked.get(name, {}), value) for name, value in values.items()}
+    given = {name: value for name, value in values.items() if value is not None}
+    return {name: _nearest(asked.get(name, {}), value) for name, value in given.items()}
 
 
 def _nearest(question: Mapping[str, Any], value: Any) -> Any:

@@ -21,7 +21,7 @@ def unheard(view: View, meta: Mapping[str, Any], seconds: Sequence[float | None]
 
     ``seconds`` are how long they last, where that is known.
     """
-    if not view.get("sounds"):
+    if not view.get("sounds") or not view.get("questions"):
         return []
     plays = meta.get("plays", [])
     if not isinstance(plays, list) or not all(isinstance(one, dict) for one in plays):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from earwitness.errors import UsageError
-from earwitness.listening.kinds.base import Scale
+from earwitness.listening.scale import Scale
 
 NEAR = 1e-6  # of a step
 

@@ -8,14 +8,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from earwitness.data import Analysis, Block, Clip, Gold, Question, Rule, Study
+from earwitness.data import Analysis, Block, Clip, Gold, Jury, Question, Rule, Study
 from earwitness.data.study import PATTERN
 from earwitness.errors import InputError, Problem, UsageError
 from earwitness.formats.check import Fault
 from earwitness.formats.lined import Lined, read_yaml
 from earwitness.formats.shapes import filled
 from earwitness.formats.study import fields
+from earwitness.formats.study.captions import read_captions
 from earwitness.formats.study.gold import Names, read_gold
+from earwitness.formats.study.judged import captioned, with_rubric
 from earwitness.formats.study.material import Material, read_folders, read_table, with_numbers
 from earwitness.formats.study.rows import Known, read_rows
 from earwitness.formats.study.sounds import Sounds, anchor_clips, misfit
@@ -44,7 +46,7 @@ def read_study(
     file = read_yaml(place)
     faults = list(fields.SHAPE(file.value, ""))
     if isinstance(file.value, dict) and isinstance(file.value.get("files"), str):
-        faults += misfit(file.value["files"])
+        faults += misfit(file.value["files"], captioned=captioned(file.value))
     if not isinstance(file.value, dict):
         _refuse(file, faults)
     wrong = {re.split(r"[.\[]", fault.field)[0] for fault in faults}
@@ -85,7 +87,11 @@ def _table_problems(folder: Path, value: Any) -> list[Problem]:
 def _filled(value: Value) -> Value:
     """With what holds for keys that are left out, on every level."""
     value = filled(value, fields.STUDY)
-    value["blocks"] = [filled(block, fields.BLOCK) for block in value["blocks"]]
+    value["blocks"] = [
+        with_rubric(filled(block, fields.BLOCK), value.get("rubric")) for block in value["blocks"]
+    ]
+    if value["juries"]:
+        value.setdefault("listeners", sum(value["juries"].values()))
     for key, inner in (("balance", fields.BALANCE), ("analysis", fields.ANALYSIS)):
         value[key] = filled(value[key], inner)
     value["forms"] = {
@@ -123,6 +129,12 @@ def _found(
     if value.get("anchors"):
         found.anchors, problems = anchor_clips(folder, value["anchors"])
         found.problems += problems
+    if captioned(value) and value.get("captions"):
+        systems = list(map(str, value["systems"]))
+        names = [clip.name for clip in found.clips]
+        captions = read_captions(folder / value["captions"], names, systems)
+        found.clips = captions.of(found.clips, systems)
+        found.problems += captions.problems if looked and names else []
     if value.get("gold"):
         gold = read_gold(folder / value["gold"], _names(value, found.clips))
         found.gold, found.problems = gold.values, found.problems + gold.problems
@@ -133,7 +145,7 @@ def _names(value: Value, clips: Sequence[Clip]) -> Names:
     """What practice may be of: the first block."""
     first = value["blocks"][0]
     systems = list(map(str, first.get("systems", value["systems"])))
-    scales = {scale.name: scale for scale in KINDS[first["kind"]].scales}
+    scales = {scale.name: scale for scale in KINDS[first["kind"]].fixed}
     return Names([clip.name for clip in clips], systems, scales)
 
 
@@ -142,6 +154,8 @@ def _sounds(folder: Path, value: Value, without: Sequence[str]) -> Sounds | None
     if "files" not in value:
         return None
     wanted = [name for name in _folders(value) if name not in without]
+    if captioned(value):
+        wanted = wanted[:1]
     return Sounds(folder, value["files"], wanted)
 
 
@@ -193,6 +207,7 @@ def _study(value: Value, found: _Found, folder: Path) -> Study:
         device=tuple(value["device"]),
         feedback=value["feedback"],
         gold=tuple(found.gold),
+        juries=tuple(Jury(str(name), count) for name, count in value["juries"].items()),
     )
     return with_digest(_with_rows(study, folder / value["rows"]) if value.get("rows") else study)
 

@@ -8,6 +8,7 @@ from earwitness.formats.shapes import Entry, list_of, mapping_of, number, one_of
 from earwitness.listening.device import STEPS
 from earwitness.listening.kinds import KINDS
 from earwitness.listening.planned import CORRECTIONS, INTERVALS
+from earwitness.listening.rubrics.rubric import ROLES
 from earwitness.listening.screening import SCREENS
 from earwitness.listening.wordings import LANGUAGES
 
@@ -58,6 +59,30 @@ WORDINGS = {
     "web": Entry(mapping_of(shapes.text), "what only pages in a browser say", default={}),
     "scales": Entry(mapping_of(record(SCALE)), "questions and labels", default={}),
 }
+DIMENSION = {
+    "name": Entry(shapes.name, "a word", required=True),
+    "low": Entry(shapes.any_number, "the lowest number", required=True),
+    "high": Entry(shapes.any_number, "the highest number; 0 for a penalty", required=True),
+    "step": Entry(number(1e-6), "between numbers", required=True),
+    "role": Entry(one_of("role", ROLES), "whether it adds or takes away", default="score"),
+    "title": Entry(shapes.text, "as raters see it"),
+    "help": Entry(shapes.text, "what is judged"),
+    "anchors": Entry(mapping_of(shapes.text), "what some of the numbers stand for"),
+}
+EXAMPLE = {
+    "heard": Entry(shapes.text, "what can be heard"),
+    "sound": Entry(shapes.text, "a file to hear"),
+    "caption": Entry(shapes.text, "that was judged", required=True),
+    "values": Entry(mapping_of(shapes.any_number), "a number for every dimension", required=True),
+    "comment": Entry(shapes.text, "why"),
+}
+RUBRIC = {
+    "name": Entry(shapes.name, "of a built-in one, or its own", required=True),
+    "title": Entry(shapes.text, "as raters see it"),
+    "dimensions": Entry(list_of(record(DIMENSION), least=1), "in the order they are asked"),
+    "total": Entry(shapes.text, "a formula of dimensions: + - * / and parentheses"),
+    "examples": Entry(list_of(record(EXAMPLE)), "captions that were judged, shown first"),
+}
 STUDY = {
     "title": Entry(shapes.text, "what the study is called", required=True),
     "seed": Entry(whole(0, 2**53), "another seed, another design", default=0),
@@ -79,11 +104,20 @@ STUDY = {
     "gold": Entry(
         shapes.text, "a table of what is expected in practice, CSV: item, system, scale, value"
     ),
+    "captions": Entry(
+        shapes.text, "a table of what systems wrote, CSV or JSONL: item, system, caption"
+    ),
+    "rubric": Entry(
+        shapes.either(shapes.name, record(RUBRIC)), "by which captions are judged; else thumbs"
+    ),
     "device": Entry(
         list_of(one_of("step", STEPS)), "what a listener's device is checked for", default=[]
     ),
     "balance": Entry(record(BALANCE), "what subsets are alike in", default={}),
     "listeners": Entry(whole(1), "how many take part; needed unless there are rows"),
+    "juries": Entry(
+        mapping_of(whole(1)), "parts of the listeners, such as experts, and how many", default={}
+    ),
     "panels": Entry(whole(1), "groups of listeners, each with clips of its own", default=1),
     "rest_minutes": Entry(number(0), "between sessions", default=5),
     "blocks": Entry(list_of(record(BLOCK), least=1), "parts, one after the other", required=True),

@@ -10,7 +10,7 @@ from pathlib import Path
 from earwitness.data import Gold
 from earwitness.errors import Problem, nearest
 from earwitness.formats.check import Fault
-from earwitness.listening.kinds import Scale
+from earwitness.listening.scale import Scale
 
 COLUMNS = ("item", "system", "scale", "value")
 

@@ -18,11 +18,14 @@ ITEM, SYSTEM = "{item}", "{system}"
 ITEM_AGAIN = r"\1"
 
 
-def misfit(pattern: str) -> Iterator[Fault]:
-    """What is wrong with a pattern of paths."""
-    for needed in (ITEM, SYSTEM):
+def misfit(pattern: str, *, captioned: bool = False) -> Iterator[Fault]:
+    """What is wrong with a pattern of paths; systems that are ``captioned`` share their sounds."""
+    for needed in (ITEM,) if captioned else (ITEM, SYSTEM):
         if needed not in pattern:
-            yield Fault("files", f"needs {needed}", f"such as audio/{SYSTEM}/{ITEM}.wav")
+            example = ITEM if captioned else f"{SYSTEM}/{ITEM}"
+            yield Fault("files", f"needs {needed}", f"such as audio/{example}.wav")
+    if captioned and SYSTEM in pattern:
+        yield Fault("files", f"has {SYSTEM}, but all captions are of one sound", "leave it out")
     if set("{}") & set(pattern.replace(ITEM, "").replace(SYSTEM, "")):
         yield Fault("files", f"may have {ITEM} and {SYSTEM} in braces, nothing else")
 

@@ -9,6 +9,7 @@ from typing import Any
 from earwitness.data import Clip
 from earwitness.errors import UsageError, nearest
 from earwitness.formats.check import Fault
+from earwitness.formats.study.judged import judged_faults, jury_faults
 from earwitness.listening.kinds import KINDS, Kind
 from earwitness.listening.kinds.base import LETTERS
 from earwitness.listening.kinds.single import SingleKind
@@ -34,6 +35,10 @@ def contradictions(
             yield Fault(key, "is also a system", "name it in one place")
     for number, block in enumerate(value["blocks"]):
         yield from _block(value, block, f"blocks[{number}]", systems, len(clips))
+    kinds = [kind_of(block) for block in value["blocks"]]
+    known = [kind for kind in kinds if not isinstance(kind, UsageError)]
+    yield from judged_faults(value, known, clips)
+    yield from jury_faults(value)
     yield from _listeners(value)
     yield from _covariates(value["balance"], clips)
     yield from _words(value)
@@ -203,7 +208,8 @@ def _planned(value: Value, systems: Sequence[str]) -> Iterator[Fault]:
     kinds = [block["kind"] for block in value["blocks"]]
     for index, rule in enumerate(value["screening"]):
         yield from _rule(rule, f"screening[{index}]", kinds)
-    scales = {name for kind in kinds for name in KINDS[kind].results()}
+    asked = [kind_of(block) for block in value["blocks"]]
+    scales = {n for kind in asked if not isinstance(kind, UsageError) for n in kind.results()}
     for index, name in enumerate(map(str, value["analysis"]["scales"])):
         if name not in scales:
             yield Fault(f"analysis.scales[{index}]", f'no scale "{name}"', nearest(name, scales))

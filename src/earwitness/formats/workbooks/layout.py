@@ -14,7 +14,7 @@ from difflib import get_close_matches
 
 from earwitness.formats.workbooks.cells import text
 from earwitness.formats.workbooks.sheets import Row, Sheet
-from earwitness.listening.rubrics import RUBRICS, Rubric
+from earwitness.listening.rubrics import BUILT_IN, Rubric
 from earwitness.listening.wordings import LANGUAGES
 
 ROLES: dict[str, tuple[str, ...]] = {
@@ -91,7 +91,7 @@ def _known(rubric: Rubric) -> dict[str, str]:
     """Roles by the spelling of their names; dimensions in all languages."""
     known = {name: role for role, names in ROLES.items() for name in names}
     for language in LANGUAGES:
-        own = RUBRICS[rubric.name](language) if rubric.name in RUBRICS else rubric
+        own = BUILT_IN[rubric.name](language) if rubric.name in BUILT_IN else rubric
         for one in own.dimensions:
             known |= {spelt(one.shown): one.name, spelt(one.name): one.name}
     for one in rubric.dimensions:

@@ -12,7 +12,7 @@ from earwitness.data import Contrast, Estimate, Rated
 from earwitness.listening.analysis.coded import Coded
 from earwitness.listening.analysis.scales import has_good
 from earwitness.listening.analysis.settings import MIXED, Settings
-from earwitness.listening.kinds.base import Scale
+from earwitness.listening.scale import Scale
 from earwitness.stats.contrasts import Paired, contrasts
 from earwitness.stats.correction import CORRECTIONS
 from earwitness.stats.means import means

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from earwitness.data import Rating, Value
 from earwitness.errors import UsageError
 from earwitness.listening.kinds import KINDS
-from earwitness.listening.kinds.base import Scale
+from earwitness.listening.scale import Scale
 
 FIVE = 5  # points of a scale that has Good and Poor
 FIVE_POINTS = {1.0, 2.0, 3.0, 4.0, 5.0}
@@ -32,7 +32,7 @@ DERIVED = {"SDG": Scale("SDG", 4, -4, 0.1), "SAME": Scale("SAME", 1, 0)}  # as r
 
 def known_scales() -> dict[str, Scale]:
     """Scales of ratings of all kinds, by name."""
-    return {scale.name: scale for kind in KINDS.values() for scale in kind.scales} | DERIVED
+    return {scale.name: scale for kind in KINDS.values() for scale in kind.fixed} | DERIVED
 
 
 @dataclass(frozen=True)

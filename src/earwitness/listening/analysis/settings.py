@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from earwitness.data import Analysis, Rule
 from earwitness.errors import UsageError, nearest
 from earwitness.listening.analysis.doubled import RULES
-from earwitness.listening.kinds.base import Scale
 from earwitness.listening.planned import CORRECTIONS, INTERVALS
+from earwitness.listening.scale import Scale
 from earwitness.listening.screening import SCREENS
 
 MIXED = "mixed"

@@ -12,6 +12,7 @@ from earwitness.data import Block, Design, Plan, Session, Study, Trial
 from earwitness.listening.design.incomplete import first_order, heard_by
 from earwitness.listening.design.pool import Pool
 from earwitness.listening.design.subsets import equivalent_subsets
+from earwitness.listening.design.together import together
 from earwitness.listening.kinds import Kind, block_kind
 
 ORDERS, ANCHORS, TRAINING, PANELS = 2, 4, 5, 7  # streams of chance beside that of the subsets
@@ -98,7 +99,8 @@ class _Panel:
             asked=self._asked(kind, block, turn),
             block=number,
         )
-        return map(tuple, made)
+        known = {clip.name: str(clip.covariates.get(kind.within, "")) for clip in study.material}
+        return map(tuple, together(made, known, turn) if kind.within else made)
 
     def _systems(self, block: Block, turn: int) -> tuple[str, ...]:
         return heard_by(turn, block.systems, block.heard, self.place)

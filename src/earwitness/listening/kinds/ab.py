@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from earwitness.data import Rating, Trial
-from earwitness.listening.kinds.base import Rate, Scale, Values
+from earwitness.listening.kinds.base import Rate, Values
 from earwitness.listening.kinds.pair import PairKind
+from earwitness.listening.scale import Scale
 from earwitness.listening.simulated import Person
 
 
@@ -20,7 +21,7 @@ class AB(PairKind):
 
     name = "ab"
     title = "AB: which of two is better"
-    scales = (Scale("BETTER", 1, -1, 2),)
+    fixed = (Scale("BETTER", 1, -1, 2),)
     switching = True
     references = ("ITU-R BS.2132 (2019)",)
 

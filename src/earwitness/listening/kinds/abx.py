@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from earwitness.data import Rating, Trial
-from earwitness.listening.kinds.base import Ask, Rate, Scale, Treatment, Values, Way
+from earwitness.listening.kinds.base import Ask, Rate, Treatment, Values, Way
 from earwitness.listening.kinds.pair import PairKind
+from earwitness.listening.scale import Scale
 from earwitness.listening.simulated import Person
 from earwitness.listening.wordings import Wording
 
@@ -24,7 +25,7 @@ class ABX(PairKind):
 
     name = "abx"
     title = "ABX: which of two is a third"
-    scales = (Scale("SAME", 1, -1, 2),)
+    fixed = (Scale("SAME", 1, -1, 2),)
     switching = True
     unknown = True
     shown: ClassVar[int] = 3

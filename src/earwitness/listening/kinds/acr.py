@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from earwitness.listening.kinds.base import PLAYS, Scale
+from earwitness.listening.kinds.base import PLAYS
 from earwitness.listening.kinds.single import SingleKind
+from earwitness.listening.scale import Scale
 
 
 @dataclass(frozen=True)
@@ -16,5 +17,5 @@ class ACR(SingleKind):
 
     name = "acr"
     title = "Absolute category rating (P.800, P.808)"
-    scales = (Scale("QUALITY", 5, 1),)
+    fixed = (Scale("QUALITY", 5, 1),)
     references = ("ITU-T P.800 (1996)", "ITU-T P.808 (2021)")

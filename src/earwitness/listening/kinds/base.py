@@ -13,43 +13,18 @@ from earwitness.data import Key, Rating, Trial
 from earwitness.errors import BadAnswer, UsageError
 from earwitness.listening.design.orders import listener_order
 from earwitness.listening.design.pool import Pool
+from earwitness.listening.scale import Scale
 from earwitness.listening.simulated import Person
 from earwitness.listening.wordings import Wording
 
 Sound = Callable[[str, str, int], str]  # the blind address of an item, a system, at a place
+Caption = Callable[[str, str], str]  # what a system wrote about an item
 View = dict[str, Any]
 Values = Mapping[str, Any]
 Treatment = tuple[str, ...]
 Way = tuple[tuple[str, ...], int]  # systems as presented, and which is the unknown one
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 PLAYS = {"help": "times each sound may be played; 0 is as often as one likes"}
-
-
-@dataclass(frozen=True)
-class Scale:
-    """Numbers that an answer may be, from ``high`` down to ``low``; a slider, or labels."""
-
-    name: str
-    high: float
-    low: float
-    step: float = 1.0
-    slider: bool = False
-
-    @property
-    def values(self) -> list[float]:
-        """All of them, the best first."""
-        steps = round((self.high - self.low) / self.step)
-        return [round(self.high - n * self.step, 6) for n in range(steps + 1)]
-
-    def allows(self, value: Any) -> bool:
-        """Whether a value is one of them."""
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return False
-        return any(abs(value - one) < 1e-6 for one in self.values)
-
-    def at(self, heard: float) -> float:
-        """The value for an impression from 0 to 1."""
-        return self.values[round((1 - heard) * (len(self.values) - 1))]
 
 
 @dataclass(frozen=True)
@@ -69,7 +44,7 @@ class Kind(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
-    scales: ClassVar[tuple[Scale, ...]]
+    fixed: ClassVar[tuple[Scale, ...]] = ()  # scales that do not depend on parameters
     orders: ClassVar[tuple[tuple[str, ...], ...]] = ()  # of scales; else the one above
     compared: ClassVar[str] = "system"  # what takes turns within a session
     switching: ClassVar[bool] = False  # between sounds at any moment; else one after the other
@@ -79,6 +54,7 @@ class Kind(ABC):
     unknown: ClassVar[bool] = False  # one of the sounds comes again, and must be known
     drawn: ClassVar[bool] = False  # whether chance decides which ways of presenting there are
     derived: ClassVar[tuple[str, ...]] = ()  # scales that follow from others
+    captioned: ClassVar[bool] = False  # systems differ in what they write; all have one sound
     references: ClassVar[tuple[str, ...]]
 
     def __post_init__(self) -> None:
@@ -95,10 +71,19 @@ class Kind(ABC):
         """What a parameter means."""
         return next(str(f.metadata.get("help", "")) for f in fields(cls) if f.name == name)
 
-    @classmethod
-    def results(cls) -> tuple[str, ...]:
+    @property
+    def scales(self) -> tuple[Scale, ...]:
+        """What is asked."""
+        return self.fixed
+
+    @property
+    def within(self) -> str:
+        """The covariate whose clips are heard together, if any."""
+        return ""
+
+    def results(self) -> tuple[str, ...]:
         """Scales of its ratings."""
-        return (*(scale.name for scale in cls.scales), *cls.derived)
+        return (*(scale.name for scale in self.scales), *self.derived)
 
     @property
     def needs_reference(self) -> bool:
@@ -203,15 +188,32 @@ class Kind(ABC):
         del systems, reference
         return Trial(item, shown, self.scale_orders[0])
 
-    def view(self, trial: Trial, words: Wording, sound: Sound, reference: str = "") -> View:
+    def told(self, words: Wording, sound: Sound) -> dict[str, View]:
+        """Pages that come before the first trial, by name; none unless a kind has some."""
+        del words, sound
+        return {}
+
+    def view(
+        self,
+        trial: Trial,
+        words: Wording,
+        sound: Sound,
+        reference: str = "",
+        caption: Caption | None = None,
+    ) -> View:
         """A page as data; what the sounds are cannot be seen from it."""
+        del caption
         return {
             "kind": self.name,
             "sounds": self._sounds(trial, words, sound, reference),
             "switching": self.switching,
             "plays": self.plays,
-            "questions": [_question(ask, words) for ask in self.asks(trial)],
+            "questions": self.questions(trial, words),
         }
+
+    def questions(self, trial: Trial, words: Wording) -> list[View]:
+        """What is asked, as data."""
+        return [_question(ask, words) for ask in self.asks(trial)]
 
     def _sounds(self, trial: Trial, words: Wording, sound: Sound, reference: str) -> list[View]:
         return [

@@ -13,16 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from earwitness.data import Rating, Trial
-from earwitness.listening.kinds.base import (
-    Ask,
-    Kind,
-    Load,
-    Rate,
-    Scale,
-    Treatment,
-    Values,
-    Way,
-)
+from earwitness.listening.kinds.base import Ask, Kind, Load, Rate, Treatment, Values, Way
+from earwitness.listening.scale import Scale
 from earwitness.listening.simulated import Person
 
 IMPAIRMENT = Scale("IMPAIRMENT", 5, 1, 0.1, slider=True)
@@ -35,7 +27,7 @@ class BS1116(Kind):
 
     name = "bs1116"
     title = "Small impairments (BS.1116-3)"
-    scales = (IMPAIRMENT,)
+    fixed = (IMPAIRMENT,)
     switching = True
     open_reference = True
     hidden_reference = True

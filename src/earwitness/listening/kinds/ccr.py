@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from earwitness.data import Rating, Trial
-from earwitness.listening.kinds.base import PLAYS, Rate, Scale, Values
+from earwitness.listening.kinds.base import PLAYS, Rate, Values
 from earwitness.listening.kinds.pair import PairKind
+from earwitness.listening.scale import Scale
 from earwitness.listening.simulated import Person
 
 
@@ -26,7 +27,7 @@ class CCR(PairKind):
 
     name = "ccr"
     title = "Comparison category rating (P.800)"
-    scales = (Scale("COMPARISON", 3, -3),)
+    fixed = (Scale("COMPARISON", 3, -3),)
     references = ("ITU-T P.800 (1996), annex E",)
 
     def rated(self, trial: Trial, values: Values, rate: Rate) -> Iterator[Rating]:

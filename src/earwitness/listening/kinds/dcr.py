@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from earwitness.listening.kinds.base import PLAYS, Scale
+from earwitness.listening.kinds.base import PLAYS
 from earwitness.listening.kinds.single import SingleKind
+from earwitness.listening.scale import Scale
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,6 @@ class DCR(SingleKind):
 
     name = "dcr"
     title = "Degradation category rating (P.800)"
-    scales = (Scale("DEGRADATION", 5, 1),)
+    fixed = (Scale("DEGRADATION", 5, 1),)
     open_reference = True
     references = ("ITU-T P.800 (1996), annex D",)

@@ -15,17 +15,8 @@ import numpy as np
 
 from earwitness.data import Rating, Trial
 from earwitness.errors import UsageError
-from earwitness.listening.kinds.base import (
-    LETTERS,
-    Ask,
-    Kind,
-    Load,
-    Rate,
-    Scale,
-    Treatment,
-    Values,
-    Way,
-)
+from earwitness.listening.kinds.base import LETTERS, Ask, Kind, Load, Rate, Treatment, Values, Way
+from earwitness.listening.scale import Scale
 from earwitness.listening.simulated import Person
 
 CUTOFFS = {"anchor35": 3500.0, "anchor70": 7000.0}  # Hz
@@ -41,7 +32,7 @@ class Mushra(Kind):
 
     name = "mushra"
     title = "MUSHRA (BS.1534-3)"
-    scales = (BASIC,)
+    fixed = (BASIC,)
     compared: ClassVar[str] = "set of systems"
     switching = True
     open_reference = True

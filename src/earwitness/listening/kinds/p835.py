@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from earwitness.listening.kinds.base import PLAYS, Scale
+from earwitness.listening.kinds.base import PLAYS
 from earwitness.listening.kinds.single import SingleKind
+from earwitness.listening.scale import Scale
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,6 @@ class P835(SingleKind):
 
     name = "p835"
     title = "P.835: speech, background, whole"
-    scales = (Scale("SIG", 5, 1), Scale("BAK", 5, 1), Scale("OVRL", 5, 1))
+    fixed = (Scale("SIG", 5, 1), Scale("BAK", 5, 1), Scale("OVRL", 5, 1))
     orders = (("SIG", "BAK", "OVRL"), ("BAK", "SIG", "OVRL"))
     references = ("ITU-T P.835 (2003), Systems that include noise suppression",)

@@ -9,7 +9,7 @@ import numpy as np
 
 from earwitness.data import Trial
 from earwitness.listening.kinds.ab import AB
-from earwitness.listening.kinds.base import Scale
+from earwitness.listening.scale import Scale
 from earwitness.listening.simulated import Person
 
 ALIKE = 0.05  # impressions this close are no preference to simulated listeners
@@ -21,7 +21,7 @@ class Preference(AB):
 
     name = "preference"
     title = "Preference with ties"
-    scales = (Scale("PREFERENCE", 1, -1),)
+    fixed = (Scale("PREFERENCE", 1, -1),)
     references = ("Davidson (1970), On extending the Bradley–Terry model to accommodate ties",)
 
     def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:

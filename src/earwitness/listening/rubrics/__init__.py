@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from earwitness.errors import UsageError, nearest
+from earwitness.listening.rubrics.defined import BUILT_IN, defined
 from earwitness.listening.rubrics.rubric import TOTAL, Anchor, Dimension, Rubric, Worked
 from earwitness.listening.rubrics.thumbs import thumbs
 from earwitness.listening.rubrics.totals import BLANKS, Blank, Cell, Judged, means, ratings, total
 
-RUBRICS: dict[str, Callable[[str], Rubric]] = {"thumbs": thumbs}
-
-
-def rubric(name: str = "thumbs", language: str = "en") -> Rubric:
-    """A built-in rubric with its words in a language."""
-    if name not in RUBRICS:
-        raise UsageError(f'there is no rubric "{name}" — {nearest(name, RUBRICS)}')
-    return RUBRICS[name](language)
-
-
 __all__ = [
     "BLANKS",
-    "RUBRICS",
+    "BUILT_IN",
     "TOTAL",
     "Anchor",
     "Blank",
@@ -30,9 +18,9 @@ __all__ = [
     "Judged",
     "Rubric",
     "Worked",
+    "defined",
     "means",
     "ratings",
-    "rubric",
     "thumbs",
     "total",
 ]

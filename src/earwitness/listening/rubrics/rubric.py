@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Literal, get_args
 
 from earwitness.errors import UsageError, nearest
-from earwitness.listening.kinds.base import Scale
 from earwitness.listening.rubrics.formula import Formula, formula
+from earwitness.listening.scale import Scale
 
 Role = Literal["score", "penalty"]
 ROLES = get_args(Role)
@@ -88,12 +88,16 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Worked:
-    """An example that has been judged: what was heard, a description, its numbers, and why."""
+    """An example that has been judged: what was heard, a description, its numbers, and why.
+
+    ``sound`` is a file to hear, from the folder of the study, if there is one.
+    """
 
     heard: str
     caption: str
     values: Mapping[str, float]
     comment: str = ""
+    sound: str = ""
 
 
 @dataclass(frozen=True)

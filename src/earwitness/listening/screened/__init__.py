@@ -63,8 +63,8 @@ def screen(
 def _concerned(ratings: Sequence[Rating], rule: str) -> list[Rating]:
     """Ratings on scales of the kinds that a rule is for; a scale that no kind has may be of any."""
     kinds = SCREENS[rule].kinds or tuple(KINDS)
-    own = {scale for kind in kinds for scale in KINDS[kind].results()}
-    known = {scale for kind in KINDS.values() for scale in kind.results()}
+    own = {scale for kind in kinds for scale in KINDS[kind]().results()}
+    known = {scale for kind in KINDS.values() for scale in kind().results()}
     return [rating for rating in ratings if rating.scale in own or rating.scale not in known]
 
 
