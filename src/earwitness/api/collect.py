@@ -39,17 +39,28 @@ class SystemScores:
         resampled = self.bootstrap.finish()
         total = self.families.score(np.split(resampled.total, self.cuts))
         draws = self.families.score(np.split(resampled.draws, self.cuts, axis=1))
-        lows, highs = percentile_interval(draws, level)
-        counts = self.bootstrap.count - self.undefined
-        few = counts < FEWEST
-        lows[few] = highs[few] = np.nan
-        rows = zip(self.families.values, total, lows, highs, counts, self.undefined, strict=True)
-        return {
-            value.name: Estimate(
-                float(point), float(low), float(high), level, int(n), int(no), resampled.method
-            )
-            for value, point, low, high, n, no in rows
-        }
+        names = [value.name for value in self.families.values]
+        counts = self.bootstrap.count - self.undefined, self.undefined
+        return estimates_of(names, total, draws, counts, level, resampled.method)
+
+
+def estimates_of(
+    names: Sequence[str],
+    total: Floats,
+    draws: Floats,
+    counts: tuple[Ints, Ints],
+    level: float,
+    method: str,
+) -> dict[str, Estimate]:
+    """Values of all cases and of every draw, a column a name; counts of defined and undefined."""
+    lows, highs = percentile_interval(draws, level)
+    few = counts[0] < FEWEST
+    lows[few] = highs[few] = np.nan
+    rows = zip(names, total, lows, highs, *counts, strict=True)
+    return {
+        name: Estimate(float(point), float(low), float(high), level, int(n), int(no), method)
+        for name, point, low, high, n, no in rows
+    }
 
 
 @dataclass

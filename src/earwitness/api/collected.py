@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from earwitness.api.collect import Ints, Tally, Worst
+from earwitness.api.dialled import Dialled
 from earwitness.api.family import Families
 from earwitness.api.fewer import Fewer
 from earwitness.api.measure import Measured
@@ -44,6 +45,7 @@ class Collected:
         self.whole, self.left_out = self.tally(), self.tally()
         self.spread = Spread(self.families)
         self.gallery = Gallery(self.families, self.show)
+        self.dialled = Dialled(self.families, self.draws, self.seed, self.limit)
         self.groups = {slicing: {} for slicing in self.by}
 
     @property
@@ -77,6 +79,7 @@ class Collected:
         if (more := measured.left_out) is not None:
             self.left_out.add(names, codes[more.case], measured.hashes[more.case], more.statistics)
         self.spread.add(names, codes, measured.hashes, values)
+        self.dialled.add(measured, codes, values)
         index = np.flatnonzero(codes >= 0)
         self.cases += len(index)
         if self.table is None and self.alignments is None and not self.pictured:

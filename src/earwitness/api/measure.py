@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from earwitness.api.collect import Hashes
 from earwitness.api.family import Families, Floats
 from earwitness.api.fewer import Drawn, Fewer
-from earwitness.data import Cases
+from earwitness.data import Cases, Dial
 from earwitness.formats.joined import parse_outputs
 from earwitness.formats.lines import Lines
 from earwitness.formats.parsed import Parsed
@@ -57,6 +57,7 @@ class Measured:
     cases: Cases | None
     alignments: list[str]
     audio: dict[str, str]
+    dials: list[Dial | None]
     done: int
 
 
@@ -116,5 +117,6 @@ class MeasureBlock:
             cases if self.whole else None,
             [aligned(self.families.alignments(case)) for case in cases] if self.aligned else [],
             parsed.audio if self.whole else {},
+            parsed.dials,
             done,
         )

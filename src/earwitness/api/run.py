@@ -154,6 +154,7 @@ class Run:
             slices=kept.slices(level),
             people=people,
             sweeps=self.families.sweeps,
+            courses=kept.dialled.courses(level),
             spread=kept.spread.values(),
             shown=self._shown(),
             skipped=tuple(self.findings.skipped),
@@ -278,6 +279,7 @@ class Run:
         for name in sorted(lost):
             yield f'system "{name}" is not in the tables: all of its cases were skipped'
         yield from self.lines.notes(self.remarks, self.families.metrics)
+        yield from self.collected.dialled.notes()
         if len({(s.bootstrap.count, s.items) for s in systems.values()}) > 1:
             yield "not all systems were scored on the same items — compare them with care"
         if self.references is not None:

@@ -38,9 +38,11 @@ from earwitness.data.results import (
 )
 from earwitness.data.score import Score
 from earwitness.data.scores import (
+    CoursePoint,
     Estimates,
     Input,
     Left,
+    MeanCourse,
     People,
     Provenance,
     Sample,
@@ -54,6 +56,7 @@ from earwitness.data.seams import Map, Progress, no_progress
 from earwitness.data.skim import (
     Course,
     Damage,
+    Dial,
     Pick,
     Recording,
     Skim,
@@ -95,8 +98,10 @@ __all__ = [
     "Concordant",
     "Contrast",
     "Course",
+    "CoursePoint",
     "Damage",
     "Design",
+    "Dial",
     "Doubled",
     "Effect",
     "Enough",
@@ -115,6 +120,7 @@ __all__ = [
     "ListenerFigures",
     "Map",
     "Mapped",
+    "MeanCourse",
     "Pair",
     "People",
     "Pick",

@@ -102,6 +102,29 @@ class Sweep:
 
 
 @dataclass(frozen=True, slots=True)
+class CoursePoint:
+    """Means of TC and SD over items at one z."""
+
+    z: float
+    tc: Estimate
+    sd: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class MeanCourse:
+    """The courses of a method over all its items: means of ``area``, ``tc_with_z``, ``sd_with_z``.
+
+    ``family`` is the signature of the metric that measured TC and SD. Items with fewer than three
+    z, or with one of them twice, are undefined.
+    """
+
+    family: str
+    method: str
+    estimates: Estimates
+    points: tuple[CoursePoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Provenance:
     """Where the numbers come from; ``references`` are the fewest and the most of an item."""
 
@@ -131,6 +154,7 @@ class Scores:
     slices: tuple[Slice, ...] = ()
     people: People | None = None
     sweeps: tuple[Sweep, ...] = ()
+    courses: tuple[MeanCourse, ...] = ()
     spread: Mapping[str, Mapping[str, tuple[float, ...]]] | None = None
     shown: tuple[Shown, ...] = ()
     skipped: tuple[Left, ...] = ()

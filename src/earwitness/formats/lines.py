@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from earwitness.data import Cases
+from earwitness.data import Cases, Dial
 from earwitness.errors import UsageError
 from earwitness.formats.check import Fault
 from earwitness.formats.parsed import Parsed
@@ -61,6 +61,11 @@ class Lines(ABC):
         """Cases of lines that hold both sides; refused where there are no such lines."""
         del block, system, on_error, by
         raise UsageError("needs two files: outputs, and references")
+
+    def dials(self, records: Sequence[Any]) -> list[Dial | None]:
+        """How each output was made; nothing at all where a task has no dial."""
+        del records
+        return []
 
     @abstractmethod
     def fields(self, case: Cases, row: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
 
-from earwitness.data import Cases
+from earwitness.data import Cases, Dial
 from earwitness.formats.check import is_name
 from earwitness.formats.records import Findings
 from earwitness.formats.slices import Labels
@@ -25,7 +25,7 @@ class Parsed:
 
     ``remarks`` count what is odd but allowed. ``answered`` has, for a join, the systems and rows of
     references that lines spoke of, good or bad; ``audio`` is where an item's sound is, if its line
-    says so.
+    says so. ``dials`` say how each output was made, where a task has such; else there are none.
     """
 
     cases: Cases
@@ -36,6 +36,7 @@ class Parsed:
     answered: list[tuple[str, int]] = field(default_factory=list)
     labels: Labels = field(default_factory=Labels)
     audio: dict[str, str] = field(default_factory=dict)
+    dials: list[Dial | None] = field(default_factory=list)
 
 
 def given(value: Any) -> Any:

@@ -66,6 +66,12 @@ def counted(estimate: Estimate) -> str:
     return f"n {estimate.n:,}{every}"
 
 
+def with_undefined(estimate: Estimate) -> str:
+    """How many cases, and how many more have no value."""
+    n, undefined = estimate.n, estimate.undefined
+    return f"{n:,}" + f" + {undefined:,} undefined" * bool(undefined)
+
+
 def clock(seconds: float) -> str:
     """A time as people write it.
 

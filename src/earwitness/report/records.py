@@ -41,6 +41,7 @@ def scores_record(scores: Scores) -> dict[str, Any]:
         ],
         "people": _people(scores.people),
         "sweeps": [asdict(sweep) for sweep in scores.sweeps],
+        "courses": [asdict(course) for course in scores.courses],
         "skipped": [_left(one) for one in scores.skipped],
         "emptied": [_left(one) for one in scores.emptied],
         "worst_by": scores.worst_by if scores.worst else None,
@@ -87,11 +88,13 @@ def to_csv(scores: Scores) -> str:
 
 
 def _parts(scores: Scores) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]:
-    """All estimates: the whole, groups, and people beside systems."""
+    """All estimates: the whole, groups, courses over z, and people beside systems."""
     yield "", "", scores.systems
     for one in scores.slices:
         for group, systems in one.groups.items():
             yield one.field, group, systems
+    for course in scores.courses:
+        yield "(z)", course.family, {course.method: course.estimates}
     if scores.people is not None:
         yield "(people)", "ceiling", {"": scores.people.ceiling}
         yield "(people)", "systems", scores.people.systems

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from earwitness.data import Estimate, Estimates, Left, People, Scores, Slice, Value, WordNetwork
-from earwitness.report.numbers import cell, number, titled
+from earwitness.data import Estimates, Left, People, Scores, Slice, Value, WordNetwork
+from earwitness.report.courses import course_sections
+from earwitness.report.numbers import cell, number, titled, with_undefined
 from earwitness.report.parts import (
     ABOUT_ARCS,
     PEOPLE,
@@ -59,6 +60,8 @@ def result_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
         yield Section("All values", tuple(_ceiling_tables(scores, scores.people)))
     if scores.sweeps and scores.systems:
         yield Section("Curves", tuple(_curves(scores)))
+    if scores.courses:
+        yield from course_sections(scores.courses)
     if scores.people is not None:
         yield _people(scores, scores.people, shown)
     for one in scores.slices:
@@ -120,7 +123,7 @@ def score_tables(scores: Scores) -> list[Table]:
             family,
             ("", *scores.systems),
             (
-                ("n", *(_counts(own[values[0].name]) for own in scores.systems.values())),
+                ("n", *(with_undefined(own[values[0].name]) for own in scores.systems.values())),
                 *(_row(value, list(scores.systems.values()), values[0]) for value in values),
             ),
         )
@@ -132,7 +135,7 @@ def _ceiling_tables(scores: Scores, people: People) -> Iterator[Table]:
     """What people reach, where there are no systems: a row a value, a column a person."""
     columns = {PEOPLE: people.ceiling, **people.annotators}
     for family, values in scores.families.items():
-        counts = ("n", *(_counts(own[values[0].name]) for own in columns.values()))
+        counts = ("n", *(with_undefined(own[values[0].name]) for own in columns.values()))
         rows = (_row(value, list(columns.values()), values[0]) for value in values)
         yield Table(family, ("", *columns), (counts, *rows))
 
@@ -144,11 +147,6 @@ def _row(value: Value, columns: Sequence[Estimates], first: Value) -> tuple[str,
         odd = f" n={estimate.n:,}" * (estimate.n != own[first.name].n)
         cells.append(cell(estimate, value) + odd)
     return (titled(value), *cells)
-
-
-def _counts(estimate: Estimate) -> str:
-    n, undefined = estimate.n, estimate.undefined
-    return f"{n:,}" + f" + {undefined:,} undefined" * bool(undefined)
 
 
 def _curves(scores: Scores) -> Iterator[Curve]:

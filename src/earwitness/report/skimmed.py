@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from earwitness.data import Course, Estimate, Skimming, Value
+from earwitness.report.courses import COLUMNS, TITLE
 from earwitness.report.numbers import cell, number
 from earwitness.report.parts import Part, Report, Section, Table
 
@@ -57,8 +58,8 @@ def _parts(found: Skimming, name: str) -> Iterator[Part]:
     yield Table(name, header, (*rows, *beside))
     curves = [_course(one) for one in found.courses if one.recording == name]
     if curves:
-        header = ("method", "area ↑", "z with tc", "z with sd", "n")
-        yield Table(f"{name}: z from tc to sd", header, tuple(curves))
+        header = ("method", *COLUMNS, "n")
+        yield Table(f"{name}: {TITLE}", header, tuple(curves))
 
 
 def _baseline(name: str, measures: Mapping[str, Estimate]) -> tuple[str, ...]:

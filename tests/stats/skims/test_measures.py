@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earwitness.stats.skims.curve import area, z_correlation
+from earwitness.stats.skims.curve import along_z, area, z_correlation
 from earwitness.stats.skims.day import Day, heard, heard_rows, periods
 from earwitness.stats.skims.measures import (
     Measured,
@@ -166,3 +166,14 @@ def test_z_follows_the_order_of_what_is_measured() -> None:
     assert z_correlation([0, 0.5, 1], [0.1, 0.5, 0.5]) == pytest.approx(math.sqrt(3) / 2)
     assert math.isnan(z_correlation([0, 0.5, 1], [0.5, 0.5, 0.5]))
     assert math.isnan(z_correlation([0, 1], [0.5, math.nan]))
+
+
+def test_a_course_needs_three_z_each_of_them_once() -> None:
+    tc, sd = [0.9, 0.5, 0.1, 0.1], [0.2, 0.4, 0.8, 0.8]
+    found = along_z([0, 0.5, 1], tc[:3], sd[:3])
+    # 0.1 · 0.8 + 0.4 · (0.8 + 0.4) / 2 + 0.4 · (0.4 + 0.2) / 2 = 0.08 + 0.24 + 0.12
+    assert found == pytest.approx((0.44, -1, 1))
+    assert all(map(math.isnan, along_z([0, 0.5], tc[:2], sd[:2])))
+    assert all(map(math.isnan, along_z([0, 0.5, 1, 1], tc, sd)))
+    some = along_z([0, 0.5, 1], [0.9, 0.5, math.nan], sd[:3])
+    assert [math.isnan(x) for x in some] == [True, True, False]

@@ -10,14 +10,14 @@ import numpy as np
 
 from earwitness import __version__
 from earwitness.api.skims.archived import kept_archive
-from earwitness.api.skims.asked import DIALLED, MANUAL, Asked
+from earwitness.api.skims.asked import MANUAL, Asked
 from earwitness.api.skims.speaking import Spoken
 from earwitness.data import Course, Estimate, Pick, Recording, Skim, Skimmed
 from earwitness.errors import UsageError
 from earwitness.formats.times import read_times
 from earwitness.models.blocks import Blocks
 from earwitness.models.cached import Cache
-from earwitness.stats.skims.curve import area, z_correlation
+from earwitness.stats.skims.curve import FEWEST, along_z
 from earwitness.stats.skims.day import Day, Ints, heard
 from earwitness.stats.skims.measures import Measured, calibration_sd, calibration_tc
 from earwitness.stats.student import column_moments, interval
@@ -158,14 +158,12 @@ def _estimates(rows: list[dict[str, float]], level: float = 0.95) -> dict[str, E
 
 def courses(skims: tuple[Skimmed, ...]) -> Iterator[Course]:
     """Curves over z, where a method has three z and more."""
-    groups: dict[tuple[str, str], list[Skimmed]] = {}
+    groups: dict[tuple[str, str], list[tuple[float, Skimmed]]] = {}
     for one in skims:
-        groups.setdefault((one.recording.name, one.method), []).append(one)
+        if one.z is not None:
+            groups.setdefault((one.recording.name, one.method), []).append((one.z, one))
     for (recording, method), group in groups.items():
-        if method not in DIALLED or len(group) < 3:
-            continue
-        zs = [one.z if one.z is not None else np.nan for one in group]
-        tc, sd = ([one.measures[name] for one in group] for name in ("tc", "sd"))
-        yield Course(
-            recording, method, area(tc, sd), z_correlation(zs, tc), z_correlation(zs, sd), len(zs)
-        )
+        if len(group) >= FEWEST:
+            tc, sd = ([one.measures[name] for _, one in group] for name in ("tc", "sd"))
+            found = along_z([z for z, _ in group], tc, sd)
+            yield Course(recording, method, *found, len(group))

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from earwitness.data import Case, Cases, Item, Key, Pick, Recording, Skim
+from earwitness.data import Case, Cases, Dial, Item, Key, Pick, Recording, Skim
 from earwitness.formats.check import Fault
 from earwitness.formats.lines import Lines
 from earwitness.formats.seen import hash_names
 from earwitness.formats.skims.contents import Resolved, recorded, skim_of
-from earwitness.formats.skims.layouts import OUTPUTS, REFERENCES, Content, Line
+from earwitness.formats.skims.dials import dial_of
+from earwitness.formats.skims.layouts import OUTPUTS, REFERENCES, Content, Line, Output
 from earwitness.metrics import Metric
 from earwitness.metrics.cases import CaseList
 from earwitness.metrics.skims.days import Recorded, Reference, day_of, embedded
@@ -77,6 +78,9 @@ class SkimLines(Lines):
             Case(Key(case.key.item, system), case.item, output.skim, case.references)
             for case, system, output in rows
         )
+
+    def dials(self, records: Sequence[Output]) -> list[Dial | None]:
+        return [dial_of(record) for record in records]
 
     def fields(self, case: Cases, row: int) -> dict[str, Any]:
         return {"duration": case[row].item.duration}

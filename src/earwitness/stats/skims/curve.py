@@ -2,10 +2,33 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from earwitness.stats.skims.day import Floats
+
+FEWEST = 3  # z that a curve needs
+
+
+class Along(NamedTuple):
+    """Area below SD over TC, and Spearman's correlation of z with each of them."""
+
+    area: float
+    tc_with_z: float
+    sd_with_z: float
+
+
+def along_z(z: ArrayLike, tc: ArrayLike, sd: ArrayLike) -> Along:
+    """What skims of one recording by one method say, each with another z.
+
+    NaN where there are fewer than three z, or where one of them comes twice.
+    """
+    dial = np.asarray(z, np.float64)
+    if len(dial) < FEWEST or len(np.unique(dial)) < len(dial):
+        return Along(*(float("nan"),) * 3)
+    return Along(area(tc, sd), z_correlation(dial, tc), z_correlation(dial, sd))
 
 
 def area(tc: ArrayLike, sd: ArrayLike) -> float:
