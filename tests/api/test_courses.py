@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from earwitness import compare, render, score
 from earwitness.data import Estimate, MeanCourse, Scores
 from earwitness.errors import InputError
+from earwitness.formats import source
 from formats.test_skims import write_blocks
 from stats.skims.days import made
 from support import corpus, many, write_lines
@@ -147,7 +148,7 @@ def test_a_skim_without_a_value_leaves_its_item_without_a_course(tmp_path: Path)
     assert found.systems["ours-z1.0"]["tc"].undefined == 1
     for estimate in course(found, "ours").estimates.values():
         assert (estimate.n, estimate.undefined) == (1, 1)
-    assert [point.tc.n for point in course(found, "ours").points] == [2, 2, 2, 1]
+    assert [point.tc.n for point in course(found, "ours").points] == [1, 1, 1, 1]
 
 
 def exactly(scores: Scores) -> str:
@@ -220,6 +221,29 @@ def test_a_z_that_comes_twice_leaves_its_item_undefined(tmp_path: Path) -> None:
         'method "ours" has a z twice for 1 item, which has no curve — tell methods apart in meta'
         in found.notes
     )
+
+
+def test_a_method_without_one_defined_item_is_shown_as_undefined(tmp_path: Path) -> None:
+    lines = some("a", "ours")
+    again = lines[0] | {"system": "ours again"}
+    found = scored(tmp_path, [*lines, again])
+    own = course(found, "ours")
+    assert own.points == ()
+    for estimate in own.estimates.values():
+        assert (estimate.n, estimate.undefined) == (0, 1)
+        assert math.isnan(estimate.value)
+    assert "0 + 1 undefined  – [–, –]" in render(found)
+    assert "z from TC to SD" in render(found, "html")
+
+
+def test_z_of_an_item_may_stand_in_different_blocks_of_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [one for z in ZS for n in range(5) for one in some(f"i{n}", "ours", (z,), int(9 * z))]
+    whole = scored(tmp_path, lines)
+    monkeypatch.setattr(source, "BLOCK", 1)
+    assert sum(1 for _ in source.Source(tmp_path / "outputs.jsonl").blocks()) > len(ZS)
+    assert exactly(scored(tmp_path, lines)) == exactly(whole)
 
 
 def test_a_line_that_is_left_out_is_in_no_course(tmp_path: Path) -> None:

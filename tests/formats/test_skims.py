@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from earwitness.api.tasks import TASKS, task_of
-from earwitness.data import Recording, Stretch
+from earwitness.data import Dial, Recording, Stretch
 from earwitness.formats.check import Fault
 from earwitness.formats.records import Layout
 from earwitness.formats.skims import contents
 from earwitness.formats.skims.contents import blocks_from, recorded, skim_of
-from earwitness.formats.skims.layouts import OUTPUTS, REFERENCES, Content, Line
+from earwitness.formats.skims.dials import dial_of
+from earwitness.formats.skims.layouts import OUTPUTS, REFERENCES, Content, Line, Output
 from earwitness.formats.source import Block, Source
 from earwitness.metrics.skims.days import Recorded, Reference
 from earwitness.stats.skims.day import Day
@@ -194,3 +195,27 @@ def test_skims_are_told_from_other_tasks_by_their_first_lines() -> None:
         assert task_of(outputs, None) is TASKS["skims"]
     for first in ({"recording": "a"}, {"blocks": "a"}):
         assert task_of(None, Source([{"item": "a", **first}])) is TASKS["skims"]
+
+
+@pytest.mark.parametrize(
+    ("system", "meta", "dial"),
+    [
+        ("pareto-z0.5", {"z": 0.5, "method": "pareto"}, Dial("pareto", 0.5)),
+        ("s", {"z": 1, "method": 7}, Dial("7", 1.0)),
+        ("ours Z=.25", {"z": 0.25}, Dial("ours", 0.25)),
+        ("z1", {"z": 1}, Dial("z", 1.0)),
+        ("quiz3", {"z": 0}, Dial("quiz3", 0.0)),
+        ("ours-z0", {"z": 0, "method": ["ours"]}, Dial("ours", 0.0)),
+        ("ours-z0", {"z": 0, "method": ""}, Dial("ours", 0.0)),
+        ("ours-z0", {"method": "ours"}, None),
+        (3, {"z": None}, None),
+    ],
+)
+def test_a_skim_belongs_to_the_method_that_meta_or_the_system_names(
+    system: Any, meta: dict[str, Any], dial: Dial | None
+) -> None:
+    assert dial_of(Output("day", system, Content(times=[]), meta)) == dial
+
+
+def test_a_skim_without_meta_has_no_z() -> None:
+    assert dial_of(Output("day", "ours-z0", Content(times=[]))) is None

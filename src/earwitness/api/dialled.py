@@ -104,7 +104,9 @@ class Dialled:
         table = np.array([along_z(one.z, *one.values.T) for one in items])
         hashes = np.array([one.hashes[0] for one in items])
         estimates = self._means(Along._fields, hashes, table, level)
-        return MeanCourse(family, method, estimates, tuple(self._points(rows, level)))
+        whole = np.repeat(~np.isnan(table[:, 0]), [len(one.z) for one in items])
+        drawn = Rows(rows.hashes[whole], rows.z[whole], rows.values[whole])
+        return MeanCourse(family, method, estimates, tuple(self._points(drawn, level)))
 
     def _points(self, rows: Rows, level: float) -> Iterator[CoursePoint]:
         for z in np.unique(rows.z):

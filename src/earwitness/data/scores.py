@@ -103,7 +103,7 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class CoursePoint:
-    """Means of TC and SD over items at one z."""
+    """Means of TC and SD at one z, over the items that have an area."""
 
     z: float
     tc: Estimate

@@ -16,7 +16,7 @@ COURSES = {
 COLUMNS = tuple(titled(value) for value in COURSES.values())
 TITLE = "z from tc to sd"
 TC = Value("tc", "high", 0, 1, "temporal consistency")
-SD = Value("sd", "high", 0, 1, "SD (up) over TC (to the right): means over items at each z")
+SD = Value("sd", "high", 0, 1, "SD (up) over TC (to the right) at each z, means over items")
 
 
 def course_sections(courses: Sequence[MeanCourse]) -> Iterator[Section]:
