@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from earwitness.api.studies import study_design
 from earwitness.data import Trial
 from earwitness.errors import BadAnswer, InputError
 from earwitness.formats.study import read_study
+from earwitness.formats.study.rows import rows_of
+from earwitness.listening.design.balance import claims
 from earwitness.listening.kinds.rubric import RubricKind
 from earwitness.listening.pages import pages
 from earwitness.listening.rubrics import defined, thumbs
@@ -143,6 +146,30 @@ def test_captions_take_every_place_equally_often_and_clips_of_a_dataset_stay_tog
     assert set(firsts.values()) == {3}
     assert len(orders) == 6
     assert all(set(own.values()) == {3} for own in places.values())
+
+
+def test_the_proof_of_balance_counts_pieces_of_datasets_and_places_of_captions(study: Path) -> None:
+    kept = {one.what: one for one in claims(study_design(study))}
+    pieces = kept["pieces in which clips of one dataset are heard"]
+    assert (pieces.found, pieces.kept) == ("1", "yes")
+    assert pieces.shuffled != "1"
+    assert kept["times a system stands at each place, a clip"].found == "3"
+    assert {one.kept for one in kept.values()} == {"yes"}
+    torn = study_design(study)
+    first, *others = torn.plans
+    mixed = tuple(own[::2] + own[1::2] for own in zip(*first.sessions, strict=True))
+    flat = tuple(trial for own in mixed for trial in own)
+    broken = replace(torn, plans=(replace(first, sessions=(flat,)), *others))
+    told = {one.what: one.kept for one in claims(broken)}
+    assert told["pieces in which clips of one dataset are heard"] == "NO"
+
+
+def test_a_design_says_whose_captions_stand_where(study: Path) -> None:
+    made = study_design(study)
+    [first, *_] = rows_of(made.study, made.plans[0])
+    trial = made.plans[0].sessions[0][0]
+    assert first["file"] == f"clips/{trial.item}.wav"
+    assert first["captions"] == " | ".join(trial.systems)
 
 
 def test_juries_share_the_listeners(study: Path) -> None:

@@ -31,7 +31,10 @@ Row = dict[str, Any]
 
 
 def rows_of(study: Study, plan: Plan) -> list[Row]:
-    """What a listener hears, a row a rating; sounds that are heard together share a row."""
+    """What a listener hears, a row a rating; sounds that are heard together share a row.
+
+    Where captions are judged it is also said whose they are, in the order of the page.
+    """
     before = [plan.training + plan.anchors] if plan.training or plan.anchors else []
     first, kinds = 0 if before else 1, [block_kind(block) for block in study.blocks]
     found = []
@@ -39,16 +42,19 @@ def rows_of(study: Study, plan: Plan) -> list[Row]:
         for trial in session:
             heard = _heard(study, trial, kinds[trial.block])
             file = BESIDE.join([study.file(trial.item, one) for one in heard])
+            written = (
+                {"captions": BESIDE.join(trial.systems)} if kinds[trial.block].captioned else {}
+            )
             for scale in trial.scales:
                 row = {"subset": plan.panel, "session": number, "file": file, "scale": scale}
-                found.append(row)
+                found.append(row | written)
     return found
 
 
 def _heard(study: Study, trial: Trial, kind: Kind) -> Sequence[str]:
     """Systems in the order in which they are heard, the unknown one again; no open reference."""
-    if len(trial.systems) == 1:
-        return trial.systems
+    if len(trial.systems) == 1 or kind.captioned:
+        return trial.systems[:1]
     shown = kind.presented(trial, wording("en"), study.reference)
     return [system for system, _ in shown[int(kind.open_reference) :]]
 

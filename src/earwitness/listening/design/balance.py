@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -83,6 +83,8 @@ class _Part:
         if len(every) > 1:
             yield self._repeats(what)
             yield from self._successions(what)
+        if self.kind.within:
+            yield self._together(self.kind.within)
         if len(every[0]) > 1:
             yield from presented(self.heard, self.other, self.kind)
         if len(self.kind.scale_orders) > 1:
@@ -115,6 +117,13 @@ class _Part:
         of = "a system" if self.kind.compared == "system" else "what is compared"
         what = f"votes of a clip and {of}, on each scale"
         return Claim(what, found, "the same", MISSED if nobody else even)
+
+    def _together(self, name: str) -> Claim:
+        """Whether the clips of a group are heard in one piece."""
+        group = {clip.name: clip.covariates[name] for clip in self.design.study.material}
+        found, other = (_pieces(heard, group) for heard in (self.heard, self.other))
+        what = f"pieces in which clips of one {name} are heard"
+        return Claim(what, told(found), told(other), verdict(bool((found == 1).all())))
 
     def _disjoint(self) -> Claim:
         names = Counter(name for subset in self.design.subsets[self.number] for name in subset)
@@ -176,6 +185,16 @@ def _occurrences(heard: Heard) -> Ints:
     owner = np.zeros(sessions, np.int64)
     owner[heard.session] = heard.listener
     return counts[heard.hears[owner]]
+
+
+def _pieces(heard: Heard, group: Mapping[str, object]) -> Ints:
+    """In how many pieces every listener hears the clips of each group that they hear."""
+    names = sorted({str(group[item]) for item in heard.items})
+    known = np.array([names.index(str(group[item])) for item in heard.items], np.int64)
+    own = heard.listener * len(names) + known[heard.item]
+    starts = np.concatenate([[True], own[1:] != own[:-1]])
+    counts = np.bincount(own[starts], minlength=len(heard.panels) * len(names))
+    return counts[counts > 0]
 
 
 def _needless(heard: Heard, clip: bool) -> bool:
