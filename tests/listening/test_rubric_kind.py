@@ -164,6 +164,16 @@ def test_the_proof_of_balance_counts_pieces_of_datasets_and_places_of_captions(s
     assert told["pieces in which clips of one dataset are heard"] == "NO"
 
 
+def test_a_listener_may_judge_one_caption_of_a_clip(study: Path) -> None:
+    study.write_text(FILE.replace("sessions: 2", "heard: 1"))
+    made = study_design(study)
+    votes = Counter((t.item, t.systems) for plan in made.plans for s in plan.sessions for t in s)
+    assert set(votes.values()) == {3}
+    assert len(votes) == CLIPS * 2
+    page = next(p for p in pages(made.study, made.plans[0], lambda *_: "") if p.trial)
+    assert [one["label"] for one in page.view["captions"]] == ["A"]
+
+
 def test_a_design_says_whose_captions_stand_where(study: Path) -> None:
     made = study_design(study)
     [first, *_] = rows_of(made.study, made.plans[0])

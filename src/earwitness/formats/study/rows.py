@@ -42,12 +42,11 @@ def rows_of(study: Study, plan: Plan) -> list[Row]:
         for trial in session:
             heard = _heard(study, trial, kinds[trial.block])
             file = BESIDE.join([study.file(trial.item, one) for one in heard])
-            written = (
-                {"captions": BESIDE.join(trial.systems)} if kinds[trial.block].captioned else {}
-            )
+            captioned = kinds[trial.block].captioned
+            whose = {"captions": BESIDE.join(trial.systems)} if captioned else {}
             for scale in trial.scales:
                 row = {"subset": plan.panel, "session": number, "file": file, "scale": scale}
-                found.append(row | written)
+                found.append(row | whose)
     return found
 
 

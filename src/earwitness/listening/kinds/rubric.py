@@ -209,5 +209,5 @@ class RubricKind(Kind):
 
     def load(self, systems: int) -> Load:
         dimensions = len(self.scales)
-        how = f"1 sound, {systems} captions × {dimensions} dimensions"
+        how = f"1 sound, {systems} caption{'s' * (systems > 1)} × {dimensions} dimensions"
         return Load(1, 1, systems * dimensions, how)
