@@ -560,6 +560,7 @@ def test_what_is_wrong_with_any_recording_is_told_at_once(tmp_path: Path) -> Non
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("s.flac", {"zs": (0.0, 1.0)}, "one file for 2 skims — name a folder"),
     ("s.flac", {"embedder": "yamnett"}, "yamnett"),
+    ("s.flca", {}, r'is ".flca" an ending\? — end a skim in .flac'),
     ("s.m4a", {}, r"no skim is written as .m4a — end it in .flac"),
     ("there.txt/s.flac", {}, "there.txt is a file, not a folder"),
     ("there.txt", {}, "is a file — end a skim in .flac"),

@@ -69,6 +69,20 @@ def test_a_start_that_is_given_moves_the_clock_of_names(tmp_path: Path) -> None:
     assert spans(found) == [(0, 1), (5, 6)]
 
 
+def test_a_start_against_the_names_is_told_and_one_that_agrees_is_not(tmp_path: Path) -> None:
+    files = [recorded(tmp_path / "S_20250722_063000.wav", 1)]
+    [note] = recording_of(files, start="2025-01-01").notes
+    assert note == ("the first name says 2025-07-22T06:30:00; the start that was given counts")
+    assert not recording_of(files, start="2025-07-22T06:30:00").notes
+
+
+def test_a_name_with_a_time_that_never_was_is_told(tmp_path: Path) -> None:
+    files = [recorded(tmp_path / "ABC_20251345_063000.wav", 1)]
+    [note] = recording_of(files).notes
+    assert "ABC_20251345_063000.wav: its name has digits like a date" in note
+    assert not recording_of(files, start="2025-07-22T06:30:00").notes
+
+
 def test_all_names_that_tell_no_time_are_problems_if_others_tell_it(tmp_path: Path) -> None:
     recorded(tmp_path / "20250722_060000.wav", 1)
     recorded(tmp_path / "x.wav", 1)

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from earwitness.api.soundscaping import practice_write, soundscape, soundscape_write
 from earwitness.cli.group import group
-from earwitness.errors import InputError, UsageError
+from earwitness.errors import EarwitnessWarning, InputError, UsageError
 from earwitness.formats.timetables import PRESETS, find_timetable, read_timetable
 from earwitness.soundscapes import Mixer, Truth
 from earwitness.soundscapes.sources import SOURCES
@@ -150,6 +150,13 @@ def test_own_clips_are_heard_where_the_timetable_has_them(tmp_path: Path) -> Non
     spectrum = np.abs(np.fft.rfft(heard))
     assert abs(int(spectrum.argmax()) - 1000) <= 1
     assert {one.source for one in scene.events} == {"whistle"}
+
+
+def test_clips_that_no_source_is_called_after_are_told(tmp_path: Path) -> None:
+    (tmp_path / "clips" / "frog").mkdir(parents=True)
+    soundfile.write(tmp_path / "clips" / "frog" / "a.wav", np.zeros(44_100), 44_100)
+    with pytest.warns(EarwitnessWarning, match="clips of frog are not heard"):
+        soundscape("village", clips=tmp_path / "clips")
 
 
 def test_folders_of_clips_that_hold_none_are_told(tmp_path: Path) -> None:

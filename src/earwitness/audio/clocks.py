@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import NamedTuple
 
-from earwitness.audio.names import began_from
+from earwitness.audio.names import began_from, looks_dated
 from earwitness.audio.zones import exists, placed, zone_of
 from earwitness.errors import InputError, Problem, UsageError
 
@@ -19,6 +19,7 @@ class Clock(NamedTuple):
 
     began: datetime | None
     starts: tuple[float, ...]
+    notes: tuple[str, ...] = ()
 
 
 class Dated(NamedTuple):
@@ -60,13 +61,29 @@ def clock_of(files: Sequence[Dated], *, start: str | None, zone: str | None) -> 
     given = _given(start, own) if start else None
     unknown = [file for file in files if file.named is None]
     if len(unknown) == len(files):
-        return Clock(given, _one_behind_the_other(files))
+        return Clock(given, _one_behind_the_other(files), _undated(files, given))
     problems = [_unnamed(file) for file in unknown] or _impossible(files, own)
     if problems:
         raise InputError(problems, done="read")
     moments = _moments(files, own)
     starts = tuple((moment - moments[0]).total_seconds() for moment in moments)
-    return Clock(given or _at_home(moments[0], files[0], own), starts)
+    named = _at_home(moments[0], files[0], own)
+    return Clock(given or named, starts, _moved(named, given))
+
+
+def _moved(named: datetime, given: datetime | None) -> tuple[str, ...]:
+    """What is to be said where names tell another time than what was given."""
+    if given is None or given.replace(tzinfo=None) == named.replace(tzinfo=None):
+        return ()
+    return (f"the first name says {named.isoformat()}; the start that was given counts",)
+
+
+def _undated(files: Sequence[Dated], given: datetime | None) -> tuple[str, ...]:
+    """What is to be said where a name looks like a time that never was."""
+    odd = [file.path.name for file in files if looks_dated(file.path.name)]
+    if not odd or given is not None:
+        return ()
+    return (f"{odd[0]}: its name has digits like a date and time, but there is no such time",)
 
 
 def _one_behind_the_other(files: Sequence[Dated]) -> tuple[float, ...]:

@@ -41,6 +41,15 @@ def began_from(name: str) -> datetime | None:
     return max(_moments(stem), default=(0, None), key=lambda one: one[0])[1]
 
 
+def looks_dated(name: str) -> bool:
+    """Whether a name has digits as for a date and time.
+
+    >>> looks_dated("ABC_20251345_063000.wav"), looks_dated("day.flac")
+    (True, False)
+    """
+    return STAMP.search(_stem(name)) is not None
+
+
 def _stem(name: str) -> str:
     """Without folders and without an ending, which holds a letter: ``.123`` is a fraction."""
     return re.sub(r"\.(?=[^.]*[A-Za-z])[A-Za-z0-9]+$", "", re.split(r"[/\\]", name)[-1])

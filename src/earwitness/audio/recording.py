@@ -77,7 +77,7 @@ def recording_of(
     lies = [f"{path}: {facts.note}" for path, facts, _ in looks if facts and _lies(facts)]
     name = name or paths[0].stem
     seconds = max(one.end for one in stretches)
-    notes = (*notes, *lies, *more)
+    notes = (*notes, *clock.notes, *lies, *more)
     found = Recording(name, stretches, seconds, rate, channels, began, damages, notes)
     return without_hours(found, hour_gap) if hour_gap else found
 

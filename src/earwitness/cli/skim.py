@@ -75,7 +75,7 @@ class Zs(click.ParamType[tuple[float, ...]]):
     show_default=True,
     help="codebook, log-mel, a YAMNet .tflite file, or a folder with a Hugging Face model.",
 )
-@click.option("--start", help="When the first file began, if its name does not say it (ISO 8601).")
+@click.option("--start", help="When the first file began, whatever its name says (ISO 8601).")
 @click.option("--zone", help="The zone of names and --start: Europe/Paris, UTC, +02:00.")
 @click.option("--shown", help="The zone in which times are shown.  [default: that of --zone]")
 @click.option(

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from earwitness.api.soundscaping import FORMS, practice_write, soundscape, soundscape_write
+from earwitness.cli.notes import notes
 from earwitness.cli.progress import bar
 from earwitness.errors import UsageError
 from earwitness.formats.timetables import FOLDER, PRESETS
@@ -49,7 +50,8 @@ def command(
         return
     if (output is None) == (practice is None):
         raise UsageError("say where the sound goes: -o day.flac, or --practice FOLDER")
-    scene = soundscape(timetable, seed=seed, hours=hours, rate=rate, clips=clips)
+    with notes():
+        scene = soundscape(timetable, seed=seed, hours=hours, rate=rate, clips=clips)
     with bar(quiet=quiet, unit="s") as progress:
         if output is not None:
             written = soundscape_write(scene, output, hour_gap=hour_gap, progress=progress)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from earwitness.errors import InputError, UsageError, nearest
+from earwitness.errors import EarwitnessWarning, InputError, UsageError, nearest
 from earwitness.formats import shapes
 from earwitness.formats.check import Fault, show
 from earwitness.formats.lined import read_yaml
@@ -83,11 +84,17 @@ def read_timetable(path: Path, *, clips: str | Path | None = None) -> Timetable:
         raise InputError([file.problem(one) for one in faults], done="made")
     value = filled(file.value, TIMETABLE)
     folder = clips or (path.parent / value["clips"] if "clips" in value else None)
-    sources = dict(SOURCES) if folder is None else {**SOURCES, **own_sources(Path(folder))}
+    own = {} if folder is None else own_sources(Path(folder))
+    sources = {**SOURCES, **own}
     faults = [one for name, row in value["sources"].items() for one in _wrong(name, row, sources)]
     if faults or not value["sources"]:
         faults = faults or [Fault("sources", "must not be empty")]
         raise InputError([file.problem(one) for one in faults], done="made")
+    if unused := [name for name in own if name not in value["sources"]]:
+        told = (
+            f"clips of {', '.join(unused)} are not heard: no source of the timetable is called so"
+        )
+        warnings.warn(told, EarwitnessWarning, stacklevel=3)
     return Timetable(
         value["title"] or path.stem,
         tuple(_row(name, row) for name, row in value["sources"].items()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -19,6 +20,7 @@ from earwitness.models.grid import grid
 from earwitness.models.speech import find_detector
 
 KNOWN = ", ".join(ENDINGS)
+LIKE_AN_ENDING = re.compile(r"\.[a-z][a-z0-9]{0,4}")  # a folder may be called site.2025
 MADE = b'"output":{"picks":'  # in the lines that are written beside skims
 
 
@@ -32,6 +34,9 @@ def refuse_place(output: Path, given: Sequence[Path], asked: Asked) -> None:
     ending = output.suffix.lower()
     if ending in SOUND and not is_file(output) and not output.is_dir():
         raise UsageError(f"{output}: no skim is written as {ending} — end it in {KNOWN}")
+    if LIKE_AN_ENDING.fullmatch(ending) and not is_file(output) and not output.exists():
+        told = f'{output}: is "{ending}" an ending?'
+        raise UsageError(f"{told} — end a skim in {KNOWN}, or make the folder first")
     if is_file(output) and output.is_dir():
         raise UsageError(f"{output}: is a folder — name a file, or a folder that is not called so")
     if not is_file(output) and output.is_file():
