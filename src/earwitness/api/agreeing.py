@@ -11,7 +11,7 @@ from typing import Any
 from earwitness import __version__
 from earwitness.api.lengths import output_lengths
 from earwitness.api.rated import Place, Reading, check_roles, material_of, stored_material
-from earwitness.api.settings import settings_of
+from earwitness.api.settings import NO_FIELD, settings_of
 from earwitness.api.sides import check_ratings, check_scores
 from earwitness.concordance.columns import metrics_of
 from earwitness.concordance.settings import Settings
@@ -70,15 +70,16 @@ def study_agree(
     files = [Path(one) for one in _listed(ratings)]
     check_scores(_listed(scores), files, study, db, _listeners(reading))
     plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
-    asked = settings_of(plan, screening=screening, reference=reference, anchor=anchor, scales=ends)
+    roles = {"reference": reference, "anchor": anchor}
+    asked = settings_of(plan, screening=screening, scales=ends, by=(NO_FIELD,), **roles)
     if db is not None:
-        material = stored_material(plan, db, files)
+        material = stored_material(plan, db, files, asked)
     else:
         check_ratings(files, study)
         material = material_of(files, plan, reading, asked)
     if not material.ratings:
         raise UsageError("there are no ratings")
-    check_roles(material, {"reference": reference, "anchor": anchor})
+    check_roles(material, roles)
     asked = with_anchors(material.ratings, asked)
     counted, doubled = resolve(material.ratings, asked.doubled, reference=asked.reference)
     kept, told = _screened(counted, asked, material)

@@ -8,15 +8,17 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from earwitness.api.gathered import form_groups
 from earwitness.api.rated import Place, Reading, check_roles, material_of, named, stored_material
 from earwitness.api.settings import changed, settings_of
 from earwitness.api.sides import check_ratings
-from earwitness.data import Input, Progress, Rating, Results, Study, no_progress
+from earwitness.data import Answer, Input, Progress, Rating, Results, Study, no_progress
 from earwitness.formats.study import read_study
 from earwitness.formats.whole import WholeFolder
 from earwitness.listening.analysis.coded import Coded, coded
 from earwitness.listening.analysis.doubled import resolve
 from earwitness.listening.analysis.whole import analyse
+from earwitness.listening.rubrics import defined
 from earwitness.listening.screened import screen
 from earwitness.report import tables_csv, written
 from earwitness.report.methods import methods
@@ -42,11 +44,13 @@ def study_analyse(
     settings = settings_of(plan, **how)
     files = [ratings] if isinstance(ratings, str | PathLike) else list(ratings)
     if db is not None:
-        material = stored_material(plan, db, files)
+        material = stored_material(plan, db, files, settings)
     else:
         check_ratings(files, study)
         material = material_of([Path(one) for one in files], plan, reading, settings)
     check_roles(material, how)
+    if material.rubric and settings.rubric is None:
+        settings = replace(settings, rubric=defined(material.rubric))
     told = changed(plan, settings)
     return analyse(replace(material, changed=told), settings, progress=progress)
 
@@ -56,12 +60,17 @@ def study_results(
     ratings: Sequence[Rating],
     inputs: tuple[Input, ...] = (),
     *,
+    answers: Sequence[Answer] = (),
     simulated: bool = False,
     **how: Any,
 ) -> Results:
-    """All results of ratings of a study that are there already."""
+    """All results of ratings of a study that are there already.
+
+    ``answers`` say what listeners wrote in forms, where results are divided by that.
+    """
     settings = settings_of(study, **how)
     material = replace(named(study, ratings, inputs), changed=changed(study, settings))
+    material = replace(material, groups={**material.groups, **form_groups(study, answers)})
     check_roles(material, how)
     return analyse(replace(material, simulated=simulated), settings)
 

@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from earwitness.api.gathered import Gathered, form_groups, study_captions, study_groups
 from earwitness.api.sides import check_ratings
 from earwitness.api.taking import ratings_of, study_answers
 from earwitness.data import Input, Rating, Study
@@ -22,6 +23,7 @@ from earwitness.listening.analysis.whole import Material
 from earwitness.listening.kinds import block_kind
 
 Place = str | PathLike[str]
+FAULTS = ("refuse", "drop")
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,8 @@ class Reading:
     """How tables are read: a pattern for the names of samples, and what columns are called.
 
     ``scales`` are columns of their own, if not all that are numbers; ``given`` says what the file
-    does not, such as the scale.
+    does not, such as the scale. ``rubric`` is what captions were judged by; an empty one is
+    guessed, ``none`` is none. With ``faults`` ``drop``, votes off a scale are taken for blanks.
     """
 
     pattern: str = ""
@@ -37,6 +40,8 @@ class Reading:
     columns: Mapping[str, str] = field(default_factory=dict)
     scales: tuple[str, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict)
+    rubric: str = ""
+    faults: str = FAULTS[0]
 
 
 def named(
@@ -54,7 +59,11 @@ def named(
             notes=tuple(notes),
         )
     items = tuple(clip.name for clip in study.material)
-    return Material(ratings, study.title, study.systems, items, inputs, tuple(notes), study.digest)
+    return Material(
+        *(ratings, study.title, study.systems, items, inputs, tuple(notes), study.digest),
+        groups=study_groups(study),
+        captions=study_captions(study),
+    )
 
 
 def material_of(
@@ -62,21 +71,29 @@ def material_of(
 ) -> Material:
     """Ratings of files, be they answers or tables."""
     check_ratings(files, None)
-    found, inputs, notes, simulated = list[Rating](), list[Input](), list[str](), False
+    found, simulated = Gathered(study_groups(plan)), False
     for path in files:
         if _are_answers(path):
             if plan is None:
                 raise UsageError(f"{path} has answers — name the study file, too")
             made, answers = study_answers(plan, path)
-            found += ratings_of(made, answers, str(path))
+            rated = ratings_of(made, answers, str(path))
+            found.judged(settings.rubric, rated, _input(path), settings.blank)
+            found.join(form_groups(plan, answers.values()), str(path))
             simulated |= any(one.at == SIMULATED for one in answers.values())
-            inputs.append(_input(path))
         else:
-            table = read_ratings(path, **_how(plan, reading, settings))
-            found += table.ratings
-            inputs.append(table.input)
-            notes += table.notes
-    return replace(named(plan, found, tuple(inputs), notes), simulated=simulated)
+            wanted = [name for name in settings.plan.by if name not in found.known]
+            table = read_ratings(path, groups=wanted, **_how(plan, reading, settings))
+            found.table(table, settings.blank)
+    made_of = named(plan, found.ratings, tuple(found.inputs), found.notes)
+    return replace(
+        made_of,
+        simulated=simulated,
+        groups={**found.known, **found.groups},
+        captions={**made_of.captions, **found.captions},
+        faults=tuple(found.faults),
+        rubric=found.rubric,
+    )
 
 
 def _how(plan: Study | None, reading: Reading, settings: Settings) -> dict[str, Any]:
@@ -89,6 +106,8 @@ def _how(plan: Study | None, reading: Reading, settings: Settings) -> dict[str, 
         "scales": reading.scales,
         "given": reading.given,
         "limits": {**known_scales(), **said},
+        "rubric": reading.rubric,
+        "drop": reading.faults == "drop",
     }
     if plan is None:
         return found
@@ -122,7 +141,9 @@ def _input(path: Path) -> Input:
     return Input(str(path), hashlib.sha256(raw).hexdigest(), len(raw))
 
 
-def stored_material(plan: Study | None, db: Place, files: Sequence[Place]) -> Material:
+def stored_material(
+    plan: Study | None, db: Place, files: Sequence[Place], settings: Settings
+) -> Material:
     """Ratings out of a store."""
     from earwitness.api.keeping import stored_answers  # needs a database only here
 
@@ -130,7 +151,11 @@ def stored_material(plan: Study | None, db: Place, files: Sequence[Place]) -> Ma
         raise UsageError("with a store, name the study file and nothing else")
     found = stored_answers(plan, db)
     known = (Input(found.name, found.sha256, len(found.lines)),)
-    return replace(named(plan, found.ratings(), known), plays=found.plays())
+    gathered = Gathered()
+    gathered.judged(settings.rubric, found.ratings(), known[0], settings.blank)
+    made = named(plan, gathered.ratings, known)
+    groups = {**made.groups, **form_groups(plan, found.answers)}
+    return replace(made, plays=found.plays(), groups=groups, faults=tuple(gathered.faults))
 
 
 def check_roles(material: Material, how: Mapping[str, Any]) -> None:

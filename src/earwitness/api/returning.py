@@ -21,6 +21,7 @@ IMPORTED = "imported"
 BLANK = ("blank", "unrated")  # findings about cells that are empty
 LISTED = 5  # empty rows of a file that are told one by one
 COLUMNS = ("item", "system", "listener", "scale", "value")
+MORE = ("dataset", "caption")  # of captions, where they are known
 
 
 @dataclass(frozen=True)
@@ -85,11 +86,19 @@ def study_import_xlsx(
     )
 
 
+def import_columns(found: Imported) -> tuple[str, ...]:
+    """Columns of that table; those that would be empty are left out."""
+    return (*COLUMNS, *(name for name in MORE if any(getattr(r.row, name) for r in found.rows)))
+
+
 def import_records(found: Imported) -> Iterator[dict[str, Any]]:
     """Ratings as rows of a table that ``study analyse`` reads."""
+    rows = {Key(one.row.record, one.system): one.row for one in found.rows}
+    names = import_columns(found)
     for one in found.ratings:
         values = (one.key.item, one.key.system, one.listener, one.scale, one.value)
-        yield dict(zip(COLUMNS, values, strict=True))
+        more = [getattr(rows[one.key], name) for name in names[len(COLUMNS) :]]
+        yield dict(zip(names, (*values, *more), strict=True))
 
 
 def comment_records(found: Imported) -> Iterator[dict[str, Any]]:

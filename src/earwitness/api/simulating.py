@@ -139,7 +139,9 @@ def simulated_write(simulated: Simulated, folder: str | PathLike[str], **how: An
     found = Input(ANSWERS_FILE, hashlib.sha256(answers).hexdigest(), len(answers))
     lines = dict(enumerate(simulated.answers, 1))
     ratings = ratings_of(simulated.design, lines, ANSWERS_FILE)
-    results = study_results(simulated.design.study, ratings, (found,), simulated=True, **how)
+    results = study_results(
+        simulated.design.study, ratings, (found,), answers=simulated.answers, simulated=True, **how
+    )
     files = {
         ANSWERS_FILE: answers.decode(),
         "truth.csv": records_csv(simulated.truth),

@@ -9,13 +9,14 @@ from typing import Any
 import click
 
 from earwitness.api.analysing import results_write, study_analyse
-from earwitness.api.rated import Reading
+from earwitness.api.rated import FAULTS, Reading
 from earwitness.cli.notes import notes
 from earwitness.cli.progress import bar
 from earwitness.cli.target import Target, check_results
-from earwitness.errors import UsageError
+from earwitness.errors import UsageError, nearest
 from earwitness.listening.analysis.doubled import RULES
 from earwitness.listening.planned import CORRECTIONS, INTERVALS
+from earwitness.listening.rubrics import BLANKS, BUILT_IN
 from earwitness.listening.screening import SCREENS
 from earwitness.report import FORMS
 
@@ -28,6 +29,8 @@ SCREEN = click.option(
     type=click.Choice([*SCREENS, "none"]),
     help="A rule with its usual limits.  [default: as planned]",
 )
+BY = "Divide results by a field of items or listeners, such as dataset or jury; or none."
+RUBRIC = f"What captions were judged by: {', '.join(BUILT_IN)}, or none.  [default: what fits]"
 REFERENCE = click.option("--reference", default="", help="The system that is the hidden reference.")
 ANCHOR = click.option("--anchor", default="", help="The system that is the middle anchor.")
 
@@ -50,6 +53,27 @@ ANCHOR = click.option("--anchor", default="", help="The system that is the middl
 @click.option("--level", type=float, help="Level of intervals.  [default: as planned, 0.95]")
 @click.option("--correction", type=click.Choice(CORRECTIONS), help="[default: as planned, holm]")
 @click.option("--contrast", "contrasts", multiple=True, metavar="A:B", help="Else all pairs.")
+@click.option("--by", multiple=True, metavar="FIELD", help=BY)
+@click.option(
+    "--margin",
+    "margins",
+    multiple=True,
+    metavar="SCALE=NUMBER",
+    help="Test whether systems differ by less than this on a scale.",
+)
+@click.option("--rubric", default="", metavar="NAME", help=RUBRIC)
+@click.option(
+    "--blank",
+    type=click.Choice(BLANKS),
+    help="What a blank is in totals of a rubric.  [default: as planned, drop]",
+)
+@click.option(
+    "--faults",
+    type=click.Choice(FAULTS),
+    default=FAULTS[0],
+    show_default=True,
+    help="Refuse votes that are off their scale, or take them for blanks and list them.",
+)
 @SCREEN
 @REFERENCE
 @ANCHOR
@@ -75,6 +99,7 @@ def analyse(
     earwitness study analyse study.yaml answers.jsonl
     earwitness study analyse study.yaml --db study.db
     earwitness study analyse ratings.csv -o report.html
+    earwitness study analyse captions.csv --rubric thumbs --by dataset --margin total=0.5
     """
     study, ratings = parted(files)
     target = Target(to, output, [str(one) for one in files])
@@ -84,9 +109,12 @@ def analyse(
         column=options.pop("sample"),
         columns=dict(pairs(options.pop("columns"), "=")),
         given=dict(pairs(options.pop("given"), "=")),
+        rubric=rubric_named(options.pop("rubric")),
+        faults=options.pop("faults"),
     )
     contrasts = pairs(options.pop("contrasts"), ":")
     screening = screening_of(options.pop("screening"))
+    margins = pairs(options.pop("margins"), "=")
     given = {name: value for name, value in options.items() if value is not None}
     with notes(), bar(unit="scales") as progress:
         results = study_analyse(
@@ -94,6 +122,7 @@ def analyse(
             study=study,
             reading=reading,
             contrasts=contrasts,
+            margins=margins,
             screening=screening,
             progress=progress,
             **given,
@@ -121,6 +150,13 @@ def pairs(given: Sequence[str], mark: str) -> list[tuple[str, str]]:
             raise UsageError(f'"{one}": must have a "{mark}" between two names')
         found.append((a, b))
     return found
+
+
+def rubric_named(name: str) -> str:
+    """A rubric that there is, nothing, or none."""
+    if name and name not in (*BUILT_IN, "none"):
+        raise UsageError(f'--rubric: there is no "{name}" — {nearest(name, [*BUILT_IN, "none"])}')
+    return name
 
 
 def screening_of(given: tuple[str, ...]) -> list[str] | None:

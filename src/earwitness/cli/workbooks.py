@@ -12,15 +12,15 @@ from typing import IO
 import click
 
 from earwitness.api.returning import (
-    COLUMNS,
     Imported,
     comment_records,
+    import_columns,
     import_records,
     study_import_xlsx,
 )
 from earwitness.cli.target import check_results
 from earwitness.formats.whole import WholeFile
-from earwitness.listening.rubrics import BLANKS, BUILT_IN, TOTAL, Blank, Rubric
+from earwitness.listening.rubrics import BLANKS, BUILT_IN, Blank
 
 FILE = click.Path(path_type=Path)
 
@@ -83,17 +83,19 @@ def import_xlsx(
             file.writelines(
                 json.dumps(one, ensure_ascii=False) + "\n" for one in comment_records(found)
             )
-    for line in _summary(found, output, comments):
+    for line in _summary(found, output, comments, blank):
         click.echo(line, err=True)
 
 
 def _write(file: IO[str], found: Imported) -> None:
-    writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(file, import_columns(found), lineterminator="\n")
     writer.writeheader()
     writer.writerows(import_records(found))
 
 
-def _summary(found: Imported, output: Path | None, comments: Path | None) -> Iterator[str]:
+def _summary(
+    found: Imported, output: Path | None, comments: Path | None, blank: Blank
+) -> Iterator[str]:
     raters = {one.rater for one in found.rows}
     clips = {one.row.record for one in found.rows}
     yield f"{len(found.rows):,} rows of {len(raters):,} raters on {len(clips):,} clips"
@@ -101,11 +103,6 @@ def _summary(found: Imported, output: Path | None, comments: Path | None) -> Ite
         if path is not None:
             yield f"wrote {path}"
     if output is not None:
-        yield f"next: earwitness study analyse {output} {' '.join(_scales(found.rubric))}"
-
-
-def _scales(rubric: Rubric) -> Iterator[str]:
-    """How far scales go; a total without steps is left to its votes."""
-    for name, scale in rubric.scales.items():
-        if name != TOTAL or rubric.total_step:
-            yield f"--scale {name}={scale.low:g}:{scale.high:g}:{scale.step:g}"
+        by = " --by dataset" * ("dataset" in import_columns(found))
+        how = f"--rubric {found.rubric.name} --blank {blank}{by}"
+        yield f"next: earwitness study analyse {output} {how}"

@@ -17,6 +17,8 @@ from earwitness.data.concordance import (
     ScaleConcordance,
 )
 from earwitness.data.estimate import Estimate
+from earwitness.data.grouped import Group, Grouped, GroupMean, Interaction, Tested
+from earwitness.data.judged import Correlation, Equivalence, RatingFault, RubricResults, Without
 from earwitness.data.network import WordNetwork
 from earwitness.data.power import Powered, PowerPlan
 from earwitness.data.rating import Answer, Rating
@@ -97,6 +99,7 @@ __all__ = [
     "Concordance",
     "Concordant",
     "Contrast",
+    "Correlation",
     "Course",
     "CoursePoint",
     "Damage",
@@ -105,13 +108,18 @@ __all__ = [
     "Doubled",
     "Effect",
     "Enough",
+    "Equivalence",
     "Estimate",
     "Estimates",
     "Figure",
     "Gold",
+    "Group",
     "GroupContrasts",
+    "GroupMean",
+    "Grouped",
     "HumanCeiling",
     "Input",
+    "Interaction",
     "Item",
     "Jury",
     "Key",
@@ -133,9 +141,11 @@ __all__ = [
     "Ranked",
     "Rated",
     "Rating",
+    "RatingFault",
     "Recording",
     "Results",
     "Retest",
+    "RubricResults",
     "Rule",
     "Sample",
     "ScaleConcordance",
@@ -155,10 +165,12 @@ __all__ = [
     "Subjects",
     "Summary",
     "Sweep",
+    "Tested",
     "Titles",
     "Trial",
     "Value",
     "Who",
+    "Without",
     "WordNetwork",
     "is_address",
     "no_progress",

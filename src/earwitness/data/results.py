@@ -9,6 +9,8 @@ from math import nan
 from earwitness.data.case import Key
 from earwitness.data.comparison import Contrast
 from earwitness.data.estimate import Estimate
+from earwitness.data.grouped import Grouped
+from earwitness.data.judged import Equivalence, RatingFault, RubricResults
 from earwitness.data.scores import Input
 from earwitness.data.study import Analysis, Rule
 from earwitness.data.value import Value
@@ -167,7 +169,10 @@ class Screened:
 
 @dataclass(frozen=True, slots=True)
 class ScaleResults:
-    """All about one scale; ``everyone`` are means of all listeners, also those left out."""
+    """All about one scale; ``everyone`` are means of all listeners, also those left out.
+
+    ``modelled`` are the same contrasts by the mixed model, which speak about other items too.
+    """
 
     value: Value
     systems: Mapping[str, Rated]
@@ -182,6 +187,9 @@ class ScaleResults:
     abilities: Abilities | None = None
     components: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    modelled: tuple[Contrast, ...] = ()
+    equivalences: tuple[Equivalence, ...] = ()
+    groups: tuple[Grouped, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +229,8 @@ class Results:
     are hidden references and anchors, which are rated but do not compete; ``study`` is the digest
     of the study file, ``simulated`` whether its listeners are, and ``changed`` says where the
     analysis differs from the plan of the study. ``failed`` are listeners that rules would leave
-    out: those ``left``, or everybody, who then are all kept.
+    out: those ``left``, or everybody, who then are all kept. ``people`` has groups of listeners, by
+    field; ``faults`` is what is odd about ratings or captions, with what was done about it.
     """
 
     title: str
@@ -243,3 +252,6 @@ class Results:
     simulated: bool = False
     changed: tuple[str, ...] = ()
     failed: tuple[Who, ...] = ()
+    people: Mapping[Who, Mapping[str, str]] = field(default_factory=dict)
+    faults: tuple[RatingFault, ...] = ()
+    rubric: RubricResults | None = None

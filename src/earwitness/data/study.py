@@ -71,13 +71,19 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What will be computed, said before anybody listens."""
+    """What will be computed, said before anybody listens.
+
+    ``by`` names fields of items or listeners by which results are divided, ``margins`` has by scale
+    how far apart two systems may be and still count as equivalent.
+    """
 
     scales: tuple[str, ...] = ()
     contrasts: tuple[tuple[str, str], ...] = ()
     interval: str = "cluster_t"
     level: float = 0.95
     correction: str = "holm"
+    by: tuple[str, ...] = ()
+    margins: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from earwitness.errors import UsageError, nearest
 from earwitness.formats.check import Fault
 from earwitness.formats.ratings.options import LONG, SAMPLES, Options
 from earwitness.formats.ratings.reading import Rows, read_rows
-from earwitness.formats.ratings.table import Words
+from earwitness.formats.ratings.table import Table, Words
 from earwitness.formats.source import Source
 
 REMEDY = (
@@ -91,13 +91,12 @@ def _columns(said: Mapping[str, str]) -> dict[str, str]:
     return {**NAMES, **dict.fromkeys(NOT_THERE, ""), **named}
 
 
-def _fitted(
-    options: Options, names: Sequence[str], *, metrics: Sequence[str], several: bool
-) -> Options:
+def _fitted(options: Options, table: Table, *, metrics: Sequence[str], several: bool) -> Options:
     """Options that hold for a table with such columns.
 
     Chosen metrics are columns, unless a row is a score. A column a metric leaves no place for two.
     """
+    names = table.names
     if several:
         options = _as_far_as(options, names)
     own = [name for name in metrics if name in names] if several else list(metrics)

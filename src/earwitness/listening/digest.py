@@ -11,6 +11,7 @@ from earwitness.listening.kinds import KINDS
 
 ASIDE = ("digest", "listeners", "juries")  # one more listener moves no other
 LATER = ("device", "feedback", "gold")  # say nothing where they are not used, as before they were
+LATER_PLANNED = ("by", "margins")  # the same, of the analysis
 
 
 def with_digest(study: Study) -> Study:
@@ -20,6 +21,8 @@ def with_digest(study: Study) -> Study:
     for clip in (*value["material"], *value["anchors"]):
         if not clip["captions"]:
             del clip["captions"]
+    planned = value["analysis"]
+    value["analysis"] = {k: one for k, one in planned.items() if one or k not in LATER_PLANNED}
     for block in value["blocks"]:
         block["parameters"] = {**KINDS[block["kind"]].parameters(), **block["parameters"]}
     value["wordings"] = {key: one for key, one in value["wordings"].items() if one}

@@ -173,6 +173,17 @@ class Matrix:
 
 
 @dataclass(frozen=True, slots=True)
+class Heat:
+    """A coloured square of numbers, a row and a column a name; ``table`` has all numbers."""
+
+    title: str
+    value: Value
+    names: tuple[str, ...]
+    cells: Mapping[tuple[str, str], Estimate]
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
 class Timeline:
     """Boundaries of people and systems over time, and the systems' values."""
 
@@ -221,7 +232,7 @@ class Quote:
 
 
 Drawn = (
-    Intervals | Curve | Spread | Counts | Panels | Scatters
+    Intervals | Curve | Spread | Counts | Panels | Scatters | Heat
 )  # pictures of one value, with a table
 Part = Table | Lines | Quote | Drawn | Matrix | Timeline | NetworkPart | Shares | Block
 

@@ -12,6 +12,7 @@ from earwitness.report.parts import (
     PEOPLE,
     Counts,
     Curve,
+    Heat,
     Intervals,
     Matrix,
     Panels,
@@ -32,7 +33,7 @@ def tables(part: Part) -> list[Table]:
     match part:
         case Table():
             return [part]
-        case Counts() | Panels() | Scatters():
+        case Counts() | Panels() | Scatters() | Heat():
             return [part.table]
         case Intervals():
             return [part.table or _intervals(part)]

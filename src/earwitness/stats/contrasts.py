@@ -102,12 +102,23 @@ def _effects(found: student.Moments, listeners: int, level: float) -> list[Estim
     return estimates(value, (ends[0], ends[1]), level, found.n, listeners - found.n, "hedges_g_z")
 
 
-def _two_way(
-    votes: Votes, pairs: Pairs, rows: Differences, wanted: Wanted
-) -> tuple[list[Estimate], list[float]]:
-    """Of common items where there are any; else the difference of draws of both means.
+class Drawn(NamedTuple):
+    """Differences of pairs, a row a draw, and what they rest on.
 
-    p is by the same draws as the interval: both speak about other listeners and other items.
+    ``alone`` are pairs of which nobody has a common item; there is ``enough`` for an interval.
+    """
+
+    drawn: Floats
+    value: Floats
+    listeners: Floats
+    enough: Bools
+    alone: Bools
+
+
+def difference_draws(votes: Votes, pairs: Pairs, rows: Differences, wanted: Wanted) -> Drawn:
+    """Listeners and items drawn anew.
+
+    Of common items where there are any; else the difference of draws of both means.
     """
     drawn = two_way_draws(rows.common, wanted.draws, wanted.seed)
     value, (listeners, items) = vote_moments(rows.common).mean, heard(rows.common)
@@ -117,12 +128,19 @@ def _two_way(
         drawn[:, alone] = _apart(two_way_draws(both, wanted.draws, wanted.seed))
         value[alone] = _apart(vote_moments(both).mean)
         listeners[alone], items[alone] = (of.reshape(-1, 2).min(axis=1) for of in heard(both))
-    enough = np.minimum(listeners, items) >= FEWEST
-    ends = percentiles(drawn, wanted.level, enough)
-    undefined = votes.size[2] - listeners
-    methods = _two_way_methods(drawn, alone, rows.without_common)
-    found = estimates(value, ends, wanted.level, listeners, undefined, methods)
-    return found, np.where(enough, _crossed(drawn), np.nan).tolist()
+    return Drawn(drawn, value, listeners, np.minimum(listeners, items) >= FEWEST, alone)
+
+
+def _two_way(
+    votes: Votes, pairs: Pairs, rows: Differences, wanted: Wanted
+) -> tuple[list[Estimate], list[float]]:
+    """p is by the same draws as the interval: both speak about other listeners and other items."""
+    made = difference_draws(votes, pairs, rows, wanted)
+    ends = percentiles(made.drawn, wanted.level, made.enough)
+    undefined = votes.size[2] - made.listeners
+    methods = _two_way_methods(made.drawn, made.alone, rows.without_common)
+    found = estimates(made.value, ends, wanted.level, made.listeners, undefined, methods)
+    return found, np.where(made.enough, _crossed(made.drawn), np.nan).tolist()
 
 
 def _crossed(drawn: Floats) -> Floats:

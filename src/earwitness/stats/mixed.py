@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -153,19 +154,33 @@ def mixed_contrasts(
     return [_estimate(votes, fitted, rows[a] - rows[b], level) for a, b in pairs]
 
 
+class Known(NamedTuple):
+    """A weighted sum of means, its error and degrees of freedom, and over how many listeners."""
+
+    value: float
+    error: float
+    freedom: float
+    listeners: int
+
+
+def known_error(votes: Votes, fitted: Fitted, weights: Floats) -> Known:
+    """What is known of a weighted sum of means; NaN where nothing can be said about others."""
+    used = weights != 0
+    value = float(weights[used] @ fitted.means[used])
+    listeners, items = (len(np.unique(codes)) for codes in (votes.listeners, votes.items))
+    error = freedom = float("nan")
+    if min(listeners, items) > 1 and fitted.converged:
+        error, freedom = fitted.error(weights), fitted.freedom(weights)
+    own = len(np.unique(votes.listeners[used[votes.systems]]))
+    return Known(value, error, freedom, own)
+
+
 def _estimate(
     votes: Votes, fitted: Fitted, weights: Floats, level: float
 ) -> tuple[Estimate, float]:
     from scipy.special import stdtr, stdtrit
 
-    used = weights != 0
-    value = float(weights[used] @ fitted.means[used])
-    heard = used[votes.systems]
-    listeners, items = (len(np.unique(codes)) for codes in (votes.listeners, votes.items))
-    error = freedom = float("nan")
-    if min(listeners, items) > 1 and fitted.converged:
-        error, freedom = fitted.error(weights), fitted.freedom(weights)
+    value, error, freedom, own = known_error(votes, fitted, weights)
     reach = float(stdtrit(freedom, (1 + level) / 2)) * error
     p = float(2 * stdtr(freedom, -abs(value) / error)) if error > 0 else float("nan")
-    own = len(np.unique(votes.listeners[heard]))
     return Estimate(value, value - reach, value + reach, level, own, 0, "mixed"), p

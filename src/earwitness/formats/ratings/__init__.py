@@ -7,27 +7,52 @@ allowed stands in notes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from os import PathLike
 
-from earwitness.data import Input, Rating
+from earwitness.data import Input, Key, Rating, Who
+from earwitness.data.grouped import Grouping
+from earwitness.formats.ratings.cells import listeners
+from earwitness.formats.ratings.groups import captions, groupings
 from earwitness.formats.ratings.known import Known, Limit, Limits, limits_of
-from earwitness.formats.ratings.layout import Layout
 from earwitness.formats.ratings.options import Options
-from earwitness.formats.ratings.reading import read_rows
+from earwitness.formats.ratings.reading import Rows, read_rows
+from earwitness.formats.ratings.rubrics import CAPTION, NONE, by_rubric
 from earwitness.formats.source import Source
 
-__all__ = ["Known", "Limit", "Limits", "RatingsTable", "read_ratings"]
+__all__ = ["Known", "Limit", "Limits", "OffScale", "RatingsTable", "read_ratings"]
+
+
+@dataclass(frozen=True)
+class OffScale:
+    """A vote that was taken for missing, as it is not on its scale."""
+
+    line: int
+    item: str
+    system: str
+    listener: Who
+    scale: str
+    value: float
 
 
 @dataclass(frozen=True)
 class RatingsTable:
-    """Ratings in the order of the file; ``missing`` is how many cells for a vote are empty."""
+    """Ratings in the order of the file; ``missing`` is how many cells for a vote are empty.
+
+    ``every`` has those too, as NaN. ``groups`` are columns that divide items or listeners,
+    ``captions`` are words that were judged by the ``rubric``, where there is one.
+    """
 
     ratings: list[Rating]
     notes: tuple[str, ...]
     missing: int
     input: Input
+    every: list[Rating] = field(default_factory=list)
+    off: tuple[OffScale, ...] = ()
+    groups: Mapping[str, Grouping] = field(default_factory=dict)
+    captions: Mapping[Key, str] = field(default_factory=dict)
+    rubric: str = ""
 
 
 def read_ratings(
@@ -40,6 +65,9 @@ def read_ratings(
     given: Mapping[str, int | str] | None = None,
     known: Known | None = None,
     limits: Limits | None = None,
+    groups: Sequence[str] = (),
+    rubric: str = NONE,
+    drop: bool = False,
 ) -> RatingsTable:
     """Ratings of a table.
 
@@ -47,18 +75,49 @@ def read_ratings(
     which stand in ``column``. ``columns`` has names of columns by what they say (an empty one: the
     file does not say it), ``scales`` are columns that are scales, ``given`` says what the file does
     not, such as who the listener is. ``known`` are names that may occur, ``limits`` has by scale
-    the lowest number, the highest, and the step between.
+    the lowest number, the highest, and the step between. ``groups`` are columns that divide items
+    or listeners. A ``rubric`` says what dimensions there are; an empty one is guessed. With
+    ``drop`` votes that are off their scale are taken for missing.
     """
-    limit, names = limits_of(limits), known or Known()
-    options = Options(pattern, column, columns or {}, scales, given or {}, names, limit)
-    rows = read_rows(Source(path), options)
+    options = Options(
+        *(pattern, column, columns or {}, scales, given or {}, known or Known(), limits_of(limits)),
+        apart=groups,
+        drop=drop,
+    )
+    rows = read_rows(Source(path), options, partial(by_rubric, said=rubric))
     every, ratings = rows.every, rows.filled
-    missing = len(every) - len(ratings)
-    return RatingsTable(ratings, tuple(_notes(rows.layout, every, ratings)), missing, rows.input)
+    found, judged = rows.checked.found, rows.options.rubric
+    divided = groupings(rows.table, groups, found["item"], listeners(found["listener"]))
+    rows.table.wrong.refuse()
+    texts = captions(rows.table, CAPTION, found["item"], found["system"]) if judged else {}
+    return RatingsTable(
+        ratings,
+        tuple(_notes(rows, every, ratings, guessed=bool(judged and not rubric))),
+        len(every) - len(ratings),
+        rows.input,
+        every,
+        tuple(_off(rows)),
+        divided,
+        texts,
+        judged,
+    )
 
 
-def _notes(layout: Layout, every: Sequence[Rating], ratings: Sequence[Rating]) -> Iterator[str]:
-    yield from layout.notes
+def _off(rows: Rows) -> Iterator[OffScale]:
+    found, lines = rows.checked.found, rows.table.lines
+    people = listeners(found["listener"])
+    for row, scale, value in rows.checked.off:
+        item, system = found["item"][row], found["system"][row]
+        yield OffScale(lines[row], item, system, people[row], scale, value)
+
+
+def _notes(
+    rows: Rows, every: Sequence[Rating], ratings: Sequence[Rating], *, guessed: bool
+) -> Iterator[str]:
+    yield from rows.layout.notes
+    if guessed:
+        name = rows.options.rubric
+        yield f"has all dimensions of {name} and is read as such; say --rubric {NONE} if it is not"
     empty = {one.key.system for one in every} - {one.key.system for one in ratings}
     yield from (f"nobody rated {name}: all its votes are missing" for name in sorted(empty))
     if missing := len(every) - len(ratings):

@@ -24,7 +24,9 @@ NUMBERED = ("value", "session", "trial", "asked", "place")
 class Options:
     """What the user says about a table; columns that stand ``apart`` are read elsewhere.
 
-    Names of columns for roles that are ``optional`` need not be there.
+    Names of columns for roles that are ``optional`` need not be there. Columns that are ``groups``
+    divide items or listeners. Scales may be written as ``aliases``. Votes that are off their scale
+    are refused with a ``remedy``, or, with ``drop``, taken for missing.
     """
 
     pattern: str = ""
@@ -37,6 +39,11 @@ class Options:
     words: Words = field(default_factory=Words)
     apart: Sequence[str] = ()
     optional: Collection[str] = ()
+    groups: Sequence[str] = ()
+    rubric: str = ""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    remedy: str = ""
+    drop: bool = False
 
     def __post_init__(self) -> None:
         for what, names in (("columns", self.columns), ("given", self.given)):
@@ -65,6 +72,10 @@ class Options:
     def name_of(self, role: str) -> str:
         """The column for a role; nothing if the user says that there is none."""
         return self.columns.get(role, role)
+
+    def scale(self, written: str) -> str:
+        """A scale by the name that it has elsewhere."""
+        return self.aliases.get(written, written)
 
     def number(self, table: Table) -> Callable[[Cell], float | Fault]:
         """How a cell with a number is read."""

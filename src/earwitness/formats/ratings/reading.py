@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -12,13 +12,13 @@ from earwitness.formats.ratings.layout import HEAD, Layout, lay_out
 from earwitness.formats.ratings.opened import read_table
 from earwitness.formats.ratings.options import Options
 from earwitness.formats.ratings.table import Table
-from earwitness.formats.ratings.votes import checked, rated
+from earwitness.formats.ratings.votes import Checked, checked, rated
 from earwitness.formats.source import Source
 
-Fitted = Callable[[Options, Sequence[str]], Options]
+Fitted = Callable[[Options, Table], Options]
 
 
-def _as_they_are(options: Options, _: Sequence[str]) -> Options:
+def _as_they_are(options: Options, _: Table) -> Options:
     return options
 
 
@@ -30,6 +30,8 @@ class Rows:
     layout: Layout
     table: Table
     input: Input
+    options: Options
+    checked: Checked
 
     @property
     def filled(self) -> list[Rating]:
@@ -60,7 +62,7 @@ def _uncollected() -> Iterator[None]:
 
 def _read(source: Source, options: Options, fitted: Fitted) -> Rows:
     table, file = read_table(source, options.wanted)
-    options = fitted(options, table.names)
+    options = fitted(options, table)
     told = table.wrong.count
     layout = lay_out(table, options)
     nothing = f"has no {options.words.row} in it"
@@ -70,7 +72,7 @@ def _read(source: Source, options: Options, fitted: Fitted) -> Rows:
         table.wrong.refuse()
     found = checked(table, layout, options)
     table.wrong.refuse()
-    rows = Rows(rated(*found), layout, table, file)
+    rows = Rows(rated(found.found, found.votes), layout, table, file, options, found)
     if not rows.filled:
         table.tell(HEAD, "", nothing, f"no row has a {options.words.cell}")
         table.wrong.refuse()

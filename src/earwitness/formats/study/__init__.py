@@ -266,4 +266,6 @@ def _analysis(value: Value) -> Analysis:
         interval=value["interval"],
         level=float(value["level"]),
         correction=value["correction"],
+        by=tuple(map(str, value["by"])),
+        margins={str(name): float(margin) for name, margin in value["margins"].items()},
     )

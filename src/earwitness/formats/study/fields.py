@@ -49,6 +49,17 @@ ANALYSIS = {
     "interval": Entry(one_of("interval", INTERVALS), "how sure means are", default="cluster_t"),
     "level": Entry(number(0.5, 0.9999), "of intervals", default=0.95),
     "correction": Entry(one_of("correction", CORRECTIONS), "for many tests", default="holm"),
+    "by": Entry(
+        NAMES,
+        "columns of the material, jury, or questions of forms, by which results are divided; for "
+        "captions dataset and jury if they are there, unless none is said",
+        default=[],
+    ),
+    "margins": Entry(
+        mapping_of(number(0)),
+        "by scale: systems that differ by less than this count as equivalent",
+        default={},
+    ),
 }
 SCALE = {
     "prompt": Entry(shapes.text, "the question"),

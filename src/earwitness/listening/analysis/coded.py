@@ -33,9 +33,12 @@ class Coded:
         if not left:
             return self
         out = set(left)
-        kept = np.array([one.listener not in out for one in self.ratings], bool)
-        ratings = tuple(one for one in self.ratings if one.listener not in out)
-        return replace(self, ratings=ratings, votes=self.votes.chosen(kept))
+        return self.chosen([one.listener not in out for one in self.ratings])
+
+    def chosen(self, which: Sequence[bool]) -> Coded:
+        """Some of the ratings; all names keep their numbers."""
+        ratings = tuple(one for one, kept in zip(self.ratings, which, strict=True) if kept)
+        return replace(self, ratings=ratings, votes=self.votes.chosen(np.array(which, bool)))
 
 
 def coded(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -98,27 +99,65 @@ def compared(coded: Coded, settings: Settings, fitted: Fitted | None) -> tuple[C
     Those of the planned pairs of systems, or of all. Where systems were rated against others, each
     is compared with its other first, that is with a rating of 0.
     """
-    votes, named = coded.votes, _planned(coded, settings)
-    if any(one.against for one in coded.ratings):
+    votes, named = coded.votes, planned(coded, settings)
+    if against_others(coded):
         votes, beside = _beside_others(coded)
         fitted = None
-        planned = {frozenset(pair) for pair in settings.plan.contrasts}
+        pairs = {frozenset(pair) for pair in settings.plan.contrasts}
         named = [
-            *(one for one in beside if not planned or {one.a, one.b} in planned),
+            *(one for one in beside if not pairs or {one.a, one.b} in pairs),
             *(named if len({one.b for one in beside}) == 1 else []),
         ]
     found = _tested(votes, [one.pair for one in named], settings, fitted)
-    corrected = CORRECTIONS[settings.plan.correction]([one.p for one in found])
-    alpha = 1 - settings.plan.level
-    enough = len({one.listener for one in coded.ratings}) >= TELLING
-    return tuple(
-        Contrast(coded.scale, name.a, name.b, one.difference, one.p, p, better, one.effect)
-        for name, one, p in zip(named, found, corrected, strict=True)
-        for better in [_better(name, one.difference, p, alpha) if enough else ""]
+    return with_correction(
+        [
+            Contrast(coded.scale, name.a, name.b, one.difference, one.p, one.p, "", one.effect)
+            for name, one in zip(named, found, strict=True)
+        ],
+        settings,
+        [coded] * len(found),
     )
 
 
-def _planned(coded: Coded, settings: Settings) -> list[Named]:
+def modelled(coded: Coded, settings: Settings, fitted: Fitted | None) -> tuple[Contrast, ...]:
+    """The same differences by the mixed model, where it is fitted beside the planned test.
+
+    There are none where systems were rated against others.
+    """
+    if fitted is None or settings.plan.interval == MIXED or against_others(coded):
+        return ()
+    named, level = planned(coded, settings), settings.plan.level
+    pairs = [one.pair for one in named]
+    found = mixed_contrasts(coded.votes, pairs, level=level, fitted=fitted)
+    return with_correction(
+        [
+            Contrast(coded.scale, name.a, name.b, difference, p, p, "")
+            for name, (difference, p) in zip(named, found, strict=True)
+        ],
+        settings,
+        [coded] * len(found),
+    )
+
+
+def with_correction(
+    contrasts: Sequence[Contrast], settings: Settings, among: Sequence[Coded]
+) -> tuple[Contrast, ...]:
+    """The same with p corrected over all of them, and who is better; ``among`` are their votes."""
+    corrected = CORRECTIONS[settings.plan.correction]([one.p for one in contrasts])
+    alpha = 1 - settings.plan.level
+    enough = [len({one.listener for one in own.ratings}) >= TELLING for own in among]
+    return tuple(
+        replace(one, p_corrected=p, better=_better(one, p, alpha) if tells else "")
+        for one, p, tells in zip(contrasts, corrected, enough, strict=True)
+    )
+
+
+def against_others(coded: Coded) -> bool:
+    """Whether systems were rated against others."""
+    return any(one.against for one in coded.ratings)
+
+
+def planned(coded: Coded, settings: Settings) -> list[Named]:
     """Pairs that are planned, or all of systems that compete."""
     known = {name: number for number, name in enumerate(coded.systems)}
     compete = [name for name in coded.systems if name not in settings.controls]
@@ -166,8 +205,8 @@ def _tested(
     return [Paired(*one, by_t.effect) for one, by_t in zip(modelled, found, strict=True)]
 
 
-def _better(names: Named, difference: Estimate, p: float, alpha: float) -> str:
+def _better(contrast: Contrast, p: float, alpha: float) -> str:
     """The better one, if they can be told apart; two agree by chance too often to tell."""
-    if not p < alpha or difference.n < TELLING:
+    if not p < alpha or contrast.difference.n < TELLING:
         return ""
-    return names.a if difference.value > 0 else names.b
+    return contrast.a if contrast.difference.value > 0 else contrast.b

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from earwitness.data import Rating, Value
 from earwitness.errors import UsageError
 from earwitness.listening.kinds import KINDS
+from earwitness.listening.rubrics import TOTAL, Rubric
 from earwitness.listening.scale import Scale
 
 FIVE = 5  # points of a scale that has Good and Poor
@@ -67,10 +68,22 @@ def _odd(votes: Sequence[float]) -> str:
     return f", all but {len(odd):,} of {len(votes):,} from 1 to 5 ({shown})"
 
 
-def described(scale: Scale) -> Value:
+def described(scale: Scale, rubric: Rubric | None = None) -> Value:
     """As other values are described in reports."""
     doc = DOCS.get(scale.name, "mean of votes")
+    if rubric is not None:
+        doc = judged(rubric).get(scale.name, doc)
     return Value(scale.name, "high", scale.low, scale.high, doc)
+
+
+def judged(rubric: Rubric) -> dict[str, str]:
+    """What dimensions of a rubric and its total are."""
+    ends = {
+        "score": "a score, {range}; high is good",
+        "penalty": "a penalty, {range}: 0 is no fault, so high is good",
+    }
+    found = {one.name: ends[one.role].format(range=one.range) for one in rubric.dimensions}
+    return found | {TOTAL: f"of each rater {rubric.total}; then the mean over raters"}
 
 
 def has_good(scale: Scale) -> bool:

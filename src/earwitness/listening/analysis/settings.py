@@ -9,6 +9,7 @@ from earwitness.data import Analysis, Rule
 from earwitness.errors import UsageError, nearest
 from earwitness.listening.analysis.doubled import RULES
 from earwitness.listening.planned import CORRECTIONS, INTERVALS
+from earwitness.listening.rubrics import Blank, Rubric
 from earwitness.listening.scale import Scale
 from earwitness.listening.screening import SCREENS
 
@@ -21,6 +22,7 @@ class Settings:
 
     ``reference`` is the hidden reference, ``anchors`` are anchors and ``anchor`` is the middle one,
     where some system is one. Without ``mixed`` no mixed model is fitted, unless it is planned.
+    Where ratings are by a ``rubric``, ``blank`` says what a blank is in totals.
     """
 
     plan: Analysis = field(default_factory=Analysis)
@@ -34,6 +36,8 @@ class Settings:
     seed: int = 0
     mixed: bool = True
     version: str = ""
+    rubric: Rubric | None = None
+    blank: Blank = "drop"
 
     def __post_init__(self) -> None:
         _one_of("interval", self.plan.interval, INTERVALS)
@@ -46,6 +50,9 @@ class Settings:
                 raise UsageError(f"{a} is not compared with itself")
         if len({frozenset(pair) for pair in self.plan.contrasts}) < len(self.plan.contrasts):
             raise UsageError("a pair of systems is named twice")
+        for scale, margin in self.plan.margins.items():
+            if not 0 < margin < float("inf"):
+                raise UsageError(f"margin of {scale} must be above 0, got {margin:g}")
         if not 0 < self.plan.level < 1:
             raise UsageError(f"level must lie between 0 and 1, got {self.plan.level:g}")
         if self.draws < 1:
@@ -76,6 +83,8 @@ class Settings:
         plan = self.plan
         pairs = "+".join(f"{a}:{b}" for a, b in plan.contrasts) or "all"
         said = [f"{one.name}={one.low:g}:{one.high:g}:{one.step:g}" for one in self.scales.values()]
+        margins = [f"{name}={one:g}" for name, one in plan.margins.items()]
+        more = {"by": plan.by, "margins": margins, "rubric": self._judged}
         controls = [f"controls={'+'.join(self.controls)}"] if self.controls else []
         parts = [
             f"earwitness={self.version}",
@@ -83,10 +92,15 @@ class Settings:
             f"contrasts={pairs})",
             *([f"scales={'+'.join(said)}"] if said else []),
             *controls,
+            *(f"{name}={'+'.join(one)}" for name, one in more.items() if one),
             self.chosen,
             f"bootstrap(draws={self.draws},seed={self.seed})",
         ]
         return "|".join(parts)
+
+    @property
+    def _judged(self) -> list[str]:
+        return [f"{self.rubric.name}(blank:{self.blank})"] if self.rubric else []
 
 
 def _limits(rule: Rule) -> str:

@@ -8,37 +8,37 @@ from dataclasses import dataclass, field, replace
 from earwitness.data import (
     Doubled,
     Input,
+    Key,
     Progress,
     Rating,
+    RatingFault,
     Results,
-    ScaleResults,
     Who,
     no_progress,
 )
+from earwitness.data.grouped import Groupings
 from earwitness.errors import UsageError, nearest
-from earwitness.listening.analysis.agreed import agreement, figures, subject_model
-from earwitness.listening.analysis.choices import abilities, are_choices, choices
-from earwitness.listening.analysis.coded import Coded, coded
+from earwitness.listening.analysis.coded import coded, sorted_listeners
 from earwitness.listening.analysis.doubled import resolve
-from earwitness.listening.analysis.effects import effects
-from earwitness.listening.analysis.heard import stimuli
-from earwitness.listening.analysis.rated import compared, mean_estimates, rated
+from earwitness.listening.analysis.duplicates import duplicates
+from earwitness.listening.analysis.groups import check_groups
 from earwitness.listening.analysis.retest import retests
-from earwitness.listening.analysis.scales import Scales, described
-from earwitness.listening.analysis.settings import MIXED, Settings
+from earwitness.listening.analysis.scaled import scale_results
+from earwitness.listening.analysis.settings import Settings
+from earwitness.listening.analysis.together import rubric_results
 from earwitness.listening.analysis.use import alike
 from earwitness.listening.kinds.mushra import BASIC, CUTOFFS
 from earwitness.listening.played import Played
 from earwitness.listening.screened import screen
-from earwitness.stats.correction import CORRECTIONS
-from earwitness.stats.mixed import fit
 
 
 @dataclass(frozen=True)
 class Material:
     """Ratings, what they are called, in which order systems and items come, and their files.
 
-    ``plays`` is what listeners heard, where that was recorded.
+    ``plays`` is what listeners heard, where that was recorded. ``groups`` are fields by which
+    results may be divided, ``captions`` are the words that were judged, where they were, and
+    ``faults`` is what was found when ratings were read; ``rubric`` names what a table is by.
     """
 
     ratings: Sequence[Rating]
@@ -51,6 +51,10 @@ class Material:
     simulated: bool = False
     changed: tuple[str, ...] = ()
     plays: Mapping[Who, Played] = field(default_factory=dict)
+    groups: Groupings = field(default_factory=dict)
+    captions: Mapping[Key, str] = field(default_factory=dict)
+    faults: tuple[RatingFault, ...] = ()
+    rubric: str = ""
 
 
 def analyse(material: Material, settings: Settings, *, progress: Progress = no_progress) -> Results:
@@ -72,7 +76,8 @@ def analyse(material: Material, settings: Settings, *, progress: Progress = no_p
     for number, name in enumerate(names):
         progress(number, len(names), number)
         own = coded(counted, name, material.systems, material.items)
-        scales.append(_scale(own, left, kept, same, settings))
+        scales.append(scale_results(own, left, kept, same, settings, material.groups))
+    twice = duplicates(material.captions)
     return Results(
         title=material.title,
         signature=settings.signature,
@@ -99,13 +104,21 @@ def analyse(material: Material, settings: Settings, *, progress: Progress = no_p
         simulated=material.simulated,
         changed=material.changed,
         failed=found.left,
+        people=_people(counted, material.groups),
+        faults=(*material.faults, *twice.faults),
+        rubric=rubric_results(kept, names, twice.keys, material, settings),
     )
 
 
 def _check(material: Material, settings: Settings) -> None:
-    """There are ratings, and planned pairs are pairs of systems."""
+    """There are ratings, planned pairs are pairs of systems, and fields and scales are known."""
     if not material.ratings:
         raise UsageError("there are no ratings")
+    check_groups(settings.plan.by, material.groups, material.ratings)
+    scales = {one.scale for one in material.ratings}
+    for name in settings.plan.margins:
+        if name not in scales:
+            raise UsageError(f'margin: no rating is on scale "{name}" — {nearest(name, scales)}')
     known = {*material.systems, settings.reference, settings.anchor, *_heard(material.ratings)}
     for name in (name for pair in settings.plan.contrasts for name in pair):
         if name not in known:
@@ -152,49 +165,11 @@ def _nobody(found: Sequence[Who], left: Sequence[Who]) -> list[str]:
     return ["screening would leave nobody: all listeners are kept"] * (len(found) > len(left))
 
 
-def _alone(ratings: Sequence[Rating]) -> list[str]:
-    count = sum(one.against is None for one in ratings)
-    return [f"{count:,} choices do not say against which system; they do not count"] * bool(count)
-
-
-def _scale(
-    every: Coded,
-    left: Sequence[Who],
-    ratings: Sequence[Rating],
-    same: Mapping[Who, float],
-    settings: Settings,
-) -> ScaleResults:
-    """Results of one scale; ``ratings`` are those of all scales that count."""
-    kept = every.without(left)
-    scale, told = Scales(settings.scales).of(every.scale, every.ratings)
-    plan = settings.plan
-    whole = ScaleResults(
-        value=described(scale),
-        systems={},
-        contrasts=(),
-        everyone={},
-        agreement=agreement(kept, settings),
-        listeners=figures(every, same),
-        effects=effects(ratings, every.scale, level=plan.level),
-        stimuli=stimuli(kept),
-        notes=(told,) if told else (),
-    )
-    if are_choices(every.ratings):
-        correct = CORRECTIONS[plan.correction]
-        return replace(
-            whole,
-            choices=choices(ratings, every.scale, level=plan.level, correct=correct),
-            abilities=abilities(ratings, every.scale, level=plan.level),
-            notes=(*whole.notes, *_alone(every.ratings)),
-        )
-    fitted = fit(kept.votes) if MIXED in settings.methods else None
-    subjects = subject_model(kept, settings)
-    return replace(
-        whole,
-        systems=rated(kept, scale, settings, fitted),
-        contrasts=compared(kept, settings, fitted),
-        components=dict(fitted.variances) if fitted else {},
-        everyone=mean_estimates(every, plan.interval, settings) if left else {},
-        subjects=subjects,
-        notes=(*whole.notes, *([subjects.warning] if subjects.warning else [])),
-    )
+def _people(ratings: Sequence[Rating], known: Groupings) -> dict[Who, dict[str, str]]:
+    """Groups of listeners, by field."""
+    fields = {name: one for name, one in known.items() if one.of == "listener"}
+    return {
+        who: {name: one.groups[who] for name, one in fields.items() if who in one.groups}
+        for who in sorted_listeners(ratings)
+        if any(who in one.groups for one in fields.values())
+    }

@@ -7,6 +7,7 @@ from importlib.resources import files
 
 from earwitness.report.html.counts import counts_plot
 from earwitness.report.html.elements import Html, element
+from earwitness.report.html.heat import heat_square
 from earwitness.report.html.matrix import differences, matrix
 from earwitness.report.html.network import network_picture
 from earwitness.report.html.panels import panels_plot
@@ -20,6 +21,7 @@ from earwitness.report.parts import (
     Counts,
     Curve,
     Drawn,
+    Heat,
     Intervals,
     Lines,
     Matrix,
@@ -130,6 +132,8 @@ class _Page:
                 return self._figure(part, panels_plot(part, self._colours))
             case Scatters():
                 return self._figure(part, scatters_plot(part, self._colours))
+            case Heat():
+                return self._figure(part, heat_square(part))
             case Quote():
                 return element("blockquote", element("p", part.text))
             case Matrix():

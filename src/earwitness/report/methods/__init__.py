@@ -11,6 +11,9 @@ from earwitness.data import Results
 from earwitness.report.methods.agreed import agreement_told
 from earwitness.report.methods.chosen import choices_told
 from earwitness.report.methods.counted import votes_told
+from earwitness.report.methods.divided import groups_told
+from earwitness.report.methods.further import further_told
+from earwitness.report.methods.judged import judged_told
 from earwitness.report.methods.screened import screening_told
 from earwitness.report.methods.tested import contrasts_told, means_told
 
@@ -27,8 +30,11 @@ def _told(results: Results) -> Iterator[str]:
         yield "All listeners were simulated."
     yield from screening_told(results)
     yield from votes_told(results)
+    yield from judged_told(results)
     yield from means_told(results)
     yield from contrasts_told(results)
+    yield from further_told(results)
+    yield from groups_told(results)
     yield from choices_told(results)
     yield from agreement_told(results)
     yield from (f"Other than the study had planned: {one.rstrip('.')}." for one in results.changed)

@@ -6,6 +6,7 @@ from math import isnan
 
 from earwitness.data import Contrast, Key, Results, ScaleResults
 from earwitness.report.records import csv_table
+from earwitness.report.results.further_files import further_tables
 from earwitness.report.results.records import (
     MEANS,
     POINT,
@@ -36,6 +37,7 @@ def tables_csv(results: Results) -> dict[str, str]:
         "effects.csv": _effects(results),
         "doubled.csv": _doubled(results),
         "stimuli.csv": _stimuli(results),
+        **further_tables(results),
     }
     return {name: csv_table(header, rows) for name, (header, rows) in made.items() if rows}
 

@@ -13,7 +13,7 @@ from earwitness.report.records import csv_table, dump
 POINT = ("value", "low", "high", "level", "n", "method")
 MEANS = ("scale", "system", "name", *POINT, "votes", "listeners", "items")
 # What mappings are called whose keys are no names of systems, methods or figures.
-LISTED = {"biases": "listener", "inconsistencies": "listener", "listeners": "listener"}
+LISTED = dict.fromkeys(("biases", "inconsistencies", "listeners", "people"), "listener")
 CHOSEN = ("wins", "losses", "ties", "p")
 SHARES = ("good", "poor", "floor", "ceiling")  # of votes
 Row = list[Any]
@@ -74,6 +74,12 @@ def rated_rows(scale: ScaleResults) -> Iterator[Row]:
         for name in SHARES:
             if (estimate := getattr(rated, name)) is not None:
                 yield mean_row(scale, system, name, estimate, rated)
+    for grouped in scale.groups:
+        for group in grouped.groups:
+            for system, one in group.systems.items():
+                name = f"mean, {grouped.field} {group.name}"
+                counts = (one.votes, one.listeners, one.items)
+                yield [scale.value.name, system, name, *point(one.mean), *counts]
 
 
 def mean_row(scale: ScaleResults, system: str, name: str, of: Estimate, rated: Rated) -> Row:

@@ -11,6 +11,9 @@ from earwitness.report.methods.screened import all_failed, failure
 from earwitness.report.numbers import p_value
 from earwitness.report.parts import Lines, Matrix
 from earwitness.report.results.better import against_others_only, matrix_of
+from earwitness.report.results.further import further_short
+from earwitness.report.results.groups import depends
+from earwitness.report.results.judged import judged_short
 from earwitness.report.results.left import left_out
 from earwitness.report.results.warned import warnings
 from earwitness.report.sentences import (
@@ -34,6 +37,7 @@ def in_short(results: Results) -> Lines:
         lines += [
             f"{scale.value.name}: {told}" for c in scale.choices for told in _chosen(c, results)
         ]
+    lines += [*further_short(results), *depends(results), *judged_short(results)]
     return Lines("", (*lines, *left_out(results), *warnings(results)))
 
 

@@ -72,4 +72,5 @@ def _apart(results: Results) -> Iterator[str]:
 
 
 def _rated(scale: ScaleResults) -> tuple[ListenerFigures, ...]:
-    return () if scale.choices else scale.listeners
+    """Listeners of a scale; on a penalty most votes are 0, which says nothing about them."""
+    return () if scale.choices or scale.value.high == 0 else scale.listeners

@@ -12,6 +12,9 @@ from earwitness.report.parts import Quote, Report, Section
 from earwitness.report.results.better import better_sections
 from earwitness.report.results.checks import check_sections
 from earwitness.report.results.choices import choice_sections
+from earwitness.report.results.further import further_sections
+from earwitness.report.results.groups import group_sections
+from earwitness.report.results.judged import fault_sections, judged_sections
 from earwitness.report.results.listeners import listener_sections
 from earwitness.report.results.means import mean_sections
 from earwitness.report.results.screening import screening_sections
@@ -44,7 +47,11 @@ def _sections(results: Results) -> Iterator[Section]:
         yield Section("In short", (short,))
     yield from mean_sections(results)
     yield from better_sections(results)
+    yield from further_sections(results)
+    yield from group_sections(results)
     yield from choice_sections(results)
+    yield from judged_sections(results)
+    yield from fault_sections(results)
     yield from listener_sections(results)
     yield from screening_sections(results)
     yield from check_sections(results)

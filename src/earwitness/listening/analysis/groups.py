@@ -1,0 +1,148 @@
+"""Results among some of the items or of the listeners: by dataset, by jury.
+
+Every cell has its means by the planned method and its n. Contrasts are tested within each group,
+and how much they differ between groups is tested too: that a difference is found in one group and
+not in another is no proof that groups differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from earwitness.data import (
+    Estimate,
+    Group,
+    Grouped,
+    GroupMean,
+    Interaction,
+    Rating,
+    Tested,
+    Who,
+)
+from earwitness.data.grouped import Grouping, Groupings
+from earwitness.errors import UsageError, nearest
+from earwitness.listening.analysis.agreed import agreement
+from earwitness.listening.analysis.coded import Coded
+from earwitness.listening.analysis.rated import (
+    against_others,
+    compared,
+    mean_estimates,
+    planned,
+    with_correction,
+)
+from earwitness.listening.analysis.settings import MIXED, Settings
+from earwitness.stats import interactions
+from earwitness.stats.correction import CORRECTIONS
+from earwitness.stats.votes import Codes
+
+MOST = 12  # groups of a field
+NOWHERE = -1
+
+
+def check_groups(by: Sequence[str], known: Groupings, ratings: Sequence[Rating]) -> None:
+    """Refuse fields that nothing is known of, and those that divide too finely."""
+    for name in by:
+        if name not in known:
+            raise UsageError(f'by: nothing is known of "{name}" — {nearest(name, known)}')
+        found = {known[name].group(one) for one in ratings} - {""}
+        if len(found) > MOST:
+            raise UsageError(f'by: "{name}" has {len(found)} groups — at most {MOST} can be told')
+
+
+def grouped(coded: Coded, known: Groupings, settings: Settings) -> Iterator[Grouped]:
+    """One scale by every field that is asked for."""
+    for name in settings.plan.by:
+        grouping = known[name]
+        parts = _parts(coded, grouping)
+        if parts:
+            groups = tuple(_groups(parts, grouping, settings))
+            found = () if against_others(coded) else _interactions(coded, grouping, parts, settings)
+            yield Grouped(name, grouping.of, groups, tuple(found))
+
+
+def _parts(coded: Coded, grouping: Grouping) -> dict[str, Coded]:
+    """Ratings of every group, in the order in which groups are known."""
+    labels = [grouping.group(one) for one in coded.ratings]
+    names = [one for one in dict.fromkeys(grouping.groups.values()) if one and one in {*labels}]
+    return {name: coded.chosen([label == name for label in labels]) for name in names}
+
+
+def _groups(parts: Mapping[str, Coded], grouping: Grouping, settings: Settings) -> Iterator[Group]:
+    """Means and contrasts; p is corrected over all groups and pairs."""
+    own = {name: compared(part, settings, None) for name, part in parts.items()}
+    every = [(one, parts[name]) for name, found in own.items() for one in found]
+    corrected = iter(with_correction([c for c, _ in every], settings, [p for _, p in every]))
+    for name, part in parts.items():
+        contrasts = tuple(next(corrected) for _ in own[name])
+        agreed = agreement(part, settings)[:1] if grouping.of == "listener" else ()
+        figures = agreed[0].figures if agreed else {}
+        yield Group(name, _means(part, settings), contrasts, figures)
+
+
+def _means(part: Coded, settings: Settings) -> dict[str, GroupMean]:
+    found = mean_estimates(part, settings.plan.interval, settings)
+    votes, made = part.votes, {}
+    for number, name in enumerate(part.systems):
+        own = votes.chosen(votes.systems == number)
+        counts = len(own.values), len(np.unique(own.listeners)), len(np.unique(own.items))
+        made[name] = GroupMean(found[name], *counts)
+    return made
+
+
+def _interactions(
+    coded: Coded, grouping: Grouping, parts: Mapping[str, Coded], settings: Settings
+) -> Iterator[Interaction]:
+    """How much every contrast differs between every two groups, corrected over all of them."""
+    names, codes = list(parts), _codes(coded, grouping, list(parts))
+    pairs = list(combinations(range(len(names)), 2))
+    places = [(one, pair) for one in planned(coded, settings) for pair in pairs]
+    first, second = _tested(coded, grouping, codes, pairs, settings)
+    for number, (one, (a, b)) in enumerate(places):
+        model = second[number] if second else None
+        yield Interaction(one.a, one.b, names[a], names[b], first[number], model)
+
+
+def _codes(coded: Coded, grouping: Grouping, names: Sequence[str]) -> Codes:
+    """The number of the group of every item, or listener."""
+    place = {name: number for number, name in enumerate(names)}
+    known: Sequence[Who] = coded.items if grouping.of == "item" else coded.listeners
+    return np.array([place.get(grouping.groups.get(one, ""), NOWHERE) for one in known], np.int64)
+
+
+def _tested(
+    coded: Coded,
+    grouping: Grouping,
+    codes: Codes,
+    pairs: Sequence[tuple[int, int]],
+    settings: Settings,
+) -> tuple[list[Tested], list[Tested]]:
+    """By the planned method, and by the mixed model where it is fitted beside."""
+    plan, of_listeners = settings.plan, grouping.of == "listener"
+    by_t, by_model = list[tuple[Estimate, float]](), list[tuple[Estimate, float]]()
+    for one in planned(coded, settings):
+        rows = interactions.group_differences(
+            coded.votes, one.pair, codes, of_listeners=of_listeners
+        )
+        if MIXED in settings.methods:
+            by_model += interactions.modelled(rows, pairs, level=plan.level)
+        if plan.interval != MIXED:
+            by_t += interactions.over_listeners(
+                rows,
+                pairs,
+                plan.interval,
+                of_listeners=of_listeners,
+                level=plan.level,
+                draws=settings.draws,
+                seed=settings.seed,
+            )
+    if plan.interval == MIXED:
+        return _corrected(by_model, settings), []
+    return _corrected(by_t, settings), _corrected(by_model, settings)
+
+
+def _corrected(found: Sequence[tuple[Estimate, float]], settings: Settings) -> list[Tested]:
+    corrected = CORRECTIONS[settings.plan.correction]([p for _, p in found])
+    return [Tested(one, p, own) for (one, p), own in zip(found, corrected, strict=True)]
