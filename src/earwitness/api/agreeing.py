@@ -70,7 +70,7 @@ def study_agree(
     files = [Path(one) for one in _listed(ratings)]
     check_scores(_listed(scores), files, study, db, _listeners(reading))
     plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
-    roles = {"reference": reference, "anchor": anchor}
+    roles: dict[str, Any] = {"reference": reference, "anchor": anchor}
     asked = settings_of(plan, screening=screening, scales=ends, by=(NO_FIELD,), **roles)
     if db is not None:
         material = stored_material(plan, db, files, asked)
