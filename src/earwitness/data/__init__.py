@@ -17,7 +17,7 @@ from earwitness.data.concordance import (
     ScaleConcordance,
 )
 from earwitness.data.estimate import Estimate
-from earwitness.data.grouped import Group, Grouped, GroupMean, Interaction, Tested
+from earwitness.data.grouped import Group, Grouped, GroupMean, Interaction, Outcome
 from earwitness.data.judged import Correlation, Equivalence, RatingFault, RubricResults, Without
 from earwitness.data.network import WordNetwork
 from earwitness.data.power import Powered, PowerPlan
@@ -129,6 +129,7 @@ __all__ = [
     "Map",
     "Mapped",
     "MeanCourse",
+    "Outcome",
     "Pair",
     "People",
     "Pick",
@@ -165,7 +166,6 @@ __all__ = [
     "Subjects",
     "Summary",
     "Sweep",
-    "Tested",
     "Titles",
     "Trial",
     "Value",

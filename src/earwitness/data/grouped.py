@@ -53,7 +53,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class Outcome:
     """A difference with its p, as it is and corrected."""
 
     difference: Estimate
@@ -72,8 +72,8 @@ class Interaction:
     b: str
     first: str
     second: str
-    tested: Tested
-    modelled: Tested | None = None
+    tested: Outcome
+    modelled: Outcome | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from earwitness.data.estimate import Estimate
-from earwitness.data.grouped import Tested
+from earwitness.data.grouped import Outcome
 
 FaultKind = Literal["off scale", "positive penalty", "blank", "other total", "duplicate"]
 
@@ -67,8 +67,8 @@ class Without:
     value: str
     a: str
     b: str
-    every: Tested
-    rest: Tested
+    every: Outcome
+    rest: Outcome
     items: int
     rest_items: int
 

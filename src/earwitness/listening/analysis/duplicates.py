@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from earwitness.data import Key, RatingFault
 
-KEPT = "kept; differences without it stand beside"
+KEPT = "kept; differences without such captions stand beside"
 SHOWN = 60  # characters of a caption in a message
 
 

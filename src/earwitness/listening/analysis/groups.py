@@ -18,8 +18,8 @@ from earwitness.data import (
     Grouped,
     GroupMean,
     Interaction,
+    Outcome,
     Rating,
-    Tested,
     Who,
 )
 from earwitness.data.grouped import Grouping, Groupings
@@ -118,7 +118,7 @@ def _tested(
     codes: Codes,
     pairs: Sequence[tuple[int, int]],
     settings: Settings,
-) -> tuple[list[Tested], list[Tested]]:
+) -> tuple[list[Outcome], list[Outcome]]:
     """By the planned method, and by the mixed model where it is fitted beside."""
     plan, of_listeners = settings.plan, grouping.of == "listener"
     by_t, by_model = list[tuple[Estimate, float]](), list[tuple[Estimate, float]]()
@@ -143,6 +143,6 @@ def _tested(
     return _corrected(by_t, settings), _corrected(by_model, settings)
 
 
-def _corrected(found: Sequence[tuple[Estimate, float]], settings: Settings) -> list[Tested]:
+def _corrected(found: Sequence[tuple[Estimate, float]], settings: Settings) -> list[Outcome]:
     corrected = CORRECTIONS[settings.plan.correction]([p for _, p in found])
-    return [Tested(one, p, own) for (one, p), own in zip(found, corrected, strict=True)]
+    return [Outcome(one, p, own) for (one, p), own in zip(found, corrected, strict=True)]

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from earwitness.data import Contrast, Correlation, Key, Rating, RubricResults, Tested, Without
+from earwitness.data import Contrast, Correlation, Key, Outcome, Rating, RubricResults, Without
 from earwitness.listening.analysis.coded import Coded, coded
 from earwitness.listening.analysis.rated import compared
 from earwitness.listening.analysis.settings import Settings
@@ -118,8 +118,8 @@ def _by_pair(contrasts: Sequence[Contrast]) -> Mapping[tuple[str, str], Contrast
     return {(one.a, one.b): one for one in contrasts}
 
 
-def _tested(contrast: Contrast) -> Tested:
-    return Tested(contrast.difference, contrast.p, contrast.p_corrected)
+def _tested(contrast: Contrast) -> Outcome:
+    return Outcome(contrast.difference, contrast.p, contrast.p_corrected)
 
 
 def _common(scale: Coded, pair: tuple[str, str]) -> int:

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from math import isnan
 from typing import TypeVar
 
-from earwitness.data import Contrast, Equivalence, Estimate, Results, ScaleResults, Tested, Value
+from earwitness.data import Contrast, Equivalence, Estimate, Outcome, Results, ScaleResults, Value
 from earwitness.report.methods.words import INTERVALS, corrected
 from earwitness.report.numbers import CORRECTED, cell, number, p_value
 from earwitness.report.parts import Place, Section, Table
 from earwitness.report.tables import tested, who_is_better
 
 MIXED = "mixed"
-Test = TypeVar("Test", Contrast, Tested)
+Test = TypeVar("Test", Contrast, Outcome)
 NO_PROOF = "That no difference was found is no proof that there is none."
 
 

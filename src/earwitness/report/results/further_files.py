@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from earwitness.data import Results, Tested
+from earwitness.data import Outcome, Results
 from earwitness.report.results.records import POINT, Row, point
 
 Made = tuple[list[str], list[Row]]
@@ -92,7 +92,7 @@ def _interactions(results: Results) -> Made:
     return ["scale", "field", "a", "b", "first", "second", *TESTED], rows
 
 
-def _tested(one: Tested) -> Row:
+def _tested(one: Outcome) -> Row:
     return [*point(one.difference), one.p, one.p_corrected]
 
 

@@ -34,8 +34,8 @@ def judged_sections(results: Results) -> Iterator[Section]:
 
 TOGETHER = (
     "Over captions: means over raters, each caption a point. Within raters: single votes, each "
-    "less its rater's mean. Intervals are by a bootstrap over items. What goes together is in part "
-    "judged twice, so dimensions are shown beside the total."
+    "less its rater's mean. Intervals are by a bootstrap over items. Where two go together, "
+    "the total may count the same thing twice: look at dimensions beside it."
 )
 SEVERITY = (
     "How far a rater lies above (+) or below (−) the others on the same captions, in points: the "
@@ -162,5 +162,5 @@ def _together(one: Correlation) -> str:
     low, high = number(one.pearson.low, R), number(one.pearson.high, R)
     return (
         f"{one.a} and {one.b} go together (r {r} [{low}, {high}] over {one.pearson.n:,} captions): "
-        "the total counts in part twice what both punish"
+        "the total may count the same thing twice"
     )
