@@ -15,6 +15,7 @@ from earwitness.cli.group import group
 from earwitness.data import Key, Results
 from earwitness.errors import InputError, UsageError
 from earwitness.listening.rubrics import thumbs, total
+from earwitness.report.methods import methods
 from judged import DIMENSIONS, ITEMS, RATERS, Row, long, rows, table
 
 FRENCH = dict(
@@ -270,3 +271,30 @@ def test_the_shell_takes_all_of_it(tmp_path: Path) -> None:
     assert {"listener": "R0", "jury": "experts"} in found["people"]
     wrong = CliRunner().invoke(group, ["study", "analyse", str(path), "--rubric", "thumb"])
     assert 'did you mean "thumbs"' in str(wrong.exception)
+
+
+def test_votes_off_any_known_scale_may_be_dropped_and_are_listed(tmp_path: Path) -> None:
+    made = [
+        {"item": f"c{i}", "system": s, "listener": str(w), "scale": "OVRL", "value": "3"}
+        for i in range(3)
+        for s in ("a", "b")
+        for w in range(3)
+    ]
+    made[2]["value"] = "7"
+    found = analysed(tmp_path, table(made), faults="drop")
+    (one,) = found.faults
+    assert (one.kind, one.scale, one.where) == ("off scale", "OVRL", "ratings.csv:4")
+    assert "Faults found: 1 number off its scale." in methods(found)
+    with pytest.raises(InputError, match="7 is not on OVRL"):
+        analysed(tmp_path, table(made))
+
+
+def test_choices_are_not_divided_and_that_is_said(tmp_path: Path) -> None:
+    made = [
+        {"item": f"c{i}", "system": "a", "against": "b", "listener": str(w), "jury": "x"}
+        | {"scale": "PREFERENCE", "value": "1"}
+        for i in range(3)
+        for w in range(3)
+    ]
+    found = analysed(tmp_path, table(made), by=("jury",))
+    assert "choices are not divided by jury" in found.scales[0].notes

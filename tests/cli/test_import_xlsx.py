@@ -87,6 +87,25 @@ def test_workbooks_become_ratings_that_can_be_analysed(
     assert "ends of" not in json.dumps(results)
 
 
+def test_tables_of_ratings_have_datasets_and_captions(tmp_path: Path) -> None:
+    first, second = clip(1, GOOD, GOOD), clip(2, GOOD, GOOD)
+    second[1] = (*second[1][:3], "rec01: caption 0", *second[1][4:])
+    path, out = tmp_path / "P1.xlsx", tmp_path / "ratings.csv"
+    path.write_bytes(book([("Roads",), HEAD, *first, ("Parks",), HEAD, *second]))
+    done = good("import-xlsx", path, "-o", out)
+    assert done.stderr.splitlines()[-1].endswith("--rubric thumbs --blank drop --by dataset")
+    found = list(csv.DictReader(io.StringIO(out.read_text(encoding="utf-8"))))
+    known = {(one["item"], one["dataset"]) for one in found}
+    assert known == {("rec01", "Roads"), ("rec02", "Parks")}
+    texts = {one["caption"] for one in found if one["item"] == "rec02"}
+    assert texts == {"rec02: caption 0", "rec01: caption 0"}
+    how = ("--by", "dataset", "--to", "json", "--draws", "50")
+    results = json.loads(good("analyse", out, *how).stdout)
+    assert [one["kind"] for one in results["faults"]] == ["duplicate", "duplicate"]
+    groups = results["scales"][-1]["groups"][0]["groups"]
+    assert [one["name"] for one in groups] == ["Roads", "Parks"]
+
+
 def test_totals_are_per_rater_and_a_blank_leaves_out_one(returned: list[Path], key: Path) -> None:
     found = study_import_xlsx(returned, key=key)
     ratings = {(one.listener, one.key, one.scale): one.value for one in found.ratings}

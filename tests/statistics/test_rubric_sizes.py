@@ -80,7 +80,7 @@ def test_differences_are_rarely_found_where_there_are_none() -> None:
     slack = max(0.015, 3.5 * found.error)
     assert found.found[0] == pytest.approx(0.05, abs=slack)
     assert found.found[1] == pytest.approx(0.05, abs=slack)
-    assert found.found[2] > 0.1  # which is why the mixed model stands beside it
+    assert found.found[2] > 0.07  # which is why the mixed model stands beside it
 
 
 def test_equivalence_is_rarely_shown_at_the_margin_and_mostly_well_within() -> None:
@@ -130,4 +130,4 @@ def test_groups_that_do_not_matter_are_rarely_called_different(of_listeners: boo
     if of_listeners:  # both juries judge the same clips, so these do not matter
         assert found.found[2] == pytest.approx(0.05, abs=slack)
     else:
-        assert found.found[2] > 0.08
+        assert found.found[2] > 0.07

@@ -51,12 +51,13 @@ class Gathered:
         self.notes += table.notes
         self.join(table.groups, name)
         self.captions |= table.captions
-        if not table.rubric:
+        known = defined(table.rubric) if table.rubric else None
+        off = [off_scale(known, f"{name}:{one.line}", *_vote(one)) for one in table.off]
+        if known is None:
             self.add(table.ratings, table.input)
+            self.faults += off
             return
         self.rubric = table.rubric
-        known = defined(table.rubric)
-        off = [off_scale(known, f"{name}:{one.line}", *_vote(one)) for one in table.off]
         made = with_totals(known, table.every, blank, off, where=name)
         self.add(made.ratings, table.input)
         self.faults += made.faults

@@ -93,12 +93,18 @@ def import_columns(found: Imported) -> tuple[str, ...]:
 
 def import_records(found: Imported) -> Iterator[dict[str, Any]]:
     """Ratings as rows of a table that ``study analyse`` reads."""
-    rows = {Key(one.row.record, one.system): one.row for one in found.rows}
     names = import_columns(found)
+    known = {name: _known(found, name) for name in names[len(COLUMNS) :]}
     for one in found.ratings:
         values = (one.key.item, one.key.system, one.listener, one.scale, one.value)
-        more = [getattr(rows[one.key], name) for name in names[len(COLUMNS) :]]
+        more = [own.get(one.key, "") for own in known.values()]
         yield dict(zip(names, (*values, *more), strict=True))
+
+
+def _known(found: Imported, name: str) -> dict[Key, str]:
+    """What the first workbook that says it says of every caption."""
+    rows = [(Key(one.row.record, one.system), getattr(one.row, name)) for one in found.rows]
+    return {key: text for key, text in reversed(rows) if text}
 
 
 def comment_records(found: Imported) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,7 @@ that is told. What is blank, or was taken for blank, is listed, with what it mea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from earwitness.data import Key, Rating, RatingFault, Who
@@ -106,13 +106,13 @@ def _done(dimension: Dimension, blank: Blank) -> str:
 
 
 def off_scale(
-    rubric: Rubric, where: str, key: Key, listener: Who, scale: str, value: float
+    rubric: Rubric | None, where: str, key: Key, listener: Who, scale: str, value: float
 ) -> RatingFault:
-    """A number that was taken for a blank."""
-    known: Mapping[str, Dimension] = {one.name: one for one in rubric.dimensions}
+    """A number that was taken for a blank, on a dimension or on any other scale."""
+    known = {one.name: one for one in rubric.dimensions} if rubric else {}
     own = known.get(scale)
     above = own is not None and own.role == "penalty" and value > 0
-    told = f"{scale} is {value:g}" + (f", not {own.range}" if own else "")
+    told = f"{scale} is {value:g}" + (f", not {own.range}" if own else ", which is not on it")
     kind: FaultKind = "positive penalty" if above else "off scale"
     return RatingFault(kind, told, TAKEN, key.item, key.system, listener, scale, where)
 

@@ -26,6 +26,11 @@ def _alone(ratings: Sequence[Rating]) -> list[str]:
     return [f"{count:,} choices do not say against which system; they do not count"] * bool(count)
 
 
+def _undivided(settings: Settings) -> list[str]:
+    names = ", ".join(settings.plan.by)
+    return [f"choices are not divided by {names}"] * bool(names)
+
+
 def scale_results(
     every: Coded,
     left: Sequence[Who],
@@ -56,7 +61,7 @@ def scale_results(
             whole,
             choices=choices(ratings, every.scale, level=plan.level, correct=correct),
             abilities=abilities(ratings, every.scale, level=plan.level),
-            notes=(*whole.notes, *_alone(every.ratings)),
+            notes=(*whole.notes, *_alone(every.ratings), *_undivided(settings)),
         )
     fitted = fit(kept.votes) if MIXED in settings.methods else None
     subjects = subject_model(kept, settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from earwitness.data import Results
+from earwitness.data import Results, RubricResults
 from earwitness.report.methods.words import ALL, several
 from earwitness.report.sentences import listed
 
@@ -33,16 +33,19 @@ def faults_counted(results: Results) -> list[str]:
 def judged_told(results: Results) -> Iterator[str]:
     """Sentences of the paragraph."""
     rubric = results.rubric
-    if rubric is None:
-        return
-    yield (
-        f"Captions were judged by the rubric {rubric.name}. The total is {rubric.formula}, made "
-        f"for each rater and then averaged; {BLANKS.get(rubric.blank, rubric.blank)}."
-    )
+    if rubric is not None:
+        yield _judged_by(rubric)
     if counts := faults_counted(results):
         yield f"Faults found: {listed(counts, ALL)}."
-    if rubric.correlations:
+    if rubric is not None and rubric.correlations:
         yield (
             "Correlations of dimensions are Pearson's and Spearman's over captions, and Pearson's "
             "within raters, with intervals by a bootstrap over items."
         )
+
+
+def _judged_by(rubric: RubricResults) -> str:
+    return (
+        f"Captions were judged by the rubric {rubric.name}. The total is {rubric.formula}, made "
+        f"for each rater and then averaged; {BLANKS.get(rubric.blank, rubric.blank)}."
+    )
