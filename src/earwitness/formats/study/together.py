@@ -9,6 +9,7 @@ from typing import Any
 from earwitness.data import Clip
 from earwitness.errors import UsageError, nearest
 from earwitness.formats.check import Fault
+from earwitness.formats.study.divided import by_faults, margin_faults
 from earwitness.formats.study.judged import judged_faults, jury_faults
 from earwitness.listening.kinds import KINDS, Kind
 from earwitness.listening.kinds.base import LETTERS
@@ -17,7 +18,6 @@ from earwitness.listening.screening import SCREENS, SHARES
 from earwitness.listening.wordings import misfits, wording
 
 Value = Mapping[str, Any]
-UNDIVIDED = "none"  # says that results are not divided
 
 
 def contradictions(
@@ -46,7 +46,7 @@ def contradictions(
     yield from _forms(value["forms"])
     yield from _feedback(value)
     yield from _planned(value, systems)
-    yield from _divided(value, clips)
+    yield from by_faults(value, clips)
 
 
 def _twice(names: Sequence[str], path: str) -> Iterator[Fault]:
@@ -215,12 +215,7 @@ def _planned(value: Value, systems: Sequence[str]) -> Iterator[Fault]:
     for index, name in enumerate(map(str, value["analysis"]["scales"])):
         if name not in scales:
             yield Fault(f"analysis.scales[{index}]", f'no scale "{name}"', nearest(name, scales))
-    for name, margin in value["analysis"]["margins"].items():
-        path = f"analysis.margins.{name}"
-        if name not in scales:
-            yield Fault(path, f'no scale "{name}"', nearest(str(name), scales))
-        elif margin == 0:
-            yield Fault(path, "must be above 0, got 0", "no two systems are exactly equal")
+    yield from margin_faults(value["analysis"]["margins"], scales)
     known = [*systems, *_beside(value)]
     for index, pair in enumerate(value["analysis"]["contrasts"]):
         path = f"analysis.contrasts[{index}]"
@@ -229,21 +224,6 @@ def _planned(value: Value, systems: Sequence[str]) -> Iterator[Fault]:
                 yield Fault(f"{path}[{place}]", f'no system "{name}"', nearest(name, known))
         if str(pair[0]) == str(pair[1]):
             yield Fault(path, f'"{pair[0]}" cannot be compared with itself')
-
-
-def _divided(value: Value, clips: Sequence[Clip]) -> Iterator[Fault]:
-    """Results are divided by what is known of clips or listeners."""
-    if not clips:
-        return
-    asked = [str(one["name"]) for questions in value["forms"].values() for one in questions]
-    juries = ["jury"] * bool(value["juries"])
-    known = [*clips[0].covariates, *juries, *asked, UNDIVIDED]
-    names = list(map(str, value["analysis"]["by"]))
-    yield from _twice(names, "analysis.by")
-    for index, name in enumerate(names):
-        if name not in known:
-            told = f'neither clips nor listeners have "{name}"'
-            yield Fault(f"analysis.by[{index}]", told, nearest(name, known))
 
 
 def _beside(value: Value) -> list[str]:
