@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from earwitness import render
 from earwitness.api.analysing import study_analyse
 from earwitness.api.rated import Reading
 from earwitness.cli.group import group
@@ -64,6 +65,14 @@ def test_a_guessed_rubric_is_told_and_can_be_refused(tmp_path: Path) -> None:
     plain = analysed(tmp_path, text, rubric="none")
     assert plain.rubric is None
     assert "total" not in [one.value.name for one in plain.scales]
+
+
+def test_nothing_is_guessed_where_scales_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text(table(rows()), encoding="utf-8")
+    found = study_analyse(path, reading=Reading(scales=("recall",)), draws=50)
+    assert [one.value.name for one in found.scales] == ["recall"]
+    assert found.rubric is None
 
 
 def test_a_table_that_lacks_a_dimension_is_no_table_by_the_rubric(tmp_path: Path) -> None:
@@ -244,6 +253,18 @@ def test_a_field_that_divides_too_finely_is_refused(tmp_path: Path) -> None:
     made = [row | {"number": row["item"]} for row in rows(items=14)]
     with pytest.raises(UsageError, match='"number" has 14 groups'):
         analysed(tmp_path, table(made), by=("number",))
+
+
+def test_raters_who_judge_one_source_only_are_compared_by_the_mixed_model(tmp_path: Path) -> None:
+    own = {f"R{n}": ("person", "model")[n % 2] for n in range(8)}
+    made = [row for row in rows(raters=8) if row["system"] == own[row["listener"]]]
+    found = analysed(tmp_path, table(made), by=("dataset", "jury"), margins=[("total", "0.5")])
+    whole = found.scales[-1]
+    assert whole.contrasts[0].difference.n == 0
+    (model,) = whole.modelled
+    assert model.difference.low < model.difference.value < model.difference.high
+    assert all(one.tested.p != one.tested.p for g in whole.groups for one in g.interactions)
+    assert "cannot be tested" in render(found)
 
 
 def test_margins_make_tests_of_equivalence(tmp_path: Path) -> None:

@@ -116,6 +116,15 @@ def test_what_only_these_items_show_is_told(found: Results) -> None:
     assert not any("of other items" in one for one in both)
 
 
+def test_what_only_the_mixed_model_can_test_is_told(found: Results) -> None:
+    nan = float("nan")
+    none = Contrast("total", "model", "person", at(nan), nan, nan, "")
+    model = replace(none, difference=at(-0.5), p=0.001, p_corrected=0.001, better="person")
+    told = short(only(found, contrasts=(none,), modelled=(model,)))
+    want = "by the mixed model person is better than model (p 0.0010); the planned test cannot be"
+    assert any(want in one for one in told)
+
+
 def equivalence(p: float, shown: bool) -> Equivalence:
     return Equivalence("total", "model", "person", at(0.1, 0.9), 0.3, 0.4, p, p, shown)
 

@@ -81,3 +81,17 @@ def test_who_is_in_no_group_does_not_count(of_listeners: bool) -> None:
     want = apart(found, groups, int(of_listeners))
     assert len(rows.values) == sum(len(own) for one in want.values() for own in one.values())
     assert rows.size[0] == groups.max() + 1
+
+
+@pytest.mark.parametrize("method", ["naive_t", "cluster_bootstrap", "two_way_bootstrap"])
+@pytest.mark.parametrize("of_listeners", [False, True])
+def test_every_method_of_means_has_a_test_of_groups(method: str, of_listeners: bool) -> None:
+    found, groups = votes(1.0), OF_LISTENERS if of_listeners else OF_ITEMS
+    rows = group_differences(found, (0, 1), groups, of_listeners=of_listeners)
+    pair = [(0, 1)]
+    ((one, p),) = over_listeners(rows, pair, method, of_listeners=of_listeners, draws=100)
+    ((plain, _),) = over_listeners(rows, pair, of_listeners=of_listeners)
+    assert one.value == pytest.approx(plain.value)
+    assert one.method == ("welch" if of_listeners else method)
+    assert one.low < one.value < one.high
+    assert 0 < p <= 1

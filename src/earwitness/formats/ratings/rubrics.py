@@ -26,8 +26,11 @@ REMEDY = "write a number that is on it, or say --faults drop to take it for a bl
 
 
 def by_rubric(options: Options, table: Table, said: str = "") -> Options:
-    """Options that hold for a table by a rubric: the one that was said, or that fits."""
-    if said == NONE:
+    """Options that hold for a table by a rubric: the one that was said, or that fits.
+
+    Where scales are named already, nothing is guessed.
+    """
+    if said == NONE or (options.scales and not said):
         return options
     long = [role for role in LONG if options.name_of(role) in table.names]
     cells = table.cells(options.name_of("scale")) if "scale" in long else table.names

@@ -124,17 +124,25 @@ def further_short(results: Results) -> Iterator[str]:
 
 
 def _only_here(results: Results, scale: ScaleResults) -> Iterator[str]:
-    """Differences that the planned test finds, and the mixed model does not."""
-    model = {(c.a, c.b): c for c in scale.modelled}
+    """Where the planned test and the mixed model do not say the same."""
     plan = INTERVALS.get(results.plan.interval)
-    for c in scale.contrasts:
-        other = model.get((c.a, c.b))
-        if c.better and plan and other is not None and not other.better and tested(other):
-            names = f"{c.better} is better than {c.b if c.better == c.a else c.a}"
+    for own, c, other in _both(results):
+        if own is not scale or plan is None:
+            continue
+        if c.better and not other.better and tested(other):
             yield (
-                f"{scale.value.name}: that {names} holds for {plan.scope}; of other items it "
+                f"{scale.value.name}: that {_better(c)} holds for {plan.scope}; of other items it "
                 f"cannot be said (mixed model: p {p_value(other.p_corrected)})"
             )
+        elif other.better and not tested(c):
+            yield (
+                f"{scale.value.name}: by the mixed model {_better(other)} "
+                f"(p {p_value(other.p_corrected)}); the planned test cannot be made"
+            )
+
+
+def _better(c: Contrast) -> str:
+    return f"{c.better} is better than {c.b if c.better == c.a else c.a}"
 
 
 def _equivalent(scale: ScaleResults, e: Equivalence) -> str:
