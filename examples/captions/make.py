@@ -1,0 +1,89 @@
+"""Makes the clips of this example, FOLDER/clips and FOLDER/examples, beside a copy of the study.
+
+What sounds in a clip, from when to when and how loud, stands in sources.csv; nothing is recorded.
+Captions were written for these clips: what person says is right, and what is wrong with what model
+says stands in faults.csv, which goes nowhere near raters. words.csv says which words name a source.
+"""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import sys
+import wave
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from earwitness.soundscapes import Event, Mixer, Scene
+from earwitness.soundscapes.bank import chance
+from earwitness.soundscapes.sequence import sequence
+from earwitness.soundscapes.sources import SOURCES
+from earwitness.soundscapes.tones import Sound
+
+HERE = Path(__file__).parent
+RATE = 16_000
+LOUDER = 6.0  # dB: levels are those of days, and clips are heard one by one
+BACKGROUND = -58.0
+PAUSE = 60.0  # seconds from clip to clip on the tape
+EXAMPLES = {"square": 12.0, "pond": 10.0}  # sounds of the worked examples, and their seconds
+COPIED = ("study.yaml", "clips.csv", "captions.csv")
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    """The rows of a table of this folder."""
+    with (HERE / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def seconds() -> dict[str, float]:
+    """How long every sound is: those of examples, then the clips."""
+    return EXAMPLES | {row["name"]: float(row["seconds"]) for row in rows("clips.csv")}
+
+
+def events(item: str) -> Iterator[Event]:
+    """What sounds in a clip; calls are whole, so an event may end a little before its time."""
+    for number, row in enumerate(one for one in rows("sources.csv") if one["item"] == item):
+        name, start, end = row["source"], float(row["start"]), float(row["end"])
+        source = SOURCES[name]
+        clips = sequence(source, end - start, chance(0, item, name, number))
+        last = end if source.lasts else min(end, start + clips[-1].end(source))
+        yield Event(start, last, name, float(row["level"]) + LOUDER, clips)
+
+
+def tape() -> Scene:
+    """All clips with pauses between them, so that every source is made only once."""
+    placed = [
+        replace(event, start=event.start + at, end=event.end + at)
+        for at, item in zip(count(PAUSE, PAUSE), seconds(), strict=False)
+        for event in events(item)
+    ]
+    whole = PAUSE * (len(seconds()) + 1)
+    return Scene("", tuple(sorted(placed)), whole, rate=RATE, background=BACKGROUND + LOUDER)
+
+
+def write(path: Path, sound: Sound) -> None:
+    """A WAV file of 16 bits."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(RATE)
+        file.writeframes(np.round(32_767 * sound).astype("<i2").tobytes())
+
+
+def main(folder: Path) -> None:
+    """Write all files."""
+    mixer = Mixer(tape())
+    for number, (item, long) in enumerate(seconds().items(), 1):
+        place = folder / ("examples" if item in EXAMPLES else "clips") / f"{item}.wav"
+        write(place, mixer.sound(number * PAUSE, long))
+    for name in COPIED:
+        shutil.copyfile(HERE / name, folder / name)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
