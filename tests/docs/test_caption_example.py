@@ -14,12 +14,14 @@ from click.testing import CliRunner
 from examples.captions import make
 from numpy.typing import NDArray
 
+from earwitness.api.studies import study_design
 from earwitness.cli.group import group
 from earwitness.formats.study import read_study
 from earwitness.listening.rubrics import defined, thumbs, total
 from earwitness.soundscapes import Mixer, Scene
 from earwitness.soundscapes.mixing import LIMIT
 from earwitness.soundscapes.sources import SOURCES
+from earwitness.web.course import make_course
 
 DATASETS = ("park", "street", "home", "farm")
 OTHER = "other"  # a source that no clip of ours could have
@@ -181,6 +183,15 @@ def test_worked_examples_have_sounds_and_totals_that_are_right(study: Path) -> N
         assert (study.parent / one.sound).is_file()
         assert one.comment.endswith(f"Total {total(rubric, one.values):g}.")
         assert one.caption not in CAPTIONS.values()
+
+
+def test_sounds_of_worked_examples_belong_to_the_page_that_shows_them(study: Path) -> None:
+    course = make_course(study_design(study), 1)
+    named = [f"examples/{name}.wav" for name in ("square", "square", "pond", "pond")]
+    assert list(course.sounds["examples"]) == named
+    assert [len(course.sounds[one.name]) for one in course.pages] == [
+        len(one.view.get("sounds", ())) for one in course.pages
+    ]
 
 
 def test_the_example_has_its_juries_and_keeps_its_balance(study: Path) -> None:

@@ -155,10 +155,21 @@ class _Show:
         return Page(DEVICE, {"kind": DEVICE, "title": title, "steps": steps, "trials": trials})
 
     def told(self) -> Iterator[Page]:
-        """What kinds tell before the first trial, each once."""
+        """What kinds tell before the first trial, each once; sounds get addresses page by page."""
+        asked: list[tuple[str, str, int]] = []
+
+        def later(item: str, system: str, place: int) -> str:
+            asked.append((item, system, place))
+            return str(len(asked) - 1)
+
         kinds = [block_kind(block) for block in self.study.blocks]
-        found = {n: v for kind in kinds for n, v in kind.told(self.words, self.address).items()}
-        yield from (Page(name, view) for name, view in found.items())
+        found = {n: v for kind in kinds for n, v in kind.told(self.words, later).items()}
+        for name, view in found.items():
+            given = view.get("sounds", ())
+            sounds = [
+                {**one, "address": self.address(*asked[int(one["address"])])} for one in given
+            ]
+            yield Page(name, {**view, "sounds": sounds} if sounds else view)
 
     def practice(self, name: str, trials: Sequence[Trial], title: str) -> Iterator[Page]:
         """Trials that do not count; after those of training it is told what was expected."""
