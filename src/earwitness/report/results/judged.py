@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isnan
 
-from earwitness.data import Correlation, Estimate, Results, RubricResults, Value, Who
+from earwitness.data import Estimate, Results, RubricResults, Value, Who
 from earwitness.report.methods.judged import faults_counted
 from earwitness.report.numbers import cell, number, p_value
 from earwitness.report.parts import Heat, Part, Section, Table
@@ -144,7 +144,7 @@ def judged_short(results: Results) -> Iterator[str]:
                 f"{one.value}: dropping duplicate captions turns p of {one.a} − {one.b} from "
                 f"{p_value(one.every.p)} to {p_value(one.rest.p)}"
             )
-    yield from map(_together, _strongest(results.rubric))
+    yield from _together(results.rubric)
 
 
 def _headlines(results: Results) -> set[str]:
@@ -152,15 +152,16 @@ def _headlines(results: Results) -> set[str]:
     return {TOTAL} if TOTAL in names else {*names}
 
 
-def _strongest(rubric: RubricResults) -> list[Correlation]:
-    """Pairs of dimensions that go together clearly, over captions."""
-    return [one for one in rubric.correlations if one.pearson.value >= STRONG]
-
-
-def _together(one: Correlation) -> str:
-    r = number(one.pearson.value, R)
-    low, high = number(one.pearson.low, R), number(one.pearson.high, R)
-    return (
-        f"{one.a} and {one.b} go together (r {r} [{low}, {high}] over {one.pearson.n:,} captions): "
-        "the total may count the same thing twice"
+def _together(rubric: RubricResults) -> Iterator[str]:
+    """The two dimensions that go together most, over captions, if that is much."""
+    strong = [one for one in rubric.correlations if one.pearson.value >= STRONG]
+    if not strong:
+        return
+    one = max(strong, key=lambda found: found.pearson.value)
+    r, low, high = (number(x, R) for x in (one.pearson.value, one.pearson.low, one.pearson.high))
+    others = f", and so do {len(strong) - 1:,} other pairs" if len(strong) > 1 else ""
+    others = others.replace("do 1 other pairs", "does 1 other pair")
+    yield (
+        f"{one.a} and {one.b} go together (r {r} [{low}, {high}] over {one.pearson.n:,} captions)"
+        f"{others}: the total may count the same thing twice"
     )
