@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from html import escape
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -79,3 +82,26 @@ def merged(data: bytes, sheet: int, *ranges: str) -> bytes:
         return text.replace(b"</sheetData>", b"</sheetData>" + part) if whole else text
 
     return repacked(data, change)
+
+
+def typed(data: bytes, cells: Mapping[str, Any], sheet: int = 2) -> bytes:
+    """One of our workbooks with something typed into empty cells; all else stays to the byte."""
+
+    def change(name: str, text: bytes) -> bytes:
+        if name != f"xl/worksheets/sheet{sheet}.xml":
+            return text
+        for cell, value in cells.items():
+            empty = re.compile(rf'<c r="{cell}" s="(\d+)"/>'.encode())
+            text, count = empty.subn(partial(_filled, cell, value), text)
+            assert count == 1, cell
+        return text
+
+    return repacked(data, change)
+
+
+def _filled(cell: str, value: Any, found: re.Match[bytes]) -> bytes:
+    start = f'<c r="{cell}" s="{found[1].decode()}"'
+    if isinstance(value, str):
+        inner = f'<is><t xml:space="preserve">{escape(value)}</t></is>'
+        return f'{start} t="inlineStr">{inner}</c>'.encode()
+    return f"{start}><v>{value!r}</v></c>".encode()

@@ -16,11 +16,11 @@ from earwitness import __version__
 from earwitness.api.beside import other_forms
 from earwitness.api.studies import study_design
 from earwitness.api.taking import check_heard, ratings_of
-from earwitness.data import Answer, Design, Plan, Rating, Study, Trial, Who
+from earwitness.data import Answer, Design, Plan, Rating, Study, Who
 from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.formats.answers import answer_line
 from earwitness.formats.study import read_study
-from earwitness.listening.pages import pages, planned
+from earwitness.listening.pages import counted, pages
 from earwitness.listening.played import Played, played
 from earwitness.store import Given, State, Store
 
@@ -61,7 +61,7 @@ class Stored:
 
     def plays(self) -> dict[Who, Played]:
         """What every listener heard in the trials that count."""
-        trials = {plan.listener: _rated(plan) for plan in self.design.plans}
+        trials = {plan.listener: counted(plan) for plan in self.design.plans}
         found = defaultdict[Who, list[Played]](list)
         for answer, meta in ((one.answer, one.meta) for one in self.given):
             trial = trials.get(answer.listener, {}).get(answer.page)
@@ -207,11 +207,6 @@ def study_records(study: StudyGiven, db: Place) -> Iterator[Record]:
 def _asks(asks: Mapping[int, Mapping[str, bool]], answer: Answer) -> bool:
     """Whether an answer is to a page that asks; those of listeners nobody knows are told later."""
     return answer.listener not in asks or asks[answer.listener].get(answer.page, False)
-
-
-def _rated(plan: Plan) -> dict[str, Trial]:
-    """Trials of a listener that count, by page."""
-    return {name: trial for name, trial in planned(plan).items() if name[0].isdigit()}
 
 
 def _named(address: str) -> str:

@@ -23,7 +23,7 @@ from earwitness.cli.power import power
 from earwitness.cli.progress import bar
 from earwitness.cli.simulate import simulate
 from earwitness.cli.take import Terminal
-from earwitness.cli.workbooks import import_xlsx
+from earwitness.cli.workbooks import export_xlsx, import_xlsx
 from earwitness.data import Study
 from earwitness.errors import UsageError
 from earwitness.formats.study import read_study
@@ -189,6 +189,7 @@ def ratings(study: Path, answers: Path, to: str) -> None:
         writer.writerows(records)
 
 
+command.add_command(export_xlsx)
 command.add_command(import_xlsx)
 command.add_command(links)
 command.add_command(status)

@@ -1,4 +1,4 @@
-"""``earwitness study import-xlsx``: workbooks that raters sent back."""
+"""``earwitness study export-xlsx`` and ``import-xlsx``: workbooks to raters and back."""
 
 from __future__ import annotations
 
@@ -18,11 +18,36 @@ from earwitness.api.returning import (
     import_records,
     study_import_xlsx,
 )
+from earwitness.api.sending import LOCAL, study_export_xlsx
 from earwitness.cli.target import check_results
 from earwitness.formats.whole import WholeFile
+from earwitness.formats.workbooks.sent import USUAL
 from earwitness.listening.rubrics import BLANKS, BUILT_IN, Blank
 
 FILE = click.Path(path_type=Path)
+
+
+@click.command("export-xlsx")
+@click.argument("study", type=FILE)
+@click.option("-o", "--output", type=FILE, required=True, help="A new folder.")
+@click.option(
+    "--local", default=LOCAL, show_default=True, help="The folder with clips; '' for no such files."
+)
+@click.option("--web", default="", help="Where clips are: https://example.org/{file}")
+@click.option("--pattern", default=USUAL, show_default=True, help="Names of files.")
+@click.option("--listeners", default="", metavar="1-16,20", help="Only for these.")
+def export_xlsx(study: Path, output: Path, **how: str) -> None:
+    """Write a workbook for every rater of STUDY, which is about captions, into a new folder.
+
+    Two of them where --web is said: with links into a folder, and with links to an address. Clips
+    and captions stand as the design has them; nothing says who wrote what.
+
+    \b
+    earwitness study export-xlsx study.yaml -o workbooks --web https://example.org/clips/{file}
+    earwitness study import-xlsx study.yaml returned/*.xlsx --db study.db
+    """
+    written = study_export_xlsx(study, output, **how)
+    click.echo(f"wrote {len(written)} workbooks into {output}", err=True)
 
 
 @click.command("import-xlsx")

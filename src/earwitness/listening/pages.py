@@ -86,6 +86,11 @@ def planned(plan: Plan) -> dict[str, Trial]:
     }
 
 
+def counted(plan: Plan) -> dict[str, Trial]:
+    """Trials of one listener that count, which are those of sessions, by page."""
+    return {name: trial for name, trial in planned(plan).items() if name[0].isdigit()}
+
+
 def heard(trial: Trial) -> dict[str, Any]:
     """What is presented in a trial, as answers keep it."""
     return {"item": trial.item, "systems": list(trial.systems), "target": trial.target}

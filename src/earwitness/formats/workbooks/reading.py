@@ -24,6 +24,7 @@ from earwitness.formats.workbooks.sheets import Sheet, opened
 from earwitness.listening.rubrics import Rubric, thumbs
 
 ABOUT, OURS = "Study", "earwitness"  # the hidden sheet of our layout, and its first cell
+NUMBER = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 NUMBERED = re.compile(r"P\d+", re.I)
 FLAVOURED = re.compile(r"[ _-](?:local|web|excel|google)\b.*", re.I)
 IMPORTED = "imported"
@@ -59,7 +60,15 @@ def read_workbook(
     findings = (*_remarks(name, book.remarks), *reading.findings, *_doubled(kept))
     known = Input(name, hashlib.sha256(data).hexdigest(), len(data))
     who = about.get("rater") or rater or rater_of(name)
-    return Returned(who, tuple(_per_clip(kept)), findings, known, about.get("study", ""))
+    return Returned(
+        who,
+        tuple(_per_clip(kept)),
+        findings,
+        known,
+        about.get("study", ""),
+        about.get("digest", ""),
+        _whole_number(about.get("listener", "")),
+    )
 
 
 def read_workbooks(
@@ -104,6 +113,11 @@ def _about(sheets: Iterable[Sheet]) -> dict[str, str]:
         if sheet.name == ABOUT and text(sheet.at(1, 0)) == OURS:
             return {text(row[0]): text(row[1]) for row in sheet.rows.values() if len(row) > 1}
     return {}
+
+
+def _whole_number(text: str) -> int:
+    """A number of a listener, or 0 if it is none."""
+    return int(text) if NUMBER.fullmatch(text) else 0
 
 
 def _remarks(name: str, told: Iterable[str]) -> Iterator[Finding]:

@@ -63,10 +63,16 @@ class JudgedRow:
 
 @dataclass(frozen=True)
 class Returned:
-    """A workbook that came back; ``study`` is what our own layout says of it."""
+    """A workbook that came back.
+
+    Our own layout also says of which ``study`` it is, with its ``digest``, and the number of the
+    rater among its listeners.
+    """
 
     rater: str
     rows: tuple[JudgedRow, ...]
     findings: tuple[Finding, ...]
     input: Input
     study: str = ""
+    digest: str = ""
+    listener: int = 0

@@ -135,11 +135,15 @@ class Reading:
         return None
 
     def _pass_over(self, block: Block, row: int) -> None:
-        """A row without caption and numbers; one that says a single thing is a heading."""
+        """A row without caption and numbers; one that says a single thing is a heading.
+
+        Headings of our own layout are no news.
+        """
         said = [text(one) for one in block.sheet.rows[row] if text(one)]
         own = [text(self._cell(block, row, name)) for name in block.columns]
-        self._dataset = heading(block.sheet, row) or self._dataset
-        if any(own):
+        above = heading(block.sheet, row)
+        self._dataset = above or self._dataset
+        if any(own) and not (above and "key" in block.columns):
             told = f'"{said[0][:SHOWN]}": neither caption nor numbers; passed over'
             self._find("passed", block, row, "", told)
 

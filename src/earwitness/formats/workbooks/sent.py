@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -22,20 +22,29 @@ USUAL = "P{n}_{flavour}.xlsx"
 
 @dataclass(frozen=True)
 class Clip:
-    """A clip, its captions in the order in which they are shown, and the file of its sound."""
+    """A clip, its captions in the order in which they are shown, and the file of its sound.
+
+    Above the first clip of a ``dataset`` stands its name.
+    """
 
     record: str
     captions: tuple[str, ...]
     file: str = ""
+    dataset: str = ""
 
 
 @dataclass(frozen=True)
 class Sent:
-    """The clips of one rater in their order; blind, so nothing says who wrote a caption."""
+    """The clips of one rater in their order; blind, so nothing says who wrote a caption.
+
+    ``digest`` is that of the study, and ``listener`` the rater's number in it, where there is one.
+    """
 
     study: str
     rater: str
     clips: tuple[Clip, ...]
+    digest: str = ""
+    listener: int = 0
 
     def __post_init__(self) -> None:
         for wrong in self._misfits():
@@ -43,7 +52,8 @@ class Sent:
 
     def _misfits(self) -> Iterator[str]:
         """What cannot be written, or could not be told apart when it comes back."""
-        for name in (self.study, self.rater, *(one.record for one in self.clips)):
+        datasets = (one.dataset for one in self.clips if one.dataset)
+        for name in (self.study, self.rater, *(one.record for one in self.clips), *datasets):
             if not is_name(name):
                 yield f"{name!r} must be printable text without blanks around it"
         records = [one.record for one in self.clips]
@@ -84,10 +94,10 @@ def is_web(place: str) -> bool:
     return bool(mark)
 
 
-def file_names(pattern: str, raters: Sequence[str], flavours: Sequence[str]) -> list[list[str]]:
-    """Names of files, a list for every rater.
+def file_names(pattern: str, raters: Mapping[str, int], flavours: Sequence[str]) -> list[list[str]]:
+    """Names of files, a list for every rater, who has a number.
 
-    >>> file_names("P{n}_{flavour}.xlsx", ["anna", "bert"], ["local", "web"])
+    >>> file_names("P{n}_{flavour}.xlsx", {"anna": 1, "bert": 2}, ["local", "web"])
     [['P1_local.xlsx', 'P1_web.xlsx'], ['P2_local.xlsx', 'P2_web.xlsx']]
     """
     for place in PLACE.findall(pattern):
@@ -95,7 +105,7 @@ def file_names(pattern: str, raters: Sequence[str], flavours: Sequence[str]) -> 
             raise UsageError(f"pattern: no {{{place}}} — known: {', '.join(PLACES)}")
     made = [
         [_filled(pattern, n=str(n), rater=rater, flavour=one) for one in flavours]
-        for n, rater in enumerate(raters, 1)
+        for rater, n in raters.items()
     ]
     every = [name.casefold() for names in made for name in names]
     if len({*every}) < len(every):

@@ -35,6 +35,7 @@ class Table:
         self._free = book.add_format({**OPEN, "num_format": "@"})
         self._score = book.add_format({**OPEN, "num_format": "0.0"})
         self._fixed = book.add_format({**LOOK, "num_format": "0.0"})
+        self._over_all = book.add_format({**LOOK, "bold": True, "num_format": "@"})
 
     def examples(self) -> None:
         """The rubric, and captions that were judged by it."""
@@ -61,8 +62,11 @@ class Table:
         self._heads(sheet, 0)
         sheet.set_column(len(self._columns), len(self._columns), None, None, {"hidden": True})
         sheet.write_string(0, len(self._columns), "key", self._head)
-        row = 1
+        row, above = 1, ""
         for number, (clip, address) in enumerate(clips, 1):
+            if clip.dataset != above:
+                self._dataset(sheet, row, clip.dataset)
+                row, above = row + 1, clip.dataset
             self._clip(sheet, row, number, clip, address)
             row += len(clip.captions)
         for one in self._rubric.dimensions:
@@ -98,6 +102,11 @@ class Table:
             sheet.write_string(row, self._columns.index(name), text, self._text)
         for name, value in example.values.items():
             sheet.write_number(row, self._columns.index(name), value, self._fixed)
+
+    def _dataset(self, sheet: Any, row: int, name: str) -> None:
+        """A row that says of which dataset the clips below it are."""
+        sheet.merge_range(row, 0, row, len(self._columns) - 1, "", self._over_all)
+        sheet.write_string(row, 0, name, self._over_all)
 
     def _clip(self, sheet: Any, row: int, number: int, clip: Clip, address: str) -> None:
         last = row + len(clip.captions) - 1

@@ -39,6 +39,8 @@ def workbook(sent: Sent, rubric: Rubric | None = None, *, links: str, ask: bool 
     held = io.BytesIO()
     book = xlsxwriter.Workbook(held, {"in_memory": True, **PLAIN})
     about = {"study": sent.study, "rater": sent.rater, "rubric": rubric.name, "layout": LAYOUT}
+    if sent.digest:
+        about |= {"digest": sent.digest, "listener": str(sent.listener)}
     book.set_properties({"title": f"{sent.study}: {sent.rater}", "created": CREATED})
     for name, value in about.items():
         book.set_custom_property(name, value, "text")
@@ -65,7 +67,8 @@ def write_workbooks(
     """
     flavours = {name: place for name, place in (("local", local), ("web", web)) if place}
     _check(sent, flavours)
-    names = file_names(pattern, [one.rater for one in sent], list(flavours))
+    numbers = {one.rater: one.listener or place for place, one in enumerate(sent, 1)}
+    names = file_names(pattern, numbers, list(flavours))
     place = Path(folder)
     with WholeFolder(place) as made:
         for one, files in zip(sent, names, strict=True):
