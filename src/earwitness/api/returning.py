@@ -18,6 +18,7 @@ from earwitness.listening.rubrics.totals import check_blanks
 
 FileName = str | PathLike[str]
 IMPORTED = "imported"
+FILL = "fill it in, or say --blank"
 BLANK = ("blank", "unrated")  # findings about cells that are empty
 LISTED = 5  # empty rows of a file that are told one by one
 COLUMNS = ("item", "system", "listener", "scale", "value")
@@ -70,16 +71,16 @@ def study_import_xlsx(
     problems = list(_other_studies(returned))
     rows = [
         JudgedBy(rater, _system(row, systems, problems), row)
-        for rater, row in _joined(returned, problems)
+        for rater, row in joined(returned, problems)
     ]
     if blank == "refuse":
-        problems += [problem for one in rows for problem in _blanks(one.row)]
+        problems += [problem for one in rows for problem in blank_cells(one.row, FILL)]
     if problems:
         raise InputError(problems, done=IMPORTED)
     return Imported(
         ratings(known, [_judged(one) for one in rows], blank),
         rows,
-        tuple(_told_once(returned, rows)),
+        tuple(told_once(returned, [one.row for one in rows])),
         tuple(_notes(rows, systems, known, blank)),
         tuple(dict.fromkeys(one.input for one in returned)),
         known,
@@ -134,7 +135,7 @@ def _other_studies(returned: Sequence[Returned]) -> Iterator[Problem]:
             yield Problem(one.input.name, 0, "", told, "import one study at a time")
 
 
-def _joined(
+def joined(
     returned: Sequence[Returned], problems: list[Problem]
 ) -> Iterator[tuple[str, JudgedRow]]:
     """Rows of every rater, each once; of two that differ one must be empty."""
@@ -142,21 +143,22 @@ def _joined(
     for book in returned:
         for row in book.rows:
             before = found.setdefault((book.rater, row.key), row)
-            if _filled(row) and not _filled(before):
+            if is_filled(row) and not is_filled(before):
                 found[book.rater, row.key] = row
-            elif _filled(row) and row.values != before.values:
+            elif is_filled(row) and row.values != before.values:
                 problems.append(_torn(book.rater, row, before))
     for (rater, _), row in found.items():
         yield rater, row
 
 
-def _filled(row: JudgedRow) -> bool:
+def is_filled(row: JudgedRow) -> bool:
+    """Whether a row has any number."""
     return any(value is not None for value in row.values.values())
 
 
 def _torn(rater: str, row: JudgedRow, before: JudgedRow) -> Problem:
     told = f"{rater} gave other numbers in {before.place}"
-    return _problem(row, row.place.cell, told, "leave out one of the two files")
+    return row_problem(row, row.place.cell, told, "leave out one of the two files")
 
 
 def _system(row: JudgedRow, systems: Mapping[Caption, str] | None, wrong: list[Problem]) -> str:
@@ -164,27 +166,29 @@ def _system(row: JudgedRow, systems: Mapping[Caption, str] | None, wrong: list[P
         return row.key[1]
     if row.key not in systems:
         told = f'the key has no such caption of "{row.record}"'
-        wrong.append(_problem(row, row.place.cell, told, "is it the key of this study?"))
+        wrong.append(row_problem(row, row.place.cell, told, "is it the key of this study?"))
     return systems.get(row.key, "")
 
 
-def _blanks(row: JudgedRow) -> Iterator[Problem]:
+def blank_cells(row: JudgedRow, remedy: str) -> Iterator[Problem]:
+    """Every blank of a row, where there may be none."""
     for name, value in row.values.items():
         if value is None:
-            yield _problem(row, row.cells[name], f"{name} is blank", "fill it in, or say --blank")
+            yield row_problem(row, row.cells[name], f"{name} is blank", remedy)
 
 
-def _problem(row: JudgedRow, cell: str, message: str, remedy: str) -> Problem:
+def row_problem(row: JudgedRow, cell: str, message: str, remedy: str) -> Problem:
+    """What is wrong with a cell in a row."""
     number = int(re.sub(r"\D", "", cell))
     return Problem(row.place.source, number, f"{row.place.sheet}!{cell}", message, remedy)
 
 
-def _told_once(returned: Sequence[Returned], rows: Sequence[JudgedBy]) -> Iterator[Finding]:
+def told_once(returned: Sequence[Returned], rows: Sequence[JudgedRow]) -> Iterator[Finding]:
     """Findings; what is wrong with the captions of all raters is told of the first.
 
     Blanks count in rows that do; many rows of a file that are empty are told in one sentence.
     """
-    counted = {replace(one.row.place, cell=cell) for one in rows for cell in one.row.cells.values()}
+    counted = {replace(one.place, cell=cell) for one in rows for cell in one.cells.values()}
     seen: set[object] = set()
     for book in returned:
         blank = [f for f in book.findings if f.kind in BLANK and f.place in counted]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import click
 
+from earwitness.api.answering import answer_lines, check_new, study_import_answers
+from earwitness.api.matching import Matched
 from earwitness.api.returning import (
     Imported,
     comment_records,
@@ -19,12 +21,16 @@ from earwitness.api.returning import (
     study_import_xlsx,
 )
 from earwitness.api.sending import LOCAL, study_export_xlsx
+from earwitness.cli.analyse import parted
+from earwitness.cli.notes import notes
 from earwitness.cli.target import check_results
+from earwitness.errors import UsageError
 from earwitness.formats.whole import WholeFile
 from earwitness.formats.workbooks.sent import USUAL
 from earwitness.listening.rubrics import BLANKS, BUILT_IN, Blank
 
 FILE = click.Path(path_type=Path)
+SAID = ("key", "blank", "rubric_name", "comments")  # options that a study answers
 
 
 @click.command("export-xlsx")
@@ -52,7 +58,9 @@ def export_xlsx(study: Path, output: Path, **how: str) -> None:
 
 @click.command("import-xlsx")
 @click.argument("files", nargs=-1, required=True, type=FILE)
-@click.option("-o", "--output", type=FILE, help="Write ratings here, not to stdout.")
+@click.option("-o", "--output", type=FILE, help="Write ratings or answers here, not to stdout.")
+@click.option("--db", help="With a study file: keep answers in this store.")
+@click.option("--replace", is_flag=True, help="Also replace what was answered in a browser.")
 @click.option(
     "--key",
     type=FILE,
@@ -61,40 +69,98 @@ def export_xlsx(study: Path, output: Path, **how: str) -> None:
 @click.option(
     "--blank",
     type=click.Choice(BLANKS),
-    default=BLANKS[0],
-    show_default=True,
-    help="Leave a rater with a blank out of that total, take a blank penalty for 0, or refuse.",
+    help="Leave a rater with a blank out of that total, take a blank penalty for 0, or refuse."
+    f"  [default: {BLANKS[0]}]",
 )
 @click.option(
     "--rubric",
     "rubric_name",
     type=click.Choice(list(BUILT_IN)),
-    default="thumbs",
-    show_default=True,
-    help="What captions were judged by.",
+    help="What captions were judged by.  [default: thumbs]",
 )
 @click.option("--comments", type=FILE, help="Also write comments here, as JSON lines.")
 def import_xlsx(
-    files: tuple[Path, ...],
-    output: Path | None,
-    key: Path | None,
-    blank: Blank,
-    rubric_name: str,
-    comments: Path | None,
+    files: tuple[Path, ...], output: Path | None, db: str | None, replace: bool, **how: Any
 ) -> None:
-    """Make a table of ratings of FILES, workbooks that raters sent back.
+    """Take back workbooks that raters filled in.
 
-    They are those that this program writes, or have the original layout of such studies. Every
-    dimension is a scale, and so is the total of every rater. All faults of all files are told at
-    once, by sheet and cell; then nothing is written. The same file twice changes nothing.
+    They are those of `export-xlsx`, or have the original layout of such studies. With a study file
+    among FILES they become answers to it, in a store or as lines. Without one they become a table
+    of ratings: every dimension is a scale, and so is the total of every rater. All faults of all
+    files are told at once, by sheet and cell; then nothing is kept. The same file twice changes
+    nothing.
 
     \b
+    earwitness study import-xlsx study.yaml returned/*.xlsx --db study.db
+    earwitness study analyse study.yaml --db study.db
     earwitness study import-xlsx returned/*.xlsx --key key.csv -o ratings.csv
-    earwitness study analyse ratings.csv
     """
-    check_results([*map(str, files), None if key is None else str(key)], [output, comments])
+    study, books = parted(files)
+    check_results([*map(str, files), _place(how["key"])], [output, how["comments"]])
+    given = {name: value for name, value in how.items() if value is not None}
+    if study is None:
+        if db is not None or replace:
+            raise UsageError("--db and --replace need the study file among FILES")
+        _ratings(books, output, given)
+    else:
+        if said := [name for name in SAID if name in given]:
+            option = said[0].partition("_")[0]
+            raise UsageError(f"the study says this itself — leave out --{option}")
+        _answers(study, books, output, db, replace=replace)
+
+
+def _place(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _answers(
+    study: Path, books: Sequence[Path], output: Path | None, db: str | None, *, replace: bool
+) -> None:
+    """Keep answers in a store, or write them."""
+    if db is not None and output is not None:
+        raise UsageError("answers go to a store or to a file — say --db or -o")
+    if db is None and replace:
+        raise UsageError("only what is in a store can be replaced — say --db")
+    target = None if output is None else WholeFile(output)
+    with notes():
+        if db is not None:
+            _enter(study, books, db, replace=replace)
+            return
+        found = study_import_answers(study, books)
+    text = answer_lines(found)
+    _tell(found)
+    if output is None or target is None:
+        sys.stdout.write(text)
+        return
+    if check_new(output, text):
+        with target as file:
+            file.write(text)
+    click.echo(f"next: earwitness study analyse {study} {output}", err=True)
+
+
+def _enter(study: Path, books: Sequence[Path], db: str, *, replace: bool) -> None:
+    from earwitness.api.entering import study_enter  # needs a database only here
+
+    done = study_enter(study, books, db, replace=replace)
+    _tell(done.matched)
+    told = f"{done.new:,} new, {done.corrected:,} corrected, {done.known:,} as they were"
+    click.echo(f"pages: {told}", err=True)
+    place = "…" if "://" in db else db  # there may be a password in it
+    click.echo(f"next: earwitness study analyse {study} --db {place}", err=True)
+
+
+def _tell(found: Matched) -> None:
+    for told in (*found.findings, *found.notes):
+        click.echo(f"note: {told}", err=True)
+    rows, raters = sum(len(one.rows) for one in found.pages), len(found.sources)
+    click.echo(f"{rows:,} rows of {raters:,} raters on {len(found.pages):,} pages", err=True)
+
+
+def _ratings(books: Sequence[Path], output: Path | None, how: dict[str, Any]) -> None:
+    """Write a table of ratings, and comments if they are asked for."""
+    comments = how.pop("comments", None)
     targets = [None if one is None else WholeFile(one) for one in (output, comments)]
-    found = study_import_xlsx(files, rubric_name=rubric_name, blank=blank, key=key)
+    found = study_import_xlsx(books, **how)
     for told in (*found.findings, *found.notes):
         click.echo(f"note: {told}", err=True)
     ratings, remarks = targets
@@ -108,7 +174,7 @@ def import_xlsx(
             file.writelines(
                 json.dumps(one, ensure_ascii=False) + "\n" for one in comment_records(found)
             )
-    for line in _summary(found, output, comments, blank):
+    for line in _summary(found, output, comments, how.get("blank", BLANKS[0])):
         click.echo(line, err=True)
 
 

@@ -12,6 +12,7 @@ if find_spec("sqlalchemy") is None:
     raise MissingExtra("sqlalchemy", "serve", "keeping answers in a database")
 
 from earwitness.store.answers import add_answer, correct_answer, set_aside
+from earwitness.store.changing import Change, Held, change_answers
 from earwitness.store.events import add_events
 from earwitness.store.finishing import finish, withdraw
 from earwitness.store.listeners import Quota, add_listeners, add_study, change_state, claim
@@ -29,9 +30,11 @@ from earwitness.store.records import (
 from earwitness.store.store import Store
 
 __all__ = [
+    "Change",
     "Event",
     "Finish",
     "Given",
+    "Held",
     "Listener",
     "ListenerStatus",
     "OtherStudy",
@@ -44,6 +47,7 @@ __all__ = [
     "add_events",
     "add_listeners",
     "add_study",
+    "change_answers",
     "change_state",
     "claim",
     "correct_answer",
