@@ -252,17 +252,36 @@ def zipped(parts: dict[str, bytes]) -> bytes:
 
 
 def test_a_bomb_is_told_from_its_directory() -> None:
-    large = repacked(GOOD_BOOK, lambda _, text: text, **{"xl/media/a.bin": bytes(100 << 20)})
+    large = repacked(GOOD_BOOK, lambda _, text: text, **{"xl/worksheets/a.xml": bytes(100 << 20)})
     assert len(large) < 1 << 20
     assert "unpacks to more than 64 MB" in refused(large)
-    dense = repacked(GOOD_BOOK, lambda _, text: text, **{"xl/media/a.bin": bytes(8 << 20)})
+    dense = repacked(GOOD_BOOK, lambda _, text: text, **{"xl/worksheets/a.xml": bytes(8 << 20)})
     assert "more than 300 times its size" in refused(dense)
     many = {f"xl/a{n}": b"" for n in range(2001)}
     assert "more than 2,000 parts" in refused(repacked(GOOD_BOOK, lambda _, text: text, **many))
 
 
+def test_pictures_are_not_unpacked_and_other_parts_must_be_small() -> None:
+    large = repacked(GOOD_BOOK, lambda _, text: text, **{"xl/media/a.png": bytes(100 << 20)})
+    assert len(read_workbook(large, name="P1.xlsx", unpacked=1 << 20).rows) == 1
+    styles = b"<a/>" * (1 << 18)
+    odd = repacked(GOOD_BOOK, lambda name, text: styles if name == "xl/styles.xml" else text)
+    with pytest.raises(InputError, match=r"its part xl/styles.xml is too large"):
+        read_workbook(odd, name="P1.xlsx", unpacked=4 << 20)
+
+
+def test_what_stands_around_the_rows_of_a_sheet_is_not_read() -> None:
+    def change(name: str, text: bytes) -> bytes:
+        if name != "xl/worksheets/sheet2.xml":
+            return text
+        odd = b'<dataValidations><dataValidation type="nonsense"/></dataValidations>'
+        return text.replace(b"</sheetData>", b"</sheetData>" + odd)
+
+    assert read_workbook(repacked(GOOD_BOOK, change), name="P1.xlsx").rows
+
+
 def test_a_directory_that_lies_about_sizes_is_refused() -> None:
-    large = repacked(GOOD_BOOK, lambda _, text: text, **{"xl/media/a.bin": bytes(100 << 20)})
+    large = repacked(GOOD_BOOK, lambda _, text: text, **{"xl/worksheets/a.xml": bytes(100 << 20)})
     true, lie = (100 << 20).to_bytes(4, "little"), (1000).to_bytes(4, "little")
     assert "is a damaged workbook" in refused(large.replace(true, lie))
 

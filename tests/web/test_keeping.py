@@ -16,7 +16,8 @@ from click.testing import CliRunner, Result
 from browsing import join, link, plays, served, site_of, take
 from earwitness.api.agreeing import study_agree
 from earwitness.api.analysing import study_analyse
-from earwitness.api.keeping import stored_answers, study_links, study_status
+from earwitness.api.keeping import stored_answers, study_links
+from earwitness.api.status import study_status
 from earwitness.api.studies import study_design
 from earwitness.api.taking import rating_records, study_ratings, study_take
 from earwitness.cli.group import group

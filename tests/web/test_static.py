@@ -49,7 +49,7 @@ def test_no_text_becomes_markup_or_script() -> None:
 
 
 def test_every_module_that_is_imported_is_there_and_every_one_is_used() -> None:
-    found = {WEB / "static" / "listen.js"}
+    found = {WEB / "static" / name for name in ("listen.js", "workbook.js")}
     for path in SCRIPTS:
         for name in re.findall(r'from "(\.[^"]+)"', path.read_text(encoding="utf-8")):
             found.add((path.parent / name).resolve())

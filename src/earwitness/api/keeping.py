@@ -7,7 +7,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -117,57 +117,21 @@ def study_links(
 
 def study_uninvite(study: StudyGiven, db: Place, most: int) -> list[int]:
     """Take links back from the last listeners of whom nothing has come; their numbers."""
-    plan = _plan(study)
+    plan = plan_of(study)
     with opened(plan, db) as store:
         return store.uninvite(plan.digest, most)
 
 
 def study_unblock(study: StudyGiven, db: Place, listener: int) -> None:
     """Let a listener who was blocked come in once more."""
-    plan = _plan(study)
+    plan = plan_of(study)
     with opened(plan, db) as store:
         if not store.change_state(plan.digest, listener, State.BLOCKED, State.EXCUSED):
             raise UsageError(f"listener {listener} is not blocked")
 
 
-def study_status(study: StudyGiven, db: Place) -> list[Record]:
-    """How far every listener is whom the store knows."""
-    plan = _plan(study)
-    with opened(plan, db) as store:
-        found = store.status(plan.digest)
-    counts = _page_counts(plan)
-    return [
-        {
-            "listener": one.listener.number,
-            "state": one.listener.state.value,
-            "answered": one.answers,
-            "all": counts[one.listener.number] - 1,
-            "last": one.last or "",
-            "finished": one.listener.finished or "",
-            "withdrawn": one.listener.withdrawn or "",
-            "outside": one.listener.outside or "",
-            "code": one.listener.code or "",
-        }
-        for one in found
-        if one.listener.number in counts
-    ]
-
-
-def _page_counts(study: Study) -> dict[int, int]:
-    """How many pages every listener has; all of one panel have as many.
-
-    So only the first listener of every panel is planned, whom no later one moves.
-    """
-    shown = _Shown(study)
-    if study.plans:
-        return {plan.listener: len(shown.of(plan)) for plan in study.plans}
-    first = replace(study, listeners=min(study.listeners, study.panels))
-    each = [len(shown.of(plan)) for plan in study_design(first).plans]
-    return {number + 1: each[number % len(each)] for number in range(study.listeners)}
-
-
 @dataclass(frozen=True)
-class _Shown:
+class Shown:
     """Pages by name, and whether they ask something; made once for plans that are as long.
 
     What is heard on them is another matter, and differs between listeners.
@@ -187,10 +151,10 @@ class _Shown:
 
 def stored_answers(study: StudyGiven, db: Place) -> Stored:
     """Answers that count, listener by listener; pages that only tell are left out."""
-    made = study_design(_plan(study))
+    made = study_design(plan_of(study))
     with opened(made.study, db) as store:
         found = store.counting(made.study.digest)
-    shown = _Shown(made.study)
+    shown = Shown(made.study)
     asks = {plan.listener: shown.of(plan) for plan in made.plans}
     kept = [one for one in found if _asks(asks, one.answer)]
     ordered = sorted(kept, key=lambda one: one.answer.listener)
@@ -199,7 +163,7 @@ def stored_answers(study: StudyGiven, db: Place) -> Stored:
 
 def study_records(study: StudyGiven, db: Place) -> Iterator[Record]:
     """All that a store has of a study: every answer ever given, events, what went with them."""
-    plan = _plan(study)
+    plan = plan_of(study)
     with opened(plan, db) as store:
         yield from store.export(plan.digest)
 
@@ -215,6 +179,6 @@ def _named(address: str) -> str:
     return f"{start}://{rest.rpartition('@')[2].partition('?')[0]}" if mark else address
 
 
-def _plan(study: StudyGiven) -> Study:
+def plan_of(study: StudyGiven) -> Study:
     """A study; what it has of answers can be told without its sounds."""
     return study if isinstance(study, Study) else read_study(Path(study), heard=False)

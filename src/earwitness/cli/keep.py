@@ -9,6 +9,7 @@ import csv
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from earwitness.formats.whole import WholeFile
 FILE = click.Path(path_type=Path)
 STUDY = click.argument("study", type=FILE)
 DB = click.option("--db", help="Where answers are kept.  [default: study.db beside STUDY]")
-TO = click.option("--to", type=click.Choice(["text", "csv"]), default="text", help="Form.")
+TO = click.option("--to", type=click.Choice(["text", "csv", "json"]), default="text", help="Form.")
 
 
 @click.command("links")
@@ -82,9 +83,11 @@ def links(study: Path, db: str | None, base: str, to: str, **which: int | None) 
 def status(study: Path, db: str | None, to: str) -> None:
     """Print who is where: pages answered of all, when last heard of, finished, withdrawn.
 
-    Beside it stand the id that another service gave, and the completion code of who has finished.
+    Beside it stand the id that another service gave, the completion code of who has finished, and
+    in studies of captions who has sent back a workbook, with how many rows and blanks.
     """
-    from earwitness.api.keeping import store_address, study_status
+    from earwitness.api.keeping import store_address
+    from earwitness.api.status import study_status
 
     with notes():
         _print(study_status(study, store_address(study, db)), to)
@@ -134,12 +137,20 @@ def _everything(study: Path, address: str) -> str:
     return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records)
 
 
+def _cell(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
 def _print(records: Sequence[dict[str, Any]], to: str) -> None:
-    """A table: columns of one width, or CSV."""
+    """A table: columns of one width, CSV, or a list of JSON."""
     if not records:
         click.echo("there is nobody yet — earwitness study links makes links", err=True)
         return
-    rows = [list(map(str, one)) for one in (records[0], *(one.values() for one in records))]
+    if to == "json":
+        lines = (json.dumps(one, ensure_ascii=False, default=asdict) for one in records)
+        sys.stdout.write("[\n" + ",\n".join(lines) + "\n]\n")
+        return
+    rows = [list(map(_cell, one)) for one in (records[0], *(one.values() for one in records))]
     if to == "csv":
         csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
         return

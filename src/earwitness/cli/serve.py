@@ -44,6 +44,7 @@ WAITING = 1024  # connections that are not taken yet
     show_default=True,
     help="Who comes again in the midst of a session goes on, starts it again, or is blocked.",
 )
+@click.option("--clips", default="", help="Where workbooks find clips: https://example.org/{file}")
 def command(study: Path, db: str | None, host: str, port: int, **how: Any) -> None:
     """Serve STUDY to listeners, until Ctrl-C.
 
@@ -51,7 +52,8 @@ def command(study: Path, db: str | None, host: str, port: int, **how: Any) -> No
     earwitness serve study.yaml
     earwitness study links study.yaml --base http://127.0.0.1:8000
     """
-    settings = Settings(how["root_path"], how["places"], how["outside_id"], how["resume"])
+    names = ("root_path", "places", "outside_id", "resume", "clips")
+    settings = Settings(*(how[name] for name in names))
     with Store.open(store_address(study, db), version=__version__) as store:
         site = make_site(study, store, settings)
         with _bound(host, port) as bound:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from earwitness.web import join, listen
+from earwitness.web import join, listen, workbook
 from earwitness.web.assets import static
 from earwitness.web.errors import HANDLERS
 from earwitness.web.media import sound
@@ -25,6 +27,9 @@ ROUTES = (
     Route("/l/{token}/answers", listen.answers, methods=["POST"]),
     Route("/l/{token}/events", listen.events, methods=["POST"]),
     Route("/l/{token}/withdraw", listen.withdraw, methods=["POST"]),
+    Route("/l/{token}/workbook", workbook.show, methods=["GET"]),
+    Route("/l/{token}/workbook", workbook.upload, methods=["POST"]),
+    Route("/l/{token}/workbook.xlsx", workbook.download),
     Route("/static/{digest}/{name:path}", static),
 )
 
@@ -37,4 +42,5 @@ def make_app(site: Site) -> ASGIApp:
     app = Starlette(routes=list(ROUTES), exception_handlers=HANDLERS)
     app.router.redirect_slashes = False
     app.state.site = site
+    app.state.reading = asyncio.Semaphore(1)  # workbooks one at a time, or memory would run out
     return Guarded(app, site.settings.root)

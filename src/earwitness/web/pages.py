@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -21,7 +22,14 @@ def _template(name: str) -> Template:
 
 def shell(site: Site, token: str) -> str:
     """The one page of a listener; ``listen.js`` shows all others in it."""
-    return _template("shell.html").render(_about(site) | {"token": token})
+    more = {"token": token, "workbook": site.workbooks}
+    return _template("shell.html").render(_about(site) | more)
+
+
+def workbook_page(site: Site, token: str, more: Mapping[str, object]) -> str:
+    """The page where a rater gets their workbook and sends it back."""
+    own = {"own": f"{site.settings.root}/l/{token}", **more}
+    return _template("workbook.html").render(_about(site) | own)
 
 
 def notice(site: Site, name: str) -> str:

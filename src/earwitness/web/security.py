@@ -15,6 +15,7 @@ from earwitness.web.errors import Refusal
 
 LARGEST = 256 * 1024  # bytes of a request
 PATIENCE = 30.0  # seconds for all of it
+UPLOAD, UPLOADING = 20 * 1024 * 1024, 120.0  # the same for files
 DEEPEST = 20  # lists and objects within each other
 DIGITS = 300  # of a whole number: more are no number of any database
 POLICY = {
@@ -70,7 +71,7 @@ class Guarded:
 
 async def sent(request: Request) -> Mapping[str, Any]:
     """The body of a request: an object of JSON that is not too large."""
-    found = await _body(request)
+    found = await body(request)
     try:
         value = json.loads(found, parse_constant=_no_number, parse_int=_whole_number)
     except (ValueError, RecursionError):
@@ -82,17 +83,17 @@ async def sent(request: Request) -> Mapping[str, Any]:
     return value
 
 
-async def _body(request: Request) -> bytes:
+async def body(request: Request, largest: int = LARGEST, patience: float | None = None) -> bytes:
     """All of a body, which must come in good time: else many slow ones would fill the server."""
-    found = bytearray()
+    found, seconds = bytearray(), PATIENCE if patience is None else patience
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(seconds):
             async for part in request.stream():
                 found += part
-                if len(found) > LARGEST:
-                    raise Refusal(413, "too_large", f"more than {LARGEST:,} bytes")
+                if len(found) > largest:
+                    raise Refusal(413, "too_large", f"more than {largest:,} bytes")
     except TimeoutError:
-        raise Refusal(408, "too_slow", f"no whole request within {PATIENCE:g} s") from None
+        raise Refusal(408, "too_slow", f"no whole request within {seconds:g} s") from None
     return bytes(found)
 
 

@@ -6,13 +6,16 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 
+from earwitness.api.sending import kind_of
 from earwitness.api.studies import study_design
 from earwitness.audio.files import sound_library
 from earwitness.data import Design, Study
 from earwitness.errors import UsageError
 from earwitness.formats.study import read_study
+from earwitness.formats.workbooks.sent import is_web
 from earwitness.listening.wordings import Wording, wording
 from earwitness.store import Quota, Store
 from earwitness.web.course import Course, make_course
@@ -31,12 +34,14 @@ class Settings:
     ``root`` is the path below which it is reached; ``open`` places go to whoever comes, and
     ``outside`` is the parameter in which another service names a person. ``resume`` says what
     happens to who comes again in the midst of a session: goes on, starts it again, is blocked.
+    ``clips`` is the address that links in workbooks of raters go to; else they go to a folder.
     """
 
     root: str = ""
     open: int = 0
     outside: str = "PROLIFIC_PID"
     resume: str = RESUME
+    clips: str = ""
 
     def __post_init__(self) -> None:
         if self.root and (not self.root.startswith("/") or self.root.endswith("/")):
@@ -46,6 +51,8 @@ class Settings:
             raise UsageError(f"{told} — take another, such as /listen")
         if self.resume not in POLICIES:
             raise UsageError(f"resume must be one of {', '.join(POLICIES)}, got {self.resume!r}")
+        if self.clips and not is_web(self.clips):
+            raise UsageError(f"clips: must begin with https:// or http://, got {self.clips!r}")
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,15 @@ class Site:
     def numbers(self) -> frozenset[int]:
         """Those of all listeners; the study may have had more."""
         return frozenset(plan.listener for plan in self.design.plans)
+
+    @cached_property
+    def workbooks(self) -> bool:
+        """Whether raters may work in workbooks: where captions are judged, by one rubric."""
+        try:
+            kind_of(self.design.study)
+        except UsageError:
+            return False
+        return all(find_spec(name) for name in ("openpyxl", "xlsxwriter"))
 
     @property
     def quota(self) -> Quota:

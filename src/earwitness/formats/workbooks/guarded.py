@@ -1,9 +1,10 @@
 """What is looked at before a workbook is opened: that it is one, and that it does no harm.
 
 A workbook is a zip of XML parts. The directory of the zip says how large everything becomes, and
-Python's reader never gives more than that; so bombs are told before anything is unpacked. Parts
-that declare entities, or are written so that declarations could hide, are refused. Links to other
-workbooks and macros are never followed or run.
+Python's reader never gives more than that; so bombs are told before anything is unpacked. Pictures
+and other parts that are no XML are not unpacked at all. Parts that declare entities, or are written
+so that declarations could hide, are refused. Links to other workbooks and macros are never followed
+or run.
 """
 
 from __future__ import annotations
@@ -12,13 +13,17 @@ import io
 import re
 import zlib
 from collections.abc import Iterator
-from zipfile import BadZipFile, ZipFile
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from earwitness.errors import InputError, Problem
 
 MEGABYTE = 1 << 20
 LARGEST = 20 * MEGABYTE  # as it is sent
-UNPACKED = 64 * MEGABYTE  # all parts together
+UNPACKED = 64 * MEGABYTE  # all parts that are read, together
+UPLOADED = 2 * MEGABYTE  # the same, where anybody may send something
+SMALL = 8  # all but sheets and their texts may have this part of it, each
+LARGE = ("xl/worksheets/", "xl/sharedStrings")
+READ = (".xml", ".rels")  # how names of parts end that are read
 PARTS = 2000
 RATIO = 300  # of parts that become larger than a megabyte
 OLE = b"\xd0\xcf\x11\xe0"
@@ -29,15 +34,16 @@ SAVE = "open it in a spreadsheet and save it anew as .xlsx"
 Parts = dict[str, bytes]
 
 
-def guarded(data: bytes, name: str) -> Parts:
-    """All parts of a workbook that may be opened; else why it is refused."""
+def guarded(data: bytes, name: str, unpacked: int = UNPACKED) -> Parts:
+    """All parts of a workbook that are read, if it may be opened; else why it is refused."""
     if wrong := _no_workbook(data):
         raise _refused(name, *wrong)
     try:
         with ZipFile(io.BytesIO(data)) as file:
-            wrong = next(_misgivings(file), None)
+            wrong = next(_misgivings(file, unpacked), None)
             if wrong is None:
-                parts = {one.filename: file.read(one) for one in file.infolist()}
+                parts = {one.filename: file.read(one) for one in file.infolist() if _is_read(one)}
+                parts |= {one: b"" for one in file.namelist() if one not in parts}
     except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
         raise _refused(name, f"is a damaged workbook: {error}", SAVE) from error
     wrong = wrong or next((told for text in parts.values() if (told := _hidden(text))), None)
@@ -69,7 +75,11 @@ def _no_workbook(data: bytes) -> tuple[str, str] | None:
     return None
 
 
-def _misgivings(file: ZipFile) -> Iterator[tuple[str, str]]:
+def _is_read(part: ZipInfo) -> bool:
+    return part.filename.lower().endswith(READ)
+
+
+def _misgivings(file: ZipFile, unpacked: int) -> Iterator[tuple[str, str]]:
     """What the directory says against it."""
     parts = file.infolist()
     names = [one.filename for one in parts]
@@ -77,10 +87,15 @@ def _misgivings(file: ZipFile) -> Iterator[tuple[str, str]]:
         yield "is protected by a password", "save it without one"
     if len(parts) > PARTS or len({*names}) < len(names):
         yield f"has more than {PARTS:,} parts, or one twice", SAVE
-    if sum(one.file_size for one in parts) > UNPACKED:
-        told = f"unpacks to more than {UNPACKED // MEGABYTE} MB"
+    read = [one for one in parts if _is_read(one)]
+    if sum(one.file_size for one in read) > unpacked:
+        told = f"unpacks to more than {unpacked // MEGABYTE} MB"
         yield told, "delete the empty rows and columns around the table"
-    for one in parts:
+    for one in read:
+        if one.file_size > unpacked // SMALL and not one.filename.startswith(LARGE):
+            told = f"its part {one.filename} is too large"
+            yield told, "copy the table into a new workbook"
+    for one in read:
         if one.file_size > max(MEGABYTE, RATIO * one.compress_size):
             told = f"its part {one.filename} unpacks to more than {RATIO} times its size"
             yield told, "delete the empty rows and columns around the table"

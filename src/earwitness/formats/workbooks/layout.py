@@ -10,7 +10,9 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
+
+from rapidfuzz.fuzz import ratio
+from rapidfuzz.process import extractOne
 
 from earwitness.formats.workbooks.cells import text
 from earwitness.formats.workbooks.sheets import Row, Sheet
@@ -27,7 +29,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     "comment": ("comments", "comment", "commentaires", "commentaire", "remarks", "remarques"),
     "key": ("key",),
 }  # fmt: skip
-ALIKE = 0.8  # how alike a slip is to what was meant
+ALIKE = 80  # per cent, how alike a slip is to what was meant
 SHORTEST = 4  # letters of names that may have slips
 LEAST = 2  # dimensions that make a row one of names
 ASSESSMENT = ("assessment", "assessments", "evaluation", "evaluations")
@@ -104,7 +106,9 @@ def _role(name: str, known: Mapping[str, str]) -> str:
     if plain in known:
         return known[plain]
     long = [one for one in known if len(one) >= SHORTEST]
-    close = get_close_matches(plain, long, n=1, cutoff=ALIKE) if len(plain) >= SHORTEST else []
+    if len(plain) < SHORTEST:
+        return ""
+    close = extractOne(plain, long, scorer=ratio, score_cutoff=ALIKE)
     return known[close[0]] if close else ""
 
 

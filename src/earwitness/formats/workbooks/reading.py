@@ -16,7 +16,7 @@ from pathlib import Path
 from earwitness.data import Input
 from earwitness.errors import InputError, Problem, whole_characters
 from earwitness.formats.workbooks.cells import caption_hash, text
-from earwitness.formats.workbooks.guarded import LARGEST
+from earwitness.formats.workbooks.guarded import LARGEST, UNPACKED
 from earwitness.formats.workbooks.layout import assessed
 from earwitness.formats.workbooks.returned import Finding, JudgedRow, Place, Returned
 from earwitness.formats.workbooks.rows import Reading
@@ -36,15 +36,16 @@ def read_workbook(
     *,
     name: str = "",
     rater: str = "",
+    unpacked: int = UNPACKED,
 ) -> Returned:
     """A returned workbook, given as a path or as its bytes and its ``name``.
 
     Who the rater is stands in the workbook; else it is said here, or taken from the name
-    (``P3_google.xlsx`` is of P3).
+    (``P3_google.xlsx`` is of P3). One that unpacks to more bytes than these is refused.
     """
     name = whole_characters(name or (str(place) if not isinstance(place, bytes) else "workbook"))
     data = place if isinstance(place, bytes) else _bytes(Path(place), name)
-    book, reading = opened(data, name), Reading(name, rubric or thumbs())
+    book, reading = opened(data, name, unpacked), Reading(name, rubric or thumbs())
     about = _about(book.sheets)
     others = tuple(one for one in book.sheets if one.name != ABOUT or not about)
     blocks = assessed(others, reading.rubric)

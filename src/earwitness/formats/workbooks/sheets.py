@@ -11,16 +11,18 @@ from dataclasses import dataclass, field
 from datetime import date, time, timedelta
 from typing import Any
 from xml.etree.ElementTree import ParseError
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 from earwitness.errors import InputError, MissingExtra, Problem
-from earwitness.formats.workbooks.guarded import SAVE, Parts, guarded, remarks
+from earwitness.formats.workbooks.guarded import SAVE, UNPACKED, Parts, guarded, remarks
 
 WIDEST = 64  # columns that are read; merges and formats may go out to XFD
 LONGEST = 20_000  # rows
 LIMIT = f"has something below row {LONGEST:,}"
 ROW = re.compile(rb'<(?:\w+:)?row\b[^>]*?\br="(\d{5,})"[^>]*>')
 MERGED = re.compile(rb'<(?:\w+:)?mergeCell\b[^>]*?\bref="\$?([A-Z]+)\$?(\d+):\$?[A-Z]+\$?(\d+)"')
+SHEET = re.compile(rb"<((?:\w+:)?)worksheet\b[^>]*>")
+ROWS = re.compile(rb"<((?:\w+:)?)sheetData>")
 FILLED = re.compile(rb"<(?:\w+:)?(?:v|is|f)[ >]")
 PLAIN = (str, int, float, bool, date, time, timedelta)
 
@@ -66,9 +68,9 @@ class Opened:
     remarks: tuple[str, ...]
 
 
-def opened(data: bytes, name: str) -> Opened:
+def opened(data: bytes, name: str, unpacked: int = UNPACKED) -> Opened:
     """The sheets of a workbook, once it was found harmless."""
-    parts = guarded(data, name)
+    parts = guarded(data, name, unpacked)
     try:
         from openpyxl import load_workbook
         from openpyxl.utils.exceptions import InvalidFileException
@@ -79,7 +81,7 @@ def opened(data: bytes, name: str) -> Opened:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what openpyxl leaves out
-            book = load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
+            book = load_workbook(_bare(parts), read_only=True, keep_links=False)
             sheets = tuple(_sheet(one, parts, name) for one in book.worksheets)
     except InputError:
         raise
@@ -87,6 +89,24 @@ def opened(data: bytes, name: str) -> Opened:
         told = f"cannot be read as a workbook ({type(error).__name__})"
         raise InputError([Problem(name, 0, "", told, SAVE)], done="imported") from error
     return Opened(sheets, tuple(remarks(parts)))
+
+
+def _bare(parts: Parts) -> io.BytesIO:
+    """A workbook whose sheets have nothing but their rows: all else in them would be read, too."""
+    held = io.BytesIO()
+    with ZipFile(held, "w") as file:
+        for name, part in parts.items():
+            file.writestr(name, _rows_alone(part))
+    return held
+
+
+def _rows_alone(part: bytes) -> bytes:
+    whole, begin = SHEET.search(part), ROWS.search(part)
+    if whole is None or begin is None:
+        return part
+    end = part.rfind(b"</" + begin[1] + b"sheetData>")
+    rows = part[begin.start() : end] + b"</" + begin[1] + b"sheetData>" if end > 0 else b""
+    return whole[0] + rows + b"</" + whole[1] + b"worksheet>"
 
 
 def _sheet(sheet: Any, parts: Parts, name: str) -> Sheet:

@@ -1,0 +1,104 @@
+// A workbook goes back to the server, which says what it kept, or every cell that must be mended.
+
+import { make } from "./dom.js";
+import { say } from "./words.js";
+
+const LARGEST = 20 * 1024 * 1024; // bytes, as the server takes them
+const TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+
+const form = document.getElementById("upload");
+const said = document.getElementById("said");
+const result = document.getElementById("result");
+
+/** Send a file; whatever comes of it, the same or another can be sent again. */
+async function send(file) {
+  if (!file) return tell("workbook_none", true);
+  if (file.size > LARGEST) return tell("workbook_large", true);
+  const button = form.querySelector("button");
+  button.disabled = true;
+  result.hidden = true;
+  tell("workbook_sending");
+  try {
+    show(await reply(file));
+  } catch {
+    tell("workbook_failed", true);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+async function reply(file) {
+  const address = `${form.dataset.action}?name=${encodeURIComponent(file.name.slice(0, 100))}`;
+  const got = await fetch(address, { method: "POST", body: await file.arrayBuffer(),
+    headers: { "Content-Type": TYPE, Accept: "application/json" } });
+  return { status: got.status, told: await got.json() };
+}
+
+function show({ status, told }) {
+  if (status === 200) return stored(told);
+  if (told.faults) return faults(told);
+  return tell(status === 413 ? "workbook_large" : status === 409 ? "not_open" : "workbook_failed", true);
+}
+
+function stored({ rows, all, open, blank }) {
+  tell("");
+  const lines = [make("h2", {}, say("saved")), text(say("workbook_stored", { rows, all }))];
+  if (open) lines.push(text(say("workbook_open", { count: open })));
+  if (blank.length) {
+    lines.push(text(say("workbook_blank", { count: blank.length })));
+    lines.push(list(blank.map((one) => [one.place, one.name])));
+  }
+  reveal(lines, "good");
+}
+
+function faults({ faults: found, count }) {
+  tell("");
+  const rows = found.map((one) => [one.place, one.remedy ? `${one.told} — ${one.remedy}` : one.told]);
+  const lines = [make("h2", {}, say("not_saved")), text(say("workbook_faults", { count })), list(rows)];
+  if (count > found.length) lines.push(text(say("workbook_more", { count: count - found.length })));
+  reveal(lines, "bad");
+}
+
+/** Places and what is said of them. */
+function list(rows) {
+  return make("ul", { class: "places" }, rows.map(([place, told]) =>
+    make("li", {}, place ? make("b", {}, place) : null, " ", told)));
+}
+
+function text(words) {
+  return make("p", { class: "told" }, words);
+}
+
+function tell(name, wrong = false) {
+  said.textContent = name ? say(name) : "";
+  said.classList.toggle("bad", wrong);
+}
+
+function reveal(lines, how) {
+  result.dataset.how = how;
+  result.replaceChildren(...lines);
+  result.hidden = false;
+  result.focus();
+}
+
+/** A file that is dropped on the field is the one that is chosen, and is sent at once. */
+function listenToDrops(field) {
+  const over = (on) => (event) => {
+    event.preventDefault();
+    field.classList.toggle("over", on);
+  };
+  field.addEventListener("dragover", over(true));
+  field.addEventListener("dragleave", over(false));
+  field.addEventListener("drop", (event) => {
+    over(false)(event);
+    if (!event.dataTransfer.files.length) return;
+    form.elements.file.files = event.dataTransfer.files;
+    send(event.dataTransfer.files[0]);
+  });
+}
+
+if (form) {
+  form.addEventListener("submit", (event) => (event.preventDefault(), send(form.elements.file.files[0])));
+  form.elements.file.addEventListener("change", () => tell(""));
+  listenToDrops(form.querySelector(".drop"));
+}
