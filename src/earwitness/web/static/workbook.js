@@ -53,16 +53,16 @@ function stored({ rows, all, open, blank }) {
 
 function faults({ faults: found, count }) {
   tell("");
-  const rows = found.map((one) => [one.place, one.remedy ? `${one.told} — ${one.remedy}` : one.told]);
+  const rows = found.map((one) => [one.place, one.told, one.remedy]);
   const lines = [make("h2", {}, say("not_saved")), text(say("workbook_faults", { count })), list(rows)];
   if (count > found.length) lines.push(text(say("workbook_more", { count: count - found.length })));
   reveal(lines, "bad");
 }
 
-/** Places and what is said of them. */
+/** Places, what is said of them, and what to do. */
 function list(rows) {
-  return make("ul", { class: "places" }, rows.map(([place, told]) =>
-    make("li", {}, place ? make("b", {}, place) : null, " ", told)));
+  return make("ul", { class: "places" }, rows.map(([place, told, remedy]) =>
+    make("li", {}, place ? make("b", {}, place) : null, " ", told, remedy ? make("small", {}, remedy) : null)));
 }
 
 function text(words) {
@@ -78,7 +78,8 @@ function reveal(lines, how) {
   result.dataset.how = how;
   result.replaceChildren(...lines);
   result.hidden = false;
-  result.focus();
+  result.focus({ preventScroll: true });
+  result.scrollIntoView();
 }
 
 /** A file that is dropped on the field is the one that is chosen, and is sent at once. */
