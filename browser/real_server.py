@@ -15,7 +15,7 @@ import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
@@ -60,16 +60,17 @@ PAGES = (
     *("1.0", "1.1", "1.2", "rest.2", "2.0", "2.1", "2.2"),
 )
 TRIALS = ("training.1", "anchors.1", "1.1", "1.2", "2.1", "2.2")
+Write = Callable[[Path, Path, str], None]
 
 
 class RealServer:
     """A study that is served; it can be stopped for a while, killed, and started again."""
 
-    def __init__(self, folder: Path, language: str, more: tuple[str, ...]) -> None:
+    def __init__(self, folder: Path, language: str, more: tuple[str, ...], write: Write) -> None:
         self.more = more
         self.study, self.db = folder / FILE, folder / "store.db"
         self.port = 0
-        _write_study(folder, self.study, language)
+        write(folder, self.study, language)
         self.start()
         self.links = [one["link"] for one in self._links()]
 
@@ -141,16 +142,6 @@ class RealServer:
             yield store, read_study(self.study).digest
 
 
-@contextmanager
-def really_served(folder: Path, language: str = "en", *more: str) -> Iterator[RealServer]:
-    """A server while the block runs; ``more`` are options of ``serve``."""
-    server = RealServer(folder / FOLDER, language, more)
-    try:
-        yield server
-    finally:
-        server.kill()
-
-
 def _program(command: list[str]) -> list[str]:
     return [sys.executable, "-m", "earwitness", *command]
 
@@ -159,21 +150,34 @@ def _place() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(WEB.parents[1])}
 
 
-def _write_study(folder: Path, study: Path, language: str) -> None:
+def write_study(folder: Path, study: Path, language: str) -> None:
+    """The small study with its sounds."""
     for number, (system, clip) in enumerate(product(SYSTEMS, CLIPS)):
         path = folder / system / f"{clip}.wav"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(_signed(tone(hertz=300 + 50 * number), f"{system} {clip}"))
+        path.write_bytes(signed(tone(hertz=300 + 50 * number), f"{system} {clip}"))
     anchor = folder / ANCHORS / f"{ANCHOR}.wav"
     anchor.parent.mkdir(exist_ok=True)
-    anchor.write_bytes(_signed(tone(hertz=900), f"{ANCHORS} {ANCHOR}"))
+    anchor.write_bytes(signed(tone(hertz=900), f"{ANCHORS} {ANCHOR}"))
     rows = [f"{clip},{one},{scale},4" for clip, one, scale in product(CLIPS, SYSTEMS, SCALES)]
     (folder / "expected.csv").write_text("\n".join(["item,system,scale,value", *rows, ""]))
     study.write_text(STUDY.format(language=language), encoding="utf-8")
 
 
-def _signed(sound: bytes, text: str) -> bytes:
+def signed(sound: bytes, text: str) -> bytes:
     """A sound whose file says what it is, after its samples."""
     own = text.encode() + b" " * (len(text) % 2)
     chunk = b"LIST" + struct.pack("<I", len(own)) + own
     return sound[:4] + struct.pack("<I", len(sound) + len(chunk) - 8) + sound[8:] + chunk
+
+
+@contextmanager
+def really_served(
+    folder: Path, language: str = "en", *more: str, write: Write = write_study
+) -> Iterator[RealServer]:
+    """A server while the block runs; ``more`` are options of ``serve``."""
+    server = RealServer(folder / FOLDER, language, more, write)
+    try:
+        yield server
+    finally:
+        server.kill()

@@ -1,6 +1,7 @@
 // Forms: choices, numbers and texts. What is typed is kept over a reload.
 
 import { announce, button, heading, make, paragraphs, show, wholeText } from "./dom.js";
+import { read } from "./numbers.js";
 import { say } from "./words.js";
 
 const MOST = 10000; // characters of a text
@@ -60,12 +61,6 @@ function choice(question, id, value, set, wrong) {
   const element = make("fieldset", {}, make("legend", {}, prompt(question)),
     make("div", { class: "choices free" }, inputs.map(([, label]) => label)), wrong);
   return { element, focus: () => inputs[0][0].focus(), problem: () => "" };
-}
-
-/** A number as it was typed, with a comma or a point; NaN if it is none. */
-function read(text) {
-  const plain = text.trim().replace(",", ".");
-  return /^[+-]?(\d+\.?\d*|\.\d+)$/.test(plain) ? Number(plain) : NaN;
 }
 
 function typed(question, id, value, set, wrong) {

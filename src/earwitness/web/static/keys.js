@@ -1,7 +1,11 @@
-// The keyboard: digits choose, Space and Enter press the main button of the page.
+// The keyboard: digits choose, Space and Enter press the main button of the page. Where each of
+// them has a button of its own (`data-press`), Enter presses that also from sliders and short
+// fields, and with Ctrl or Cmd from anywhere.
 
 const TEXT = "textarea, select, input:not([type=radio]):not([type=checkbox]):not([type=range])";
-const OWN = `${TEXT}, button, a, summary, [type=range], [type=checkbox]`;
+const PRESSED = "button, a, summary";
+const OWN = `${TEXT}, ${PRESSED}, [type=range], [type=checkbox]`;
+const KEEPS = { Space: `${TEXT}, ${PRESSED}, [type=radio], [type=checkbox]`, Enter: `textarea, ${PRESSED}` };
 
 let keyboard = false;
 
@@ -20,8 +24,19 @@ function digitOf({ key, code, shiftKey }) {
   return shiftKey ? "" : (/^Digit(\d)$/.exec(code)?.[1] ?? "");
 }
 
+/** What Space or Enter press; nothing where the element that has the focus keeps the key. */
+function meant(event, element, anywhere) {
+  const key = event.key === " " ? "Space" : "Enter";
+  const own = document.querySelector(`main [data-press="${key}"]`);
+  if (own) return anywhere || !element.matches(KEEPS[key]) ? own : null;
+  if (anywhere || taken(event, element)) return null;
+  return document.querySelector("main [data-main]:not(:disabled)") ?? document.querySelector("main [data-main]");
+}
+
 function pressed(event) {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.getModifierState("AltGraph")) return;
+  const anywhere = event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.altKey;
+  const other = event.ctrlKey || event.altKey || event.metaKey || event.getModifierState("AltGraph");
+  if ((other && !anywhere) || event.isComposing) return;
   keyboard = true;
   const element = event.target instanceof Element ? event.target : document.body;
   if (document.querySelector("dialog[open], main[inert]")) return;
@@ -29,10 +44,11 @@ function pressed(event) {
   if (digit && !element.matches(TEXT)) {
     const chosen = document.querySelector(`main [data-key="${digit}"]:not(:disabled)`);
     if (chosen && !event.repeat) chosen.click();
-  } else if ((event.key === " " || event.key === "Enter") && !taken(event, element)) {
+  } else if (event.key === " " || event.key === "Enter") {
+    const found = meant(event, element, anywhere);
+    if (!found) return;
     event.preventDefault();
-    const main = document.querySelector("main [data-main]:not(:disabled)");
-    if (main && !event.repeat) main.click();
+    if (!event.repeat) found.click();
   }
 }
 

@@ -5,6 +5,7 @@ import { askLevel, showDevice } from "./device.js";
 import { heading, paragraphs, show } from "./dom.js";
 import { Drafts } from "./drafts.js";
 import { deviceFacts, Events } from "./events.js";
+import { showExamples } from "./examples.js";
 import { showForm } from "./forms.js";
 import { openKept } from "./kept.js";
 import { listenToKeys } from "./keys.js";
@@ -14,12 +15,13 @@ import * as pages from "./pages.js";
 import { Sounds } from "./sound.js";
 import { showProgress, showSaving } from "./status.js";
 import { oneTab } from "./tabs.js";
+import { showRubric } from "./trials/rubric.js";
 import { showSingle } from "./trials/single.js";
 import { say } from "./words.js";
 
 const SHOWN = { consent: pages.consent, text: pages.text, rest: pages.rest, feedback: pages.feedback,
-  end: pages.end, form: showForm, device: showDevice,
-  acr: showSingle, p835: showSingle };
+  end: pages.end, form: showForm, device: showDevice, examples: showExamples,
+  acr: showSingle, p835: showSingle, rubric: showRubric };
 const AGAIN = 4000; // milliseconds between questions after a server that is not there
 const SLOW = 20000; // and after one that does not have this test
 const CALM = 400; // milliseconds before a page gives way to "one moment"

@@ -124,8 +124,8 @@ export class Sounds {
   }
 
   /** Play a decoded sound to its end, or until its page is left; `moved` hears how many seconds
-   * were heard. */
-  async play(buffer, left, moved = () => {}) {
+   * were heard, which may begin in the midst of it. */
+  async play(buffer, left, moved = () => {}, from = 0) {
     await this.wake();
     if (left.aborted) return { seconds: 0, ended: false, underruns: 0 };
     const source = this.context.createBufferSource();
@@ -134,12 +134,13 @@ export class Sounds {
     source.connect(gain).connect(this.output);
     const start = this.context.currentTime + LEAD;
     gain.gain.setValueAtTime(0, 0);
-    fade(gain.gain, start, buffer.duration);
-    source.start(start);
+    const rest = buffer.duration - from;
+    fade(gain.gain, start, rest);
+    source.start(start, from);
     const at = new Date().toISOString();
     try {
-      const { heard, underruns } = await this.#watched(source, start, buffer.duration, left, moved);
-      return { started: at, seconds: heard, ended: heard >= buffer.duration - 0.01, underruns };
+      const { heard, underruns } = await this.#watched(source, start, rest, left, moved);
+      return { started: at, seconds: heard, ended: heard >= rest - 0.01, underruns };
     } finally {
       source.disconnect();
       gain.disconnect();

@@ -1,0 +1,161 @@
+// A clip that may be minutes long: play, pause, go anywhere. Pauses and leaps belong to one play,
+// which has ended when every part was heard; the next one begins from nothing.
+
+import { announce, make } from "./dom.js";
+import { firstGap, isWhole, joined } from "./spans.js";
+import { say } from "./words.js";
+
+const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+const nothing = () => undefined;
+
+export class Player {
+  #stop = null; // ends what sounds now
+  #resumes = false; // whether to go on after a leap
+  #length = 0; // seconds, once they are known
+  #failure = "";
+
+  /** `hears` are told what happens: began, moved, whole, paused, failed. `spans` are what was heard
+   * of a play that has begun; with `leaps` one may go anywhere; `told` gives what stands below, and
+   * whether that is bad. */
+  constructor(at, address, { hears = {}, spans = null, leaps = true, told = () => ({}), more = {} } = {}) {
+    const heard = { began: nothing, moved: nothing, whole: nothing, paused: nothing, failed: nothing, ...hears };
+    Object.assign(this, { at, address, hears: heard, spans: spans ?? [], open: Boolean(spans), leaps, told, closed: false, skipped: false });
+    this.position = spans?.at(-1)?.[1] ?? 0;
+    this.element = this.#made(more);
+    this.update();
+    at.sounds.load(address).then((buffer) => this.#known(buffer.duration), (error) => this.#failed(error));
+  }
+
+  get playing() {
+    return Boolean(this.#stop && !this.#stop.signal.aborted);
+  }
+
+  toggle() {
+    return this.playing ? this.pause() : this.play();
+  }
+
+  pause() {
+    this.#stop?.abort();
+    this.update();
+  }
+
+  async play() {
+    if (this.playing || this.closed) return;
+    const stop = new AbortController();
+    const { left, sounds } = this.at;
+    left.addEventListener("abort", () => stop.abort(), { signal: stop.signal });
+    this.#stop = stop;
+    this.#failure = "";
+    this.skipped = false;
+    this.update();
+    try {
+      const buffer = await sounds.load(this.address);
+      await sounds.wake();
+      if (!stop.signal.aborted) await this.#sound(buffer, stop);
+    } catch (error) {
+      this.#over(stop);
+      this.#failed(error);
+    }
+    this.#over(stop);
+  }
+
+  /** Play from where the bar stands. */
+  async #sound(buffer, stop) {
+    this.#length = buffer.duration;
+    const from = this.position < this.#length ? this.position : 0;
+    if (!this.open) {
+      Object.assign(this, { open: true, spans: [] });
+      this.hears.began();
+    }
+    const moved = (seconds) => this.#moved(from, from + seconds, stop);
+    const { seconds, ended, underruns } = await this.at.sounds.play(buffer, stop.signal, moved, from);
+    moved(seconds);
+    if (!ended && !stop.signal.aborted) this.#failure = say("sound_cut");
+    if (ended && this.#stop === stop) this.#ended();
+    this.hears.paused(underruns, Boolean(this.#failure));
+  }
+
+  /** At the end, go back to the start, or to the first part that was gone past. */
+  #ended() {
+    this.skipped = this.open;
+    this.position = this.open ? firstGap(this.spans, this.#length) : 0;
+  }
+
+  #moved(from, to, stop) {
+    this.spans = joined(this.spans, from, to);
+    if (this.#stop === stop) this.position = to;
+    this.hears.moved();
+    if (this.open && isWhole(this.spans, this.#length)) {
+      this.open = false;
+      this.hears.whole();
+    }
+    this.update();
+  }
+
+  #over(stop) {
+    if (this.#stop === stop) this.#stop = null;
+    if (!this.at.left.aborted) this.update();
+  }
+
+  #known(seconds) {
+    this.#length = seconds;
+    this.update();
+  }
+
+  #failed(error) {
+    if (this.at.left.aborted) return;
+    this.#failure = say(error.name?.startsWith("sound_") ? error.name : "sound_broken");
+    this.hears.failed(error);
+    this.update();
+    announce(this.#failure);
+  }
+
+  /** Go to a place, whether it sounds or not. */
+  #leap(to) {
+    this.#resumes ||= this.playing;
+    this.#stop?.abort();
+    this.#stop = null;
+    this.position = to;
+    this.update();
+  }
+
+  #landed() {
+    if (this.#resumes) this.play();
+    this.#resumes = false;
+  }
+
+  #made(more) {
+    this.label = make("span");
+    this.button = make("button", { type: "button", class: "play small", ...more, click: () => this.toggle() },
+      make("b", { class: "icon", "aria-hidden": "true" }), this.label);
+    this.bar = make("input", { type: "range", min: 0, step: 0.1, class: "seek", "aria-label": say("position"),
+      input: () => this.#leap(Number(this.bar.value)), change: () => this.#landed() });
+    this.time = make("span", { class: "time", "aria-hidden": "true" });
+    this.said = make("p", { class: "said" });
+    return make("div", { class: "player", role: "group", "aria-label": say("clip") },
+      this.button, this.bar, this.time, this.said);
+  }
+
+  /** Bring buttons and words in line with what sounds and was heard. */
+  update() {
+    const { playing, closed, position } = this;
+    const length = this.#length;
+    const state = playing ? "pause" : closed ? "heard" : "play";
+    this.button.dataset.state = state;
+    this.button.disabled = closed && !playing;
+    this.label.textContent = say(state);
+    this.bar.disabled = !length || !this.leaps;
+    this.bar.max = length || 1;
+    this.bar.value = position;
+    this.bar.style.setProperty("--part", length ? position / length : 0);
+    this.time.textContent = length ? `${clock(position)} / ${clock(length)}` : "–";
+    this.bar.setAttribute("aria-valuetext", say("of_length", { at: clock(position), length: clock(length) }));
+    this.#say();
+  }
+
+  #say() {
+    const { text = "", bad = false } = this.#failure ? { text: this.#failure, bad: true } : this.told();
+    if (this.said.textContent !== text) this.said.textContent = text;
+    this.said.classList.toggle("bad", bad);
+  }
+}

@@ -1,0 +1,168 @@
+// One dimension of one caption: a slider that starts unset, with its number beside it. What is
+// typed is the truth; the slider only writes there. Nothing is rounded: a number that is not on
+// the scale is told at once, and stays as it was typed.
+
+import { make } from "./dom.js";
+import { meaning } from "./meaning.js";
+import { around, begun, read, shown, stepped, within } from "./numbers.js";
+import { say } from "./words.js";
+
+// An unset slider has no place to go from: keys that go up come in at the low end, others at the high.
+const ENTERED = { ArrowRight: "low", ArrowUp: "low", PageUp: "low", Home: "low",
+  ArrowLeft: "high", ArrowDown: "high", PageDown: "high", End: "high" };
+const TYPED = /^[\d.,+−-]$/; // keys that go on in the field
+
+export class Slider {
+  #late = false; // whether it is time to say that something is missing
+  #held = false; // whether the slider is pressed
+
+  /** `text` is what was typed before; `changed` hears what is typed from now on. */
+  constructor(question, dimension, text, changed) {
+    Object.assign(this, { question, dimension, text, changed, id: `of-${question.name}` });
+    this.element = make("div", { class: "rated" }, this.#name(), this.#asking(), this.#track(), this.#number(),
+      this.#ends(), this.#help());
+    this.field.value = text;
+    this.#update();
+  }
+
+  /** The number, if it is on the scale; else NaN. */
+  get value() {
+    const value = read(this.text);
+    return this.#onScale(value) ? stepped(value, this.dimension) : NaN;
+  }
+
+  /** Say from now on what is wrong, or missing; whether something is. */
+  check() {
+    this.#late = true;
+    this.#update();
+    return Number.isNaN(this.value);
+  }
+
+  /** Go to the place where a number is to be given, or mended. */
+  focus() {
+    this.element.scrollIntoView({ block: "center" });
+    (this.text.trim() ? this.field : this.slider).focus({ preventScroll: true });
+  }
+
+  #onScale(value) {
+    const [below, above] = around(value, this.dimension);
+    return within(value, this.dimension) && below === above;
+  }
+
+  #name() {
+    this.said = make("span", { class: "range", id: `${this.id}-said` });
+    return make("span", { class: "title" }, make("b", {}, this.dimension.title), this.said);
+  }
+
+  /** Out of the way of Tab, as is the field: from the slider, both have keys. */
+  #asking() {
+    this.asking = make("button", { type: "button", class: "ask", tabindex: "-1", "aria-expanded": "false",
+      "aria-controls": `${this.id}-help`, "aria-label": say("about", { title: this.dimension.title }),
+      click: () => this.#explain() }, "?");
+    return this.asking;
+  }
+
+  #number() {
+    const inputmode = this.dimension.low < 0 ? "text" : "decimal"; // whose keys may lack a minus
+    this.field = make("input", { type: "text", inputmode, autocomplete: "off", class: "number", placeholder: "–",
+      tabindex: "-1", "aria-label": say("as_number", { prompt: this.question.prompt }), "aria-describedby": `${this.id}-said`,
+      focus: () => this.field.select(), input: () => this.#set(this.field.value), change: () => this.#settle() });
+    return this.field;
+  }
+
+  #track() {
+    const { low, high, step, anchors } = this.dimension;
+    this.slider = make("input", { type: "range", min: low, max: high, step, "aria-label": this.question.prompt,
+      "aria-describedby": `${this.id}-help`, input: () => this.#slid(), keydown: (event) => this.#key(event),
+      pointerdown: () => (this.#held = true), pointercancel: () => (this.#held = false), pointerup: () => this.#released() });
+    const ticks = anchors.map(({ value }) => {
+      const tick = make("i");
+      tick.style.setProperty("--at", (value - low) / (high - low));
+      return tick;
+    });
+    return make("div", { class: "track" }, make("span", { "aria-hidden": "true" }, ticks), this.slider);
+  }
+
+  /** What both ends stand for; the right one is the better, of scores and penalties alike. */
+  #ends() {
+    const { low, high, anchors } = this.dimension;
+    const end = (value) => make("span", {}, make("b", {}, shown(value)),
+      ` ${anchors.find((one) => one.value === value)?.text ?? ""}`);
+    return make("p", { class: "ends", "aria-hidden": "true" }, end(low), end(high));
+  }
+
+  #help() {
+    this.help = make("div", { class: "help", id: `${this.id}-help`, hidden: true }, meaning(this.dimension));
+    return this.help;
+  }
+
+  #explain() {
+    this.help.hidden = !this.help.hidden;
+    this.asking.setAttribute("aria-expanded", String(!this.help.hidden));
+  }
+
+  #slid() {
+    this.#set(shown(stepped(Number(this.slider.value), this.dimension)), true);
+  }
+
+  /** Whoever presses just where an unset slider has its hidden place moves nothing, but means it. */
+  #released() {
+    if (this.#held) this.#slid();
+    this.#held = false;
+  }
+
+  #key(event) {
+    const { key } = event;
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const entered = Number.isNaN(this.value) && this.dimension[ENTERED[key]];
+    if (TYPED.test(key)) {
+      this.field.value = "";
+      this.field.focus(); // the key itself is typed there
+    } else if (key === "?") this.#explain();
+    else if (key === "Backspace" || key === "Delete") this.#set("", true);
+    else if (entered !== false && entered !== undefined) {
+      event.preventDefault();
+      this.#set(shown(entered), true);
+    }
+  }
+
+  #set(text, written = false) {
+    this.text = text;
+    if (written) this.field.value = text;
+    this.#update();
+    this.changed(text);
+  }
+
+  /** Once something is typed, write it as numbers are written, or say what is wrong. */
+  #settle() {
+    this.#late ||= Boolean(this.text.trim());
+    if (!Number.isNaN(this.value)) this.#set(shown(this.value), true);
+    else this.#update();
+  }
+
+  #update() {
+    const { value, problem } = this;
+    const unset = Number.isNaN(value);
+    this.slider.value = unset ? (this.dimension.low + this.dimension.high) / 2 : value;
+    this.slider.classList.toggle("unset", unset);
+    this.slider.setAttribute("aria-valuetext", unset ? say("not_set") : shown(value));
+    this.said.textContent = problem || this.#range("from_to");
+    this.said.classList.toggle("bad", Boolean(problem));
+    this.field.setAttribute("aria-invalid", String(Boolean(problem)));
+  }
+
+  #range(name) {
+    const { low, high } = this.dimension;
+    return say(name, { low: shown(low), high: shown(high) });
+  }
+
+  /** What is wrong with what was typed; what is not yet typed is told when it is time. */
+  get problem() {
+    const value = read(this.text);
+    if (begun(this.text)) return this.#late ? say("give_number") : "";
+    if (Number.isNaN(value)) return say("number");
+    if (!within(value, this.dimension)) return this.#range("out_of_range");
+    const [below, above] = around(value, this.dimension).map(shown);
+    return below === above ? "" : say("off_step", { below, above });
+  }
+}

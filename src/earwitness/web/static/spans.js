@@ -1,0 +1,25 @@
+// Parts of a sound that were heard: spans of seconds, in order, which do not touch each other.
+
+const LEAST = 0.03; // seconds that may be missing of a sound that counts as heard
+const GAP = 0.003; // seconds of the shortest part that one is sent back to
+
+/** Spans with one more. */
+export function joined(spans, from, to) {
+  const apart = spans.filter(([start, end]) => end < from || start > to);
+  const touched = spans.filter(([start, end]) => end >= from && start <= to);
+  const whole = [Math.min(from, ...touched.map(([start]) => start)), Math.max(to, ...touched.map(([, end]) => end))];
+  return [...apart, whole].sort(([one], [other]) => one - other);
+}
+
+/** Seconds that were heard at least once. */
+export const covered = (spans) => spans.reduce((sum, [start, end]) => sum + end - start, 0);
+
+/** Whether all of a sound was heard. */
+export const isWhole = (spans, length) => length > 0 && length - covered(spans) <= LEAST;
+
+/** Where the first part begins that was not heard; 0 if there is none. */
+export function firstGap(spans, length) {
+  const known = [[0, 0], ...spans];
+  const found = known.find(([, end], n) => (known[n + 1]?.[0] ?? length) - end > GAP);
+  return found?.[1] ?? 0;
+}
