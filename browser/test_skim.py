@@ -151,17 +151,43 @@ def test_a_keyboard_reaches_every_pick_and_the_slider(browser: Browser, place: P
     page.close()
 
 
-@pytest.mark.parametrize("moving", ["no-preference", "reduce"])
-def test_the_clock_runs_through_the_day_in_a_fade_unless_asked_not_to(
-    browser: Browser, place: Path, moving: str
-) -> None:
-    page = browser.new_page(reduced_motion=moving)  # type: ignore[arg-type]
-    page.goto(place.as_uri())
+def test_every_time_that_is_shown_is_heard(browser: Browser, place: Path) -> None:
+    page = opened(browser, place)
+    told = page.evaluate(
+        """() => {
+          const [slider, clock, cursor] = [".way input", ".clock", ".cursor"].map(
+            (one) => document.querySelector(one));
+          return [...Array(631).keys()].map((tenth) => {
+            slider.value = tenth / 10;
+            slider.dispatchEvent(new Event("input"));
+            return [clock.textContent, parseFloat(cursor.style.left)];
+          });
+        }"""
+    )
+    picks = shown().skim.picks
+    heard = set[int]()
+    for now, (text, left) in enumerate(told):
+        hours, minutes, seconds = map(int, text.split(":"))
+        shows = hours * 3600 + minutes * 60 + seconds
+        # A fade lasts 3 s from 5 s after the last one on: the later pick is louder from 6.5 s on.
+        number = min(11, max(0, (now - 15) // 50))
+        pick, at = picks[number], left / 100 * 86_400
+        assert pick.start - 1 < shows < pick.start + pick.seconds, now / 10
+        assert at == pytest.approx(pick.start + 4, abs=4.1), now / 10  # a browser rounds percents
+        heard.add(number)
+    assert heard == set(range(12))
+    page.close()
+
+
+def test_the_clock_jumps_in_the_middle_of_a_fade(browser: Browser, place: Path) -> None:
+    page = opened(browser, place)
     slider = page.locator(".way input")
-    slider.evaluate("(s) => { s.value = 6.2; s.dispatchEvent(new Event('input')); }")
-    hour = int((page.locator(".clock").text_content() or "")[:2])
-    assert hour == (1 if moving == "no-preference" else 0)  # on the way from 00:57 to 02:58
-    expect(page.locator(".which")).to_have_text("pick 1 of 12")
+    told = []
+    for now in (6.4, 6.6):
+        slider.evaluate("(s, t) => { s.value = t; s.dispatchEvent(new Event('input')); }", now)
+        told.append((page.locator(".clock").text_content(), page.locator(".which").text_content()))
+    # 00:57:36 + 6.4 s; 02:58:02.2 + 6.6 s − 5 s, when the second is first heard
+    assert told == [("00:57:42", "pick 1 of 12"), ("02:58:03", "pick 2 of 12")]
     page.close()
 
 

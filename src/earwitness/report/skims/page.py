@@ -63,11 +63,12 @@ def _data(shown: ShownSkim) -> str:
         moment = recording.clock(pick.start)
         own: dict[str, Any] = {"start": pick.start, "seconds": pick.seconds, "heard": start}
         if moment is not None:
-            own["clock"] = moment.hour * 3600 + moment.minute * 60 + moment.second
+            whole = moment.hour * 3600 + moment.minute * 60 + moment.second
+            own["clock"] = whole + moment.microsecond / 1e6
             own["day"] = _named(moment)
         picks.append({**own, "turned": pick.turned})
-    whole = {"seconds": recording.seconds, "heard": skim.seconds, "overlap": skim.overlap}
-    return json.dumps({**whole, "picks": picks}).replace("<", "\\u003c")
+    lasts = {"seconds": recording.seconds, "heard": skim.seconds, "overlap": skim.overlap}
+    return json.dumps({**lasts, "picks": picks}).replace("<", "\\u003c")
 
 
 def _named(moment: datetime) -> str:
@@ -88,7 +89,7 @@ def _face(shown: ShownSkim) -> Html:
     sign = element("span", aria_hidden="true")
     play = element("button", sign, class_="play", aria_label="Play", type="button")
     time = element("span", time_of(shown.recording, first), class_="clock", role="timer")
-    day = _named(moment) if moment else "after the begin"
+    day = _named(moment) if moment else "after the start"
     which = element("span", class_="which")
     below = element("span", element("span", day, class_="date"), which, class_="below")
     return element("div", play, element("div", time, below, class_="now"), class_="face")

@@ -93,7 +93,7 @@ def day_of(moment: datetime) -> str:
 
 
 def time_of(recording: Recording, start: float, form: str = "%H:%M:%S") -> str:
-    """The time of day, or how long after the begin it is where nobody knows the hour."""
+    """The time of day, or how long after the start it is where nobody knows the hour."""
     moment = recording.clock(start)
     return clock(start) if moment is None else f"{moment:{form}}"
 

@@ -1,6 +1,7 @@
 "use strict";
 
-// Plays a skim: a clock that runs through the day, a cursor over it, and jumps from pick to pick.
+// Plays a skim: a clock and a cursor with the time that is heard, and jumps from pick to pick.
+// In a fade two times are heard; shown is that of the louder one, never one between them.
 
 const known = JSON.parse(document.getElementById("picks").textContent);
 const audio = document.querySelector("audio");
@@ -8,9 +9,8 @@ const player = document.querySelector(".player");
 const [play, face, date, which] = [".play", ".clock", ".date", ".which"].map((one) => player.querySelector(one));
 const [cursor, day, slider, told] = [".cursor", ".day", ".way input", ".told"].map((one) => player.querySelector(one));
 const buttons = [...document.querySelectorAll("[data-pick]")];
-const still = matchMedia("(prefers-reduced-motion: reduce)");
-const DAY = 86400;
-const [EARLY, LATE] = [0.25, 0.75]; // parts of a fade between which the clock runs on
+const LATE = 0.75; // part of a fade from which on a pick is plainly the louder one
+const EDGE = 0.001; // seconds before its end at which a pick is still heard
 let shown = -1;
 
 const two = (number) => String(number).padStart(2, "0");
@@ -29,39 +29,28 @@ function clock(seconds, timed) {
 
 // How far a pick is, at a time of the skim; one that is turned runs backwards.
 function within(pick, now) {
-  const gone = Math.min(pick.seconds, Math.max(0, now - pick.heard));
-  return pick.turned ? pick.seconds - gone : gone;
+  const gone = Math.max(0, now - pick.heard);
+  const place = pick.turned ? pick.seconds - gone : gone;
+  return Math.min(pick.seconds - EDGE, Math.max(0, place));
 }
 
-// Which pick is heard most, and the one before it with the share of the new one in a fade.
-function place(now) {
-  let number = 0;
-  while (number + 1 < known.picks.length && known.picks[number + 1].heard <= now) number += 1;
-  const since = now - known.picks[number].heard;
-  if (!number || since >= known.overlap) return { number, share: 1, last: number };
-  const share = since / known.overlap;
-  return { number, share, last: number - 1 };
+// The number of the pick that is louder: fades are even, so it changes in the middle of one.
+function loudest(now) {
+  const after = known.picks.findIndex((pick, number) => number && pick.heard + known.overlap / 2 > now);
+  return after < 0 ? known.picks.length - 1 : after - 1;
 }
 
 function show(now) {
   if (!known.picks.length) return;
-  const { number, share, last } = place(now);
-  const most = share < 0.5 ? last : number;
-  const gone = Math.min(1, Math.max(0, (share - EARLY) / (LATE - EARLY)));
-  const glide = still.matches ? Number(share >= 0.5) : gone * gone * (3 - 2 * gone);
-  const [from, to] = [known.picks[last], known.picks[number]];
-  const timed = "clock" in to;
-  const seconds = (pick) => (timed ? pick.clock : pick.start) + within(pick, now);
-  // Through midnight the clock goes on, and does not run back through the whole day.
-  const days = timed ? Math.round((to.start - from.start - (to.clock - from.clock)) / DAY) : 0;
-  const end = seconds(to) + DAY * days;
-  const text = clock(seconds(from) + glide * (end - seconds(from)), timed);
+  const number = loudest(now);
+  const pick = known.picks[number];
+  const gone = within(pick, now);
+  const text = clock((pick.clock ?? pick.start) + gone, "clock" in pick);
   if (face.textContent !== text) face.textContent = text;
-  const at = (pick) => (100 * (pick.start + within(pick, now))) / (known.seconds || 1);
-  cursor.style.left = `${at(from) + glide * (at(to) - at(from))}%`;
+  cursor.style.left = `${(100 * (pick.start + gone)) / (known.seconds || 1)}%`;
   slider.value = now;
   told.textContent = `${minutes(now)} / ${minutes(known.heard)}`;
-  if (most !== shown) mark(most);
+  if (number !== shown) mark(number);
 }
 
 function mark(number) {
