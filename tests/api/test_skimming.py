@@ -25,6 +25,8 @@ from earwitness.data import Skimming
 from earwitness.errors import InputError, UsageError
 from earwitness.models import frames
 from earwitness.models.cached import PLACE
+from earwitness.report import text
+from earwitness.report.skimmed import skimming_report
 from skimming import (
     BLOCK,
     HOUR,
@@ -288,6 +290,34 @@ def test_picks_by_ear_are_rendered_and_measured(day: Path, tmp_path: Path) -> No
     again = skim([day], tmp_path / "skim.flac", bare(times=times))
     assert starts(again) == [[16, 24]]
     assert len(again.written) == 2  # other times are another skim
+
+
+def worth(found: Skimming, picks: int) -> dict[tuple[str, str], float]:
+    """What baselines with so many picks are worth."""
+    return {
+        (name, measure): one.value
+        for (_, name, count), known in found.baselines.items()
+        for measure, one in known.items()
+        if count == picks
+    }
+
+
+def test_baselines_have_as_many_picks_as_the_skims_beside_them(day: Path, tmp_path: Path) -> None:
+    times = tmp_path / "mine.csv"
+    times.write_text("start\n16\n24\n400\n")
+    alone = skim([day], tmp_path / "skim.flac", bare(times=times))
+    assert {count for _, _, count in alone.baselines} == {3}
+    assert "picks)" not in text(skimming_report(alone))
+    picked = skim([day], tmp_path / "p.flac", bare(picks=3))
+    both = skim([day], tmp_path / "s", bare(times=times, methods=("manual", "pareto")))
+    three, six = worth(both, 3), worth(both, 6)
+    assert worth(alone, 3) == worth(picked, 3) == three
+    assert three["random", "coverage"] < six["random", "coverage"]
+    for known in (three, six):
+        assert known["calibration of tc", "tc"] == known["calibration of sd", "sd"] == 1
+    told = text(skimming_report(both))
+    rows = ["manual (3 picks)", "pareto-z0.5 (6 picks)", "random (6 picks, mean of draws)"]
+    assert all(row in told for row in (*rows, "calibration of tc (3 picks)"))
 
 
 def test_what_is_wrong_with_times_is_told_before_any_sound_is_read(

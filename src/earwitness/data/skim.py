@@ -133,13 +133,14 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Skimming:
-    """All skims of a run, baselines beside them (by recording and name), and curves over z.
+    """All skims of a run, baselines beside them, and curves over z.
 
+    Baselines are by recording, name and number of picks: they have as many as skims beside them.
     ``written`` are the files of skims that were made, ``kept`` the skims that were there already.
     """
 
     skims: tuple[Skimmed, ...]
-    baselines: Mapping[tuple[str, str], Mapping[str, Estimate]]
+    baselines: Mapping[tuple[str, str, int], Mapping[str, Estimate]]
     courses: tuple[Course, ...]
     written: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()

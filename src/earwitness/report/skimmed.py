@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from earwitness.data import Course, Estimate, Skimming, Value
+from earwitness.data import Course, Estimate, Skimmed, Skimming, Value
 from earwitness.report.courses import COLUMNS, TITLE
 from earwitness.report.numbers import cell, number
 from earwitness.report.parts import Part, Report, Section, Table
@@ -45,14 +45,12 @@ def _signatures(found: Skimming) -> list[str]:
 
 def _parts(found: Skimming, name: str) -> Iterator[Part]:
     header = ("system", *(f"{value.name} ↑" for value in MEASURES), "n")
-    rows = [
-        (one.system, *(number(one.measures[value.name], value) for value in MEASURES), "1")
-        for one in found.skims
-        if one.recording.name == name
-    ]
+    skims = [one for one in found.skims if one.recording.name == name]
+    several = len({len(one.skim.picks) for one in skims}) > 1
+    rows = [_skim(one, several=several) for one in skims]
     beside = [
-        _baseline(other, measures)
-        for (recording, other), measures in found.baselines.items()
+        _baseline(other, measures, _picks(count) if several else "")
+        for (recording, other, count), measures in found.baselines.items()
         if recording == name
     ]
     yield Table(name, header, (*rows, *beside))
@@ -62,12 +60,28 @@ def _parts(found: Skimming, name: str) -> Iterator[Part]:
         yield Table(f"{name}: {TITLE}", header, tuple(curves))
 
 
-def _baseline(name: str, measures: Mapping[str, Estimate]) -> tuple[str, ...]:
-    drawn = max(one.n for one in measures.values())
+def _picks(count: int) -> str:
+    return "1 pick" if count == 1 else f"{count} picks"
+
+
+def _skim(one: Skimmed, *, several: bool) -> tuple[str, ...]:
+    """A row; it says how many picks there are if not all skims have as many."""
+    name = _named(one.system, _picks(len(one.skim.picks)) if several else "")
+    return (name, *(number(one.measures[value.name], value) for value in MEASURES), "1")
+
+
+def _baseline(name: str, measures: Mapping[str, Estimate], picks: str) -> tuple[str, ...]:
+    drawn = max(one.n + one.undefined for one in measures.values())
     if drawn == 1:
-        return (name, *(number(measures[value.name].value, value) for value in MEASURES), "1")
+        known = (number(measures[value.name].value, value) for value in MEASURES)
+        return (_named(name, picks), *known, "1")
     cells = (cell(measures[value.name], value) for value in MEASURES)
-    return (f"{name} (mean of draws)", *cells, str(drawn))
+    return (_named(name, picks, "mean of draws"), *cells, str(drawn))
+
+
+def _named(name: str, *more: str) -> str:
+    told = ", ".join(one for one in more if one)
+    return f"{name} ({told})" if told else name
 
 
 def _course(one: Course) -> tuple[str, ...]:

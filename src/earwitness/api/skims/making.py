@@ -71,11 +71,13 @@ class Maker:
             return dict.fromkeys(MEASURES, float("nan"))
         return {name: float(getattr(self._measured, name)(found)) for name in MEASURES}
 
-    def baselines(self) -> dict[str, dict[str, Estimate]]:
-        """What picks without a thought are worth, over so many draws; and the calibrations."""
-        drawn = {name: self._baseline(name) for name in BASELINES}
-        count = self.asked.plan.picks
-        known = {name: find(self._day, count) for name, find in CALIBRATIONS.items()}
+    def baselines(self, picks: int) -> dict[str, dict[str, Estimate]]:
+        """What picks without a thought are worth, over so many draws; and the calibrations.
+
+        They have as many picks as the skims beside which they stand.
+        """
+        drawn = {name: self._baseline(name, picks) for name in BASELINES}
+        known = {name: find(self._day, picks) for name, find in CALIBRATIONS.items()}
         return drawn | {name: _estimates([self._worth(rows)]) for name, rows in known.items()}
 
     @cached_property
@@ -126,10 +128,10 @@ class Maker:
         over = (starts < pick.start + pick.seconds) & (starts + self._day.seconds > pick.start)
         return replace(pick, turned=True) if (over & self.spoken.rows).any() else pick
 
-    def _baseline(self, name: str) -> dict[str, Estimate]:
+    def _baseline(self, name: str, picks: int) -> dict[str, Estimate]:
         rows = []
         for seed in range(DRAWS):
-            plan = replace(self.asked.plan, seed=self.asked.plan.seed + seed)
+            plan = replace(self.asked.plan, picks=picks, seed=self.asked.plan.seed + seed)
             rows.append(self._worth(Picker(self._day, plan).baseline(name)))
         return _estimates(rows)
 

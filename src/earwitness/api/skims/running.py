@@ -56,7 +56,7 @@ class _Run:
     embedder: Embedder
     cache: Cache
     skims: list[Skimmed] = field(default_factory=list)
-    baselines: dict[tuple[str, str], dict[str, Estimate]] = field(default_factory=dict)
+    baselines: dict[tuple[str, str, int], dict[str, Estimate]] = field(default_factory=dict)
     wholes: dict[str, Recording] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
@@ -111,8 +111,9 @@ class _Run:
         maker = Maker(real, blocks, asked, sound, spoken, self.cache)
         made = tuple(maker.skims())
         self.skims += made
-        for name, found in maker.baselines().items():
-            self.baselines[real.name, name] = dict(found)
+        for count in dict.fromkeys(len(one.skim.picks) for one in made):
+            for name, found in maker.baselines(count).items():
+                self.baselines[real.name, name, count] = found
         self._tell(real, known=recording.notes)
         for one in made:
             self._write(one, made)
