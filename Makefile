@@ -25,8 +25,9 @@ demo: $(RUN)/.installed  ## score the example corpus, write reports, serve a stu
 
 test: lint types layers tests browser  ## everything, with small counts
 
-system:  ## what no Python package has: Chromium, by which pages are tested
+system:  ## what no Python package has: Chromium, by which pages are tested, and LibreOffice, for workbooks
 	@.ci/chromium install
+	@.ci/libreoffice install
 
 lint: $(DEV)/.installed
 	@$(STAGE) lint ruff check .
@@ -44,8 +45,9 @@ tests: $(DEV)/.installed
 prove: $(DEV)/.installed  ## full counts and benchmarks; dated output in docs/proof.md
 	@$(STAGE) prove python benchmarks/prove.py
 
-browser: $(DEV)/.installed  ## reports and the pages of listeners in Chromium
+browser: $(DEV)/.installed  ## reports and the pages of listeners in Chromium, workbooks in LibreOffice
 	@.ci/chromium
+	@.ci/libreoffice
 	@OPENBLAS_NUM_THREADS=1 $(STAGE) browser pytest -q -n 2 browser
 
 docs: $(DEV)/.installed  ## write the generated pages again

@@ -41,6 +41,7 @@ COMMANDS = {
     "Listeners at once, over HTTP": ["benchmarks/served.py"],
     "From a click to the first sound": ["benchmarks/listen.py"],
     "Metrics beside people, beside scipy": ["benchmarks/concordance.py"],
+    "Workbooks beside openpyxl": ["benchmarks/workbooks.py"],
     "Skims of days of which the truth is known": ["-P", "benchmarks/skim_days.py"],
     "Log-mel frames beside librosa": ["benchmarks/skims.py"],
     "Skims of a day and a week beside decoding": ["benchmarks/skims.py", "--hours", "24", "168"],

@@ -270,6 +270,15 @@ def test_pictures_are_not_unpacked_and_other_parts_must_be_small() -> None:
         read_workbook(odd, name="P1.xlsx", unpacked=4 << 20)
 
 
+def test_cells_beyond_number_are_told_before_they_are_read() -> None:
+    def change(name: str, text: bytes) -> bytes:
+        many = b"<row>" + b"<c/>" * 60_000 + b"</row></sheetData>"
+        return text.replace(b"</sheetData>", many) if name.endswith("sheet2.xml") else text
+
+    with pytest.raises(InputError, match="has more than 52,428 cells"):
+        read_workbook(repacked(GOOD_BOOK, change), name="P1.xlsx", unpacked=1 << 20)
+
+
 def test_what_stands_around_the_rows_of_a_sheet_is_not_read() -> None:
     def change(name: str, text: bytes) -> bytes:
         if name != "xl/worksheets/sheet2.xml":

@@ -203,6 +203,19 @@ def test_only_studies_of_captions_have_workbooks(folder: Path) -> None:
         assert send(client, own, b"PK").status_code == 404
 
 
+def test_where_there_can_be_no_workbooks_it_is_said_why(tmp_path: Path) -> None:
+    with open_study(tmp_path, resume="block") as client:
+        assert client.get(f"{link(client)}/workbook").status_code == 404
+        assert "in one go" in site_of(client).no_workbooks
+    table = tmp_path / "s" / "captions.csv"
+    table.write_text(table.read_text().replace("as 1 hears", "as 0 hears"))
+    with served(tmp_path / "s" / "study.yaml", str(tmp_path / "other.db")) as client:
+        own = link(client)
+        assert client.get(f"{own}/workbook.xlsx").status_code == 404
+        assert "workbook" not in client.get(own).text.partition("<footer>")[2]
+        assert "have the same words" in site_of(client).no_workbooks
+
+
 def test_the_page_of_a_listener_leads_to_the_workbook(tmp_path: Path) -> None:
     with open_study(tmp_path, root="/x") as client:
         own = link(client)

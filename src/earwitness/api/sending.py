@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from itertools import combinations
 from os import PathLike
 from pathlib import Path, PurePosixPath
@@ -58,6 +59,17 @@ def own_workbook(made: Design, listener: int, links: str) -> bytes:
     check_captions(made)
     ask = kind_of(made.study).synthesised
     return workbook(sent_to(made, plan), judged_by(made.study), links=links, ask=ask)
+
+
+def obstacle(made: Design) -> str:
+    """Why a study cannot have workbooks; nothing if it can."""
+    try:
+        kind_of(made.study)
+        check_captions(made)
+    except (UsageError, InputError) as error:
+        return str(error)
+    missing = [name for name in ("openpyxl", "xlsxwriter") if find_spec(name) is None]
+    return f"{missing[0]} is not installed: pip install 'earwitness[xlsx]'" if missing else ""
 
 
 def kind_of(study: Study) -> RubricKind:

@@ -12,6 +12,7 @@ import click
 
 from earwitness import __version__
 from earwitness.api.beside import left_out, other_forms
+from earwitness.api.came import judges_captions
 from earwitness.api.keeping import store_address
 from earwitness.cli.group import Terminated
 from earwitness.errors import UsageError
@@ -98,6 +99,8 @@ def _notes(site: Site) -> Iterator[str]:
     yield from left_out(site.store, plan, site.numbers)
     if site.heard.warning:
         yield site.heard.warning
+    if judges_captions(plan) and site.no_workbooks:
+        yield f"raters cannot work in workbooks: {site.no_workbooks}"
 
 
 def _tell_open(site: Site, address: str, links: str) -> None:

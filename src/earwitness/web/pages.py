@@ -22,7 +22,7 @@ def _template(name: str) -> Template:
 
 def shell(site: Site, token: str) -> str:
     """The one page of a listener; ``listen.js`` shows all others in it."""
-    more = {"token": token, "workbook": site.workbooks}
+    more = {"token": token, "workbook": not site.no_workbooks}
     return _template("shell.html").render(_about(site) | more)
 
 

@@ -6,10 +6,9 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache, partial
-from importlib.util import find_spec
 from pathlib import Path
 
-from earwitness.api.sending import kind_of
+from earwitness.api.sending import obstacle
 from earwitness.api.studies import study_design
 from earwitness.audio.files import sound_library
 from earwitness.data import Design, Study
@@ -83,13 +82,11 @@ class Site:
         return frozenset(plan.listener for plan in self.design.plans)
 
     @cached_property
-    def workbooks(self) -> bool:
-        """Whether raters may work in workbooks: where captions are judged, by one rubric."""
-        try:
-            kind_of(self.design.study)
-        except UsageError:
-            return False
-        return all(find_spec(name) for name in ("openpyxl", "xlsxwriter"))
+    def no_workbooks(self) -> str:
+        """Why raters cannot work in workbooks; nothing if they can."""
+        if self.settings.resume != RESUME:
+            return f"with --resume {self.settings.resume}, sessions are done in one go"
+        return obstacle(self.design)
 
     @property
     def quota(self) -> Quota:

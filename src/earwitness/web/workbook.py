@@ -78,7 +78,7 @@ async def upload(request: Request) -> Response:
 def _raters(request: Request) -> Standing:
     """Where a rater is; nothing is here unless captions are judged."""
     now = here(request)
-    if not now.site.workbooks:
+    if now.site.no_workbooks:
         raise nothing_here()
     return now
 

@@ -21,11 +21,13 @@ MEGABYTE = 1 << 20
 LARGEST = 20 * MEGABYTE  # as it is sent
 UNPACKED = 64 * MEGABYTE  # all parts that are read, together
 UPLOADED = 2 * MEGABYTE  # the same, where anybody may send something
+DENSE = 20  # bytes that a cell has at least, on the whole
 SMALL = 8  # all but sheets and their texts may have this part of it, each
 LARGE = ("xl/worksheets/", "xl/sharedStrings")
 READ = (".xml", ".rels")  # how names of parts end that are read
 PARTS = 2000
 RATIO = 300  # of parts that become larger than a megabyte
+CELL = re.compile(rb"<(?:\w+:)?c[ />]")
 OLE = b"\xd0\xcf\x11\xe0"
 WIDE = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<")  # how 16-bit text begins
 DECLARED = re.compile(rb"""\A(?:\xef\xbb\xbf)?\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.-]+)""")
@@ -47,6 +49,7 @@ def guarded(data: bytes, name: str, unpacked: int = UNPACKED) -> Parts:
     except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
         raise _refused(name, f"is a damaged workbook: {error}", SAVE) from error
     wrong = wrong or next((told for text in parts.values() if (told := _hidden(text))), None)
+    wrong = wrong or _crowded(parts, unpacked // DENSE)
     if wrong is not None:
         raise _refused(name, *wrong)
     return parts
@@ -103,6 +106,14 @@ def _misgivings(file: ZipFile, unpacked: int) -> Iterator[tuple[str, str]]:
         yield "is a workbook of another form", "save it as .xlsx"
     if "[Content_Types].xml" not in names or not any(one.startswith("xl/") for one in names):
         yield "is no .xlsx workbook", SAVE
+
+
+def _crowded(parts: Parts, most: int) -> tuple[str, str] | None:
+    """Cells beyond number, which take more to read than their bytes tell."""
+    sheets = (part for name, part in parts.items() if name.startswith(LARGE))
+    if sum(len(CELL.findall(part)) for part in sheets) <= most:
+        return None
+    return f"has more than {most:,} cells", "delete the empty rows and columns around the table"
 
 
 def _hidden(part: bytes) -> tuple[str, str] | None:

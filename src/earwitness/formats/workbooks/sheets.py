@@ -24,6 +24,7 @@ MERGED = re.compile(rb'<(?:\w+:)?mergeCell\b[^>]*?\bref="\$?([A-Z]+)\$?(\d+):\$?
 SHEET = re.compile(rb"<((?:\w+:)?)worksheet\b[^>]*>")
 ROWS = re.compile(rb"<((?:\w+:)?)sheetData>")
 FILLED = re.compile(rb"<(?:\w+:)?(?:v|is|f)[ >]")
+EMPTY = (None, "")
 PLAIN = (str, int, float, bool, date, time, timedelta)
 
 
@@ -115,9 +116,9 @@ def _sheet(sheet: Any, parts: Parts, name: str) -> Sheet:
         problem = Problem(name, 0, sheet.title, LIMIT, "keep one table a sheet")
         raise InputError([problem], done="imported")
     every = enumerate(sheet.iter_rows(max_col=WIDEST, max_row=LONGEST), 1)
-    rows = {number: tuple(map(_cell, row)) for number, row in every}
-    filled = {n: row for n, row in rows.items() if any(one not in (None, "") for one in row)}
-    return Sheet(sheet.title, filled, _merges(raw))
+    filled = {n: row for n, row in every if any(one.value not in EMPTY for one in row)}
+    rows = {number: tuple(map(_cell, row)) for number, row in filled.items()}
+    return Sheet(sheet.title, rows, _merges(raw))
 
 
 def _goes_on(raw: bytes) -> bool:
