@@ -93,7 +93,7 @@ class _Matching:
         name, number = book.input.name, book.listener or _number(book.rater)
         if book.digest and book.digest != self.made.study.digest:
             told = f'is of another study, or of another form of it: "{book.study}"'
-            remedy = "import it with the study file that it was made of"
+            remedy = "take the workbook that was made for this study"
             self.problems.append(Problem(name, 0, "", told, remedy))
         elif listener and book.study and number != listener:
             told = f"is the workbook of {book.rater}, and this is the link of P{listener}"

@@ -53,7 +53,8 @@ def export_xlsx(study: Path, output: Path, **how: str) -> None:
     earwitness study import-xlsx study.yaml returned/*.xlsx --db study.db
     """
     written = study_export_xlsx(study, output, **how)
-    click.echo(f"wrote {len(written)} workbooks into {output}", err=True)
+    several = "s" * (len(written) != 1)
+    click.echo(f"wrote {len(written)} workbook{several} into {output}", err=True)
 
 
 @click.command("import-xlsx")
