@@ -18,7 +18,7 @@ import pytest
 import soundfile
 
 from earwitness.api.scoring import score
-from earwitness.api.skims import running, skim, speaking
+from earwitness.api.skims import EXTRAS, Asked, running, skim, speaking
 from earwitness.audio.cutting import cut
 from earwitness.audio.fades import render
 from earwitness.data import Skimming
@@ -27,6 +27,8 @@ from earwitness.models import frames
 from earwitness.models.cached import PLACE
 from earwitness.report import text
 from earwitness.report.skimmed import skimming_report
+from earwitness.soundscapes import Mixer, Row, Timetable, scene_of
+from earwitness.soundscapes.timetable import hourly
 from skimming import (
     BLOCK,
     HOUR,
@@ -42,6 +44,7 @@ from skimming import (
     write,
     write_marked,
 )
+from support import many
 
 ALL = 24 * HOUR
 NAMED = "20250722_000000.flac"
@@ -515,6 +518,74 @@ def test_other_sound_of_the_same_name_is_skimmed_anew(tmp_path: Path) -> None:
     second = skim([path], place, bare())
     assert second.written
     assert first.skims[0].signature != second.skims[0].signature
+
+
+def short(path: Path, seed: int) -> Path:
+    """Five minutes of wind, with crickets from 72 s, a chorus from 144 s and dogs from 216 s on."""
+    rows = (
+        Row("wind", shares=hourly({"0-24": 1.0})),
+        Row("crickets", shares=hourly({"6-8": 1.0})),
+        Row("chorus", shares=hourly({"12-14": 1.0})),
+        Row("dog", events=hourly({"18-20": 1}), seconds=(9, 11)),
+    )
+    mixer = Mixer(scene_of(Timetable("short", rows, hour=12.0, seed=seed), rate=RATE))
+    soundfile.write(path, mixer.frames_of(0, mixer.frames), RATE)
+    return path
+
+
+def diversity(path: Path, starts: tuple[int, ...], folder: Path) -> float:
+    """Of picks in a short recording, which is told to be so, as ``skim`` and ``score`` have it."""
+    times = path.with_suffix(".csv")
+    times.write_text("start\n" + "\n".join(map(str, starts)))
+    made = skim([path], folder, Asked.of(times=times, without=EXTRAS[1:], period=12.0))
+    few = "36 blocks give 9 classes of sound, not 48: sd and coverage tell less"
+    assert made.notes == (f"short: {few} — a shorter --block has more",)
+    scored = score(folder / "outputs.jsonl", folder / "recordings.jsonl", period=12.0, draws=10)
+    assert scored.notes[0] == few
+    found = made.skims[0].measures["sd"]
+    assert scored.systems["manual"]["sd"].value == pytest.approx(found, abs=1e-12)
+    return found
+
+
+def test_in_a_short_recording_wind_alone_is_less_diverse(tmp_path: Path) -> None:
+    seeds = range(many(3, 20))
+    right = 0
+    for seed in seeds:
+        path = short(tmp_path / "short.wav", seed)
+        wind = diversity(path, (8, 32, 120), tmp_path / f"{seed}a")
+        right += wind < diversity(path, (80, 152, 224), tmp_path / f"{seed}b")
+    assert right >= 0.9 * len(seeds)
+
+
+def test_too_few_blocks_for_classes_are_undefined_and_told(tmp_path: Path) -> None:
+    path, folder = write(tmp_path / "short.flac", end=60), tmp_path / "skims"
+    found = skim([path], folder, bare())
+    assert found.notes[0].startswith("short: 15 blocks are too few for classes of sound: sd and")
+    assert np.isnan([found.skims[0].measures[name] for name in ("sd", "coverage")]).all()
+    assert found.skims[0].measures["tc"] > 0
+    drawn = found.baselines["short", "random", 6]["sd"]
+    assert (drawn.n, drawn.undefined) == (0, 20)
+    scored = score(folder / "outputs.jsonl", folder / "recordings.jsonl", block=BLOCK, period=HOUR)
+    one = scored.systems["pareto-z0.5"]["sd"]
+    assert (one.n, one.undefined) == (0, 1)
+
+
+def test_scoring_otherwise_than_skims_were_made_is_told(day: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "skims"
+    skim([day], folder, bare(sparse=True))
+    lines = folder / "outputs.jsonl", folder / "recordings.jsonl"
+    sparse = "1 output was made with --sparse, which score does not know: numbers differ from those"
+    assert list(score(*lines, draws=10).notes) == [
+        "60 blocks give 15 classes of sound, not 48: sd and coverage tell less",
+        f"{sparse} of skim",
+        "1 output was made with block 4, scored with 8 — give --block 4",
+        "1 output was made with period 20, scored with 900 — give --period 20",
+    ]
+    skim([day], folder, bare(again=True))
+    assert not score(*lines, draws=10, block=BLOCK, period=[HOUR, 900.0]).notes
+    other = score(*lines, draws=10, block=BLOCK, period=HOUR, embedder="log-mel").notes
+    made = "1 output was made with embedder codebook, scored with log-mel"
+    assert other == (f"{made} — give --embedder codebook",)
 
 
 @pytest.mark.parametrize("method", ["pareto", "published", "downsampling", "random"])

@@ -25,7 +25,7 @@ from earwitness.models.cached import PLACE
 from support import hear_ctrl_c
 
 RATE = 16_000
-SMALL = ["--picks", "4", "--block", "2", "--overlap", "0.5", "--period", "10"]
+SMALL = ["--picks", "4", "--block", "0.4", "--overlap", "0.1", "--period", "10"]
 
 
 @pytest.fixture(scope="module", autouse=True)

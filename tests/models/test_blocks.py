@@ -66,9 +66,18 @@ def test_blocks_begin_with_every_stretch_and_remainders_are_left_out(
     assert real == day
     assert len(blocks) == len(blocks.vectors) == len(blocks.classes) == 8
     assert blocks.seconds == 8
-    assert len(blocks.class_names) == blocks.classes.shape[1]
-    assert 0 <= blocks.classes.min() <= blocks.classes.max() <= 1
+    assert blocks.class_names == ()  # so few blocks have no classes
+    assert "too few" in blocks.few
     assert find_embedder(name).signature in blocks.signature
+
+
+def test_blocks_have_a_class_for_every_four_of_them(day: Recording, cache: Cache) -> None:
+    for block, classes in ((2.0, 9), (0.32, 48)):  # 36 blocks, and 227
+        blocks, _ = blocks_of(day, Codebook(), block=block, cache=cache)
+        assert blocks.classes.shape == (len(blocks), classes)
+        assert len(blocks.class_names) == classes
+        assert 0 <= blocks.classes.min() <= blocks.classes.max() <= 1
+        assert bool(blocks.few) == (classes < 24)
 
 
 def test_blocks_come_back_from_the_cache_without_a_look_at_the_sound(

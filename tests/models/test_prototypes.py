@@ -53,7 +53,7 @@ def test_a_prototype_has_all_of_its_own_class() -> None:
 
 
 def test_blocks_that_are_all_alike_have_one_prototype_and_no_blocks_have_none() -> None:
-    found = prototypes(np.ones((9, 3), np.float32))
+    found = prototypes(np.ones((9, 3), np.float32), 4)
     assert len(found.rows) == 1
     assert found.classes == pytest.approx(np.ones((9, 1)))
-    assert prototypes(np.zeros((0, 3), np.float32)).classes.shape == (0, 0)
+    assert prototypes(np.zeros((0, 3), np.float32), 4).classes.shape == (0, 0)

@@ -41,6 +41,7 @@ def parse_outputs(block: Block, references: References, on_error: OnError) -> Pa
     parsed = references.join(items, systems, outputs)
     parsed.labels = references.labels(parsed, [given(output.meta) for output in taken])
     parsed.dials = kind.dials(taken)
+    parsed.remarks.update(kind.made(taken))
     parsed.lines, parsed.findings = np.array(lines, np.int64), findings
     parsed.answered += answered
     return parsed

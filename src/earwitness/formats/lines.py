@@ -67,6 +67,11 @@ class Lines(ABC):
         del records
         return []
 
+    def made(self, records: Sequence[Any]) -> Counter[str]:
+        """Remarks about how outputs were made; none where a task knows nothing of it."""
+        del records
+        return Counter()
+
     @abstractmethod
     def fields(self, case: Cases, row: int) -> dict[str, Any]:
         """What groups can be made of besides ``meta``."""

@@ -22,16 +22,17 @@ from earwitness.audio.reading import read_blocks
 from earwitness.data import Damage, Progress, Recording, Stretch, no_progress
 from earwitness.errors import UsageError
 from earwitness.models.cached import Cache, Sealed, digest_of, find_cache, open_sealed, write_sealed
-from earwitness.models.codebook import PATCH, Codebook
+from earwitness.models.codebook import LIKE, PATCH, Codebook
 from earwitness.models.embedders import Embedder
 from earwitness.models.framed_files import frame_files
 from earwitness.models.frames import Read, Source
 from earwitness.models.grid import FrameBlocks, grid
 from earwitness.models.marked import without_hour_gaps
+from earwitness.models.prototypes import few
 from earwitness.models.sounds import Cut, embed_sounds
 
 Floats = NDArray[np.float32]
-VERSION = 1  # of what is kept
+VERSION = 2  # of what is kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,12 @@ class Blocks:
 
     def __len__(self) -> int:
         return len(self.starts)
+
+    @property
+    def few(self) -> str:
+        """What is said about classes that the recording itself has, if they are few."""
+        own = all(name.startswith(LIKE) for name in self.class_names)
+        return few(len(self)) if own else ""
 
 
 class Work(NamedTuple):

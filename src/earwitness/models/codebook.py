@@ -20,7 +20,7 @@ from earwitness.audio.logmel import ABSENT, BANDS, FORM, Bytes
 from earwitness.models.centres import centres
 from earwitness.models.embedded import Embedded, standardise
 from earwitness.models.grid import PORTION, FrameBlocks
-from earwitness.models.prototypes import COUNT, REACH, prototypes
+from earwitness.models.prototypes import COUNT, EACH, LEAST, REACH, how_many, prototypes
 from earwitness.models.unit import unit
 
 Floats = NDArray[np.float32]
@@ -29,10 +29,11 @@ STRIDE = 8  # frames from patch to patch: half of one
 LEARNT = 20_000  # patches to learn from
 DIMENSIONS = 60
 CODES = 400
+LIKE = "like"  # the first word of the name of a class: like the block of that time
 FEWEST = 10  # patches a code: short recordings have fewer codes
 THRESHOLD = np.float32(0.1)
 MOST = np.float32(0.5)  # weight of the most beside the mean
-LEAST = 1e-5  # variance of a dimension beside that of the first, and in all
+SLIGHT = 1e-5  # variance of a dimension beside that of the first, and in all
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +89,9 @@ class Codebook:
     def signature(self) -> str:
         """All that the result depends on."""
         return (
-            f"codebook/2,{FORM},patch={PATCH},stride={STRIDE},patches={LEARNT},"
+            f"codebook/3,{FORM},patch={PATCH},stride={STRIDE},patches={LEARNT},"
             f"dimensions={DIMENSIONS},codes={self.codes},threshold={THRESHOLD:g},most={MOST:g},"
-            f"prototypes={COUNT},reach={REACH:g},seed={self.seed}"
+            f"prototypes={LEAST}-{COUNT}/{EACH},reach={REACH:g},seed={self.seed}"
         )
 
     def embed(self, day: FrameBlocks) -> Embedded:
@@ -98,8 +99,8 @@ class Codebook:
         vectors = self.coded(day)
         standardise(vectors)
         vectors[:, vectors.shape[1] // 2 :] *= MOST
-        known = prototypes(vectors)
-        names = tuple(f"like {day.places[row].start:.0f} s" for row in known.rows)
+        known = prototypes(vectors, how_many(len(vectors)))
+        names = tuple(f"{LIKE} {day.places[row].start:.0f} s" for row in known.rows)
         return Embedded(vectors, known.classes, names)
 
     def coded(self, day: FrameBlocks) -> Floats:
@@ -131,7 +132,7 @@ def _whitening(centred: Floats) -> Floats:
     """The way from patches to their main dimensions, each with a variance of 1."""
     variances, axes = np.linalg.eigh(centred.T @ centred / np.float32(max(1, len(centred))))
     variances, axes = variances[::-1][:DIMENSIONS], axes[:, ::-1][:, :DIMENSIONS]
-    there = variances > LEAST * max(1.0, float(variances[0]))
+    there = variances > SLIGHT * max(1.0, float(variances[0]))
     return np.asarray(axes[:, there] / np.sqrt(variances[there]), np.float32)
 
 

@@ -5,6 +5,10 @@ middle of all, and each that follows is the one that is farthest from those befo
 1985). So what sounds once in a day has a prototype of its own, as what sounds all day has. A block
 at a distance d from a prototype has exp(−(d/s)²) of its class, where s is somewhat more than the
 distance from a block to the nearest prototype (the median over all blocks).
+
+There is no more than one prototype for every four blocks: if half of the blocks are prototypes,
+that median is 0, every block is a class of its own, and all skims are equally diverse. With fewer
+than four prototypes blocks have no classes, and what is made of them is undefined.
 """
 
 from __future__ import annotations
@@ -16,6 +20,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 COUNT = 48
+EACH = 4  # blocks for every prototype, or more
+LEAST = 4  # prototypes; fewer are no classes
+FEW = COUNT * EACH // 2  # blocks below which it is told that classes are few
 REACH = 1.3  # of the median distance to the nearest prototype
 
 
@@ -26,7 +33,27 @@ class Prototypes(NamedTuple):
     classes: Floats
 
 
-def prototypes(vectors: Floats, count: int = COUNT) -> Prototypes:
+def how_many(blocks: int) -> int:
+    """Prototypes among so many blocks.
+
+    >>> how_many(10_800), how_many(100), how_many(16), how_many(15)
+    (48, 25, 4, 0)
+    """
+    count = min(COUNT, blocks // EACH)
+    return count if count >= LEAST else 0
+
+
+def few(blocks: int) -> str:
+    """What is said about classes that are few, or none; nothing if there are enough."""
+    if blocks >= FEW:
+        return ""
+    found = how_many(blocks)
+    if not found:
+        return f"{blocks} blocks are too few for classes of sound: sd and coverage are undefined"
+    return f"{blocks} blocks give {found} classes of sound, not {COUNT}: sd and coverage tell less"
+
+
+def prototypes(vectors: Floats, count: int) -> Prototypes:
     """So many prototypes; fewer if no more blocks differ."""
     squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
     rows: list[int] = []

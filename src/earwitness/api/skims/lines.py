@@ -22,7 +22,7 @@ def write_lines(
     """Both files, in a folder; ``wholes`` are the recordings that were given, by those skimmed."""
     recordings = {one.recording.name: one.recording for one in skims}
     outputs, references = folder / OUTPUTS, folder / RECORDINGS
-    write_whole(outputs, _lines(_output(one) for one in skims))
+    write_whole(outputs, _lines(_output(one, asked) for one in skims))
     lines = (_recording(one, wholes[name], folder, asked) for name, one in recordings.items())
     write_whole(references, _lines(lines))
     return outputs, references
@@ -32,14 +32,17 @@ def _lines(records: Iterable[dict[str, Any]]) -> bytes:
     return b"".join(msgspec.json.encode(record) + b"\n" for record in records)
 
 
-def _output(one: Skimmed) -> dict[str, Any]:
-    meta = {"method": one.method} | ({} if one.z is None else {"z": one.z})
+def _output(one: Skimmed, asked: Asked) -> dict[str, Any]:
+    plan = asked.plan
+    made: dict[str, Any] = {"embedder": asked.embedder, "block": plan.block, "period": plan.period}
+    made |= {"sparse": True} if asked.sparse else {}
+    dial = {} if one.z is None else {"z": one.z}
     picks = [[pick.start, pick.seconds] for pick in one.skim.picks]
     return {
         "item": one.recording.name,
         "system": one.system,
         "output": {"picks": picks},
-        "meta": meta,
+        "meta": {"method": one.method, **dial, "made": made},
     }
 
 

@@ -22,6 +22,7 @@ from earwitness.models.cached import Cache, find_cache
 from earwitness.models.embedders import Embedder, find_embedder
 
 READING = 0.85  # share of the work
+MORE = "a shorter --block has more"
 
 
 def skim(
@@ -115,6 +116,8 @@ class _Run:
             for name, found in maker.baselines(count).items():
                 self.baselines[real.name, name, count] = found
         self._tell(real, known=recording.notes)
+        if blocks.few:
+            self.notes.append(f"{real.name}: {blocks.few} — {MORE}")
         for one in made:
             self._write(one, made)
         shares.over()

@@ -17,6 +17,7 @@ from earwitness.formats.seen import hash_names
 from earwitness.formats.skims.contents import Resolved, recorded, skim_of
 from earwitness.formats.skims.dials import dial_of
 from earwitness.formats.skims.layouts import OUTPUTS, REFERENCES, Content, Line, Output
+from earwitness.formats.skims.remarks import MADE, few_blocks, made_otherwise, made_with
 from earwitness.metrics import Metric
 from earwitness.metrics.cases import CaseList
 from earwitness.metrics.skims.days import Recorded, Reference, day_of, embedded
@@ -82,6 +83,9 @@ class SkimLines(Lines):
     def dials(self, records: Sequence[Output]) -> list[Dial | None]:
         return [dial_of(record) for record in records]
 
+    def made(self, records: Sequence[Output]) -> Counter[str]:
+        return made_with(records)
+
     def fields(self, case: Cases, row: int) -> dict[str, Any]:
         return {"duration": case[row].item.duration}
 
@@ -93,12 +97,14 @@ class SkimLines(Lines):
         known = [one.recording for one in resolved if isinstance(one, Recorded)]
         said = Counter(note for one in known for note in one.notes)
         said[OWN_BLOCKS] = sum(isinstance(one, Day) for one in resolved)
+        said.update(few_blocks(known, self.embedder, self.block))
         return +said
 
     def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
-        del metrics
         for said, number in remarks.items():
-            if said == OWN_BLOCKS:
+            if said.startswith(MADE):
+                yield from made_otherwise(said, number, metrics)
+            elif said == OWN_BLOCKS:
                 items = "item has" if number == 1 else "items have"
                 yield f"{number:,} {items} {OWN_BLOCKS}, for which embedder and block say nothing"
             else:
