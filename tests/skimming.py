@@ -16,8 +16,6 @@ import soundfile
 
 from earwitness.api.skims import Asked
 from earwitness.api.soundscaping import soundscape_write
-from earwitness.audio import hours
-from earwitness.audio.silences import HourMarks
 from earwitness.soundscapes import Mixer, Row, Scene, Timetable, scene_of
 from earwitness.soundscapes.timetable import hourly
 
@@ -78,13 +76,6 @@ def told(path: Path) -> Any:
 def heard(path: Path) -> Any:
     """Samples of a file."""
     return soundfile.read(path)[0]
-
-
-def short_hours(monkeypatch: pytest.MonkeyPatch, hour: float = HOUR) -> None:
-    """Hours that last no longer than those of the day here."""
-    for known in (HourMarks.__init__, hours.hour_marks, hours.without_hours):
-        assert known.__kwdefaults__ is not None
-        monkeypatch.setitem(known.__kwdefaults__, "hour", hour)
 
 
 @contextmanager

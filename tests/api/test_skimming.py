@@ -38,7 +38,6 @@ from skimming import (
     bare,
     frames_read,
     heard,
-    short_hours,
     sound,
     told,
     write,
@@ -236,10 +235,7 @@ def test_clocks_that_are_changed_do_not_move_a_pick(
     assert offsets(tmp_path / "u.csv") == [0] * 6
 
 
-def test_silences_between_hours_are_not_on_the_clock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    short_hours(monkeypatch)
+def test_silences_between_hours_are_not_on_the_clock(tmp_path: Path) -> None:
     path = write_marked(tmp_path / "day.flac", 5.0)
     assert soundfile.info(path).duration == ALL + 23 * 5
     found = skim([path], tmp_path / "skims", bare(hour_gap=5.0, zs=(0.0, 1.0)))

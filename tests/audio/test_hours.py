@@ -58,3 +58,31 @@ def test_a_recording_is_made_without_its_marks(tmp_path: Path) -> None:
     found = recording_of([path], hour_gap=5)
     assert found.seconds == pytest.approx(3695)
     assert [(one.at, one.start) for one in found.stretches] == [(0, 0), (3605, 3600)]
+
+
+@pytest.mark.parametrize("hour", [20.0, 33.3, 60.0])
+@pytest.mark.parametrize("count", [2, 3, 8])
+def test_hours_that_are_short_are_told_by_their_spacing(
+    tmp_path: Path, hour: float, count: int
+) -> None:
+    samples = noise((count + 1) * hour + count * GAP)
+    starts = [hour + mark * (hour + GAP) for mark in range(count)]
+    for start in starts:
+        samples[round(start * RATE) : round((start + GAP) * RATE)] = 0
+    recording = recording_of([write(tmp_path / "day.wav", samples)])
+    marks = HourMarks(GAP)
+    marks.feed(0.0, samples[:, 0], RATE)
+    assert [one.start for one in marks.found()] == pytest.approx(starts, abs=2 / RATE)
+    np.testing.assert_allclose(hour_marks(recording, GAP), marks.found(), atol=0.03)
+    assert without_hours(recording, GAP).seconds == pytest.approx((count + 1) * hour, abs=0.01)
+
+
+def test_silences_without_a_spacing_mark_no_hours(tmp_path: Path) -> None:
+    samples = noise(300)
+    for start in (20, 50, 120, 210):
+        samples[start * RATE : round((start + GAP) * RATE)] = 0
+    recording = recording_of([write(tmp_path / "day.wav", samples)])
+    marks = HourMarks(GAP)
+    marks.feed(0.0, samples[:, 0], RATE)
+    assert len(marks.candidates) == 4
+    assert marks.found() == hour_marks(recording, GAP) == ()

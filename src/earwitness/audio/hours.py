@@ -2,13 +2,15 @@
 
 The first two hours are read. Each silence of the right length in them may be a mark: if it is,
 there are others at whole hours of sound behind it, and only these places are looked at. So a day
-costs an hour. The clock is right as soon as the recording is there, whatever is then done with it.
+costs an hour. If none is, hours may be short: then silences are evenly spaced. The clock is right
+as soon as the recording is there, whatever is then done with it.
 """
 
 from __future__ import annotations
 
 from earwitness.audio.reading import sound_of
-from earwitness.audio.silences import HOUR, PLACE, HourMarks, Silence, without_marks
+from earwitness.audio.silences import HOUR, HourMarks, Silence, without_marks
+from earwitness.audio.spacing import PLACE
 from earwitness.data import Recording
 
 AROUND = 2.0  # seconds that are read on both sides of a silence
@@ -30,7 +32,9 @@ def hour_marks(recording: Recording, gap: float, *, hour: float = HOUR) -> tuple
             tried += 1
             if row := _row(recording, one, gap, hour):
                 return row
-    return ()
+    short = marks.learnt()
+    rows = (_row(recording, one, gap, short) for one in marks.candidates if short is not None)
+    return next(filter(None, rows), ())
 
 
 def _row(recording: Recording, first: Silence, gap: float, hour: float) -> tuple[Silence, ...]:

@@ -3,7 +3,8 @@
 Some recordings of a day are 24 files of an hour in a row, with a few seconds of silence between
 them. That silence is no sound of the place: it is no block to pick, and each of them would move the
 clock. A silence marks an hour if it is as long as was said (within 0.3 s), and if others lie whole
-hours of sound from it; one that lies elsewhere is sound like any other.
+hours of sound from it; one that lies elsewhere is sound like any other. Made days may have short
+hours: where more silences are evenly spaced than lie whole hours apart, these are the marks.
 
 The levels of short frames are all that is needed, so any pass through the files can feed them::
 
@@ -24,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness.audio.spacing import PLACE, spacing
 from earwitness.data import Damage, Recording, Stretch
 from earwitness.errors import UsageError
 
@@ -31,7 +33,6 @@ HOUR = 3600.0
 FRAME = 0.02  # seconds
 SILENT = 10 ** (-75 / 20)  # the loudest sample that still is silence: coding leaves a little
 LENGTH = 0.3  # seconds by which a silence may be longer or shorter
-PLACE = 1.0  # seconds by which an hour may be off, each time
 
 
 class Silence(NamedTuple):
@@ -91,9 +92,19 @@ class HourMarks:
         return tuple(self._closed)
 
     def found(self) -> tuple[Silence, ...]:
-        """Those that mark hours, in order: the longest row of them at whole hours of sound."""
+        """Those that mark hours, in order: the longest row of them at whole hours of sound.
+
+        Of hours of another length, which even spacing tells, the row must be longer.
+        """
         self._settle(float("inf"))
-        return _row(self._closed, self.hour + self.gap, self.hour)
+        row = _row(self._closed, self.hour + self.gap, self.hour)
+        hour = self.learnt()
+        other = () if hour is None else _row(self._closed, hour + self.gap, hour)
+        return max(row, other, key=len)
+
+    def learnt(self) -> float | None:
+        """How long hours are, by silences that have ended."""
+        return spacing([one.start for one in self._closed], self.gap)
 
 
 def _runs(values: NDArray[np.bool_]) -> list[list[int]]:
