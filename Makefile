@@ -57,7 +57,7 @@ lock:  ## solve the dependencies again; needs uv
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header \
 	  --no-annotate --upgrade --quiet --all-extras --group dev --output-file requirements-dev.lock
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header \
-	  --no-annotate --upgrade --quiet --extra audio --extra serve --extra zstd --group build --constraint requirements-dev.lock \
+	  --no-annotate --upgrade --quiet --extra audio --extra serve --extra xlsx --extra zstd --group build --constraint requirements-dev.lock \
 	  --output-file requirements.lock
 
 clean:
