@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from browser import small_captions as captions
 from browser import small_study as small
 from browser.fake_server import FakeServer, served
 from browser.listener import DESKTOP, PHONE, go_on, hear, opened
@@ -52,6 +53,18 @@ def second_step(page: Page) -> None:
     go_on(page)
 
 
+def wanting(page: Page) -> None:
+    page.locator(".track input").first.press("?")
+    page.locator("input.number").nth(1).fill("7")
+    page.locator(".save").click()
+    expect(page.locator(".missing li")).to_have_count(11)
+
+
+def explained(page: Page) -> None:
+    page.get_by_role("button", name="What do the numbers mean?").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
 PAGES: dict[str, tuple[dict[str, Any], Act]] = {
     "consent": (small.consent(), nothing),
     "form": (small.form(), nothing),
@@ -60,6 +73,10 @@ PAGES: dict[str, tuple[dict[str, Any], Act]] = {
     "trial": (small.trial("1.1", 1, 1), nothing),
     "trial, heard": (small.trial("1.1", 1, 1), chosen),
     "acr": (small.trial("1.1", 1, 1, kind="acr"), nothing),
+    "examples": (captions.told(sound=True)[1], nothing),
+    "captions": (captions.judged(), nothing),
+    "captions, wanting": (captions.judged(), wanting),
+    "captions, explained": (captions.judged(), explained),
     "feedback": (small.feedback(), nothing),
     "rest": (small.rest(290), nothing),
     "device": (small.device(), nothing),

@@ -8,19 +8,20 @@ import { Player } from "./player.js";
 import { say } from "./words.js";
 
 export function showExamples(view, at) {
-  const players = (view.sounds ?? []).map(({ address }, n) => new Player(at, address, { hears: {
-    began: () => players.forEach((one, other) => other !== n && one.pause()) } }));
+  const hush = (but) => players.forEach((one) => one !== but && one.pause());
+  const players = (view.sounds ?? []).map(({ address }, n) =>
+    new Player(at, address, { hears: { started: () => hush(players[n]) } }));
+  const go = () => (hush(), at.answer({}));
   show(heading(view.title), paragraphs(view.text),
     make("section", { class: "card" }, make("h2", {}, view.rubric), meanings(view.dimensions), total(view)),
     view.examples.map((one, n) => example(one, n, players)),
-    button(say("go_on"), () => answer(), { class: "main", "data-press": "Enter" }));
-  const answer = () => (players.forEach((one) => one.pause()), at.answer({}));
+    button(say("go_on"), go, { class: "main", "data-press": "Enter" }));
 }
 
 /** How the total is made, with the names that people see. */
 function total({ formula, dimensions }) {
   const names = new Map(dimensions.map((one) => [one.name, one.title]));
-  const text = formula.replace(/[^\W\d]\w*/gu, (name) => names.get(name) ?? name).replaceAll("-", "−");
+  const text = formula.replace(/[\p{L}_][\p{L}\p{N}_]*/gu, (name) => names.get(name) ?? name).replaceAll("-", "−");
   return make("p", { class: "formula" }, `${say("total")} = ${text}`);
 }
 

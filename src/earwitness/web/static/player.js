@@ -14,12 +14,12 @@ export class Player {
   #length = 0; // seconds, once they are known
   #failure = "";
 
-  /** `hears` are told what happens: began, moved, whole, paused, failed. `spans` are what was heard
-   * of a play that has begun; with `leaps` one may go anywhere; `told` gives what stands below, and
-   * whether that is bad. */
+  /** `hears` are told what happens: a play began, sound started, moved or paused, all was heard,
+   * something failed. `spans` are what was heard of a play that has begun; with `leaps` one may go
+   * anywhere; `told` gives what stands below, and whether that is bad. */
   constructor(at, address, { hears = {}, spans = null, leaps = true, told = () => ({}), more = {} } = {}) {
-    const heard = { began: nothing, moved: nothing, whole: nothing, paused: nothing, failed: nothing, ...hears };
-    Object.assign(this, { at, address, hears: heard, spans: spans ?? [], open: Boolean(spans), leaps, told, closed: false, skipped: false });
+    const heard = { began: nothing, started: nothing, moved: nothing, whole: nothing, paused: nothing, failed: nothing, ...hears };
+    Object.assign(this, { at, address, hears: heard, spans: spans ?? [], open: Boolean(spans), leaps, told, closed: false, again: false, skipped: false });
     this.position = spans?.at(-1)?.[1] ?? 0;
     this.element = this.#made(more);
     this.update();
@@ -62,11 +62,12 @@ export class Player {
   /** Play from where the bar stands. */
   async #sound(buffer, stop) {
     this.#length = buffer.duration;
-    const from = this.position < this.#length ? this.position : 0;
+    const from = this.position < this.#length ? this.position : firstGap(this.open ? this.spans : [], this.#length);
     if (!this.open) {
       Object.assign(this, { open: true, spans: [] });
       this.hears.began();
     }
+    this.hears.started();
     const moved = (seconds) => this.#moved(from, from + seconds, stop);
     const { seconds, ended, underruns } = await this.at.sounds.play(buffer, stop.signal, moved, from);
     moved(seconds);
@@ -138,9 +139,9 @@ export class Player {
 
   /** Bring buttons and words in line with what sounds and was heard. */
   update() {
-    const { playing, closed, position } = this;
+    const { playing, closed, again, position } = this;
     const length = this.#length;
-    const state = playing ? "pause" : closed ? "heard" : "play";
+    const state = playing ? "pause" : closed ? "heard" : again ? "play_again" : "play";
     this.button.dataset.state = state;
     this.button.disabled = closed && !playing;
     this.label.textContent = say(state);

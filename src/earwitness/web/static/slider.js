@@ -2,7 +2,7 @@
 // typed is the truth; the slider only writes there. Nothing is rounded: a number that is not on
 // the scale is told at once, and stays as it was typed.
 
-import { make } from "./dom.js";
+import { announce, make } from "./dom.js";
 import { meaning } from "./meaning.js";
 import { around, begun, read, shown, stepped, within } from "./numbers.js";
 import { say } from "./words.js";
@@ -10,11 +10,13 @@ import { say } from "./words.js";
 // An unset slider has no place to go from: keys that go up come in at the low end, others at the high.
 const ENTERED = { ArrowRight: "low", ArrowUp: "low", PageUp: "low", Home: "low",
   ArrowLeft: "high", ArrowDown: "high", PageDown: "high", End: "high" };
+const THUMB = 1.75; // rem, as in rubric.css
+const SCROLLED = 10; // pixels by which a page moves that is scrolled
 const TYPED = /^[\d.,+−-]$/; // keys that go on in the field
 
 export class Slider {
   #late = false; // whether it is time to say that something is missing
-  #held = false; // whether the slider is pressed
+  #held = null; // while the slider is pressed: what it was before, and whether it has moved
 
   /** `text` is what was typed before; `changed` hears what is typed from now on. */
   constructor(question, dimension, text, changed) {
@@ -74,7 +76,8 @@ export class Slider {
     const { low, high, step, anchors } = this.dimension;
     this.slider = make("input", { type: "range", min: low, max: high, step, "aria-label": this.question.prompt,
       "aria-describedby": `${this.id}-help`, input: () => this.#slid(), keydown: (event) => this.#key(event),
-      pointerdown: () => (this.#held = true), pointercancel: () => (this.#held = false), pointerup: () => this.#released() });
+      pointerdown: () => this.#pressed(), pointerup: (event) => this.#released(event),
+      touchend: () => this.#lifted(), touchcancel: () => this.#lifted() });
     const ticks = anchors.map(({ value }) => {
       const tick = make("i");
       tick.style.setProperty("--at", (value - low) / (high - low));
@@ -102,13 +105,32 @@ export class Slider {
   }
 
   #slid() {
-    this.#set(shown(stepped(Number(this.slider.value), this.dimension)), true);
+    if (this.#held) this.#held.moved = true;
+    this.#write(Number(this.slider.value));
   }
 
-  /** Whoever presses just where an unset slider has its hidden place moves nothing, but means it. */
-  #released() {
-    if (this.#held) this.#slid();
-    this.#held = false;
+  #write(value) {
+    this.#set(shown(stepped(value, this.dimension)), true);
+  }
+
+  #pressed() {
+    this.#held = { text: this.text, top: scrollY, moved: false };
+  }
+
+  /** Whoever presses just where an unset slider has its hidden place moves nothing, but means it;
+   * some browsers let nobody press beside it. */
+  #released({ clientX }) {
+    if (!this.#held || this.#held.moved) return;
+    const { left, width } = this.slider.getBoundingClientRect();
+    const thumb = THUMB * parseFloat(getComputedStyle(document.documentElement).fontSize);
+    const share = Math.max(0, Math.min(1, (clientX - left - thumb / 2) / (width - thumb)));
+    this.#write(this.dimension.low + share * (this.dimension.high - this.dimension.low));
+  }
+
+  /** A finger that came upon the slider only to scroll has set nothing. */
+  #lifted() {
+    if (this.#held && Math.abs(scrollY - this.#held.top) > SCROLLED) this.#set(this.#held.text, true);
+    this.#held = null;
   }
 
   #key(event) {
@@ -136,8 +158,9 @@ export class Slider {
   /** Once something is typed, write it as numbers are written, or say what is wrong. */
   #settle() {
     this.#late ||= Boolean(this.text.trim());
-    if (!Number.isNaN(this.value)) this.#set(shown(this.value), true);
-    else this.#update();
+    if (!Number.isNaN(this.value)) return this.#set(shown(this.value), true);
+    this.#update();
+    return announce(this.problem);
   }
 
   #update() {

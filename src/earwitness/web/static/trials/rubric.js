@@ -70,9 +70,9 @@ class Rubric {
   }
 
   #slider(question) {
-    const { given } = this.trial;
     const dimension = this.view.dimensions.find((one) => one.name === question.dimension);
-    return new Slider(question, dimension, given[question.name] ?? "", (text) => this.#give(question.name, text));
+    const text = this.trial.given[question.name] ?? "";
+    return new Slider(question, dimension, text, (now) => this.#give(question.name, now));
   }
 
   #caption({ label, text }, place) {
@@ -123,29 +123,25 @@ class Rubric {
 
   /** A play is on record from its start, here and at the server. */
   #began() {
-    const play = { sound: 0, question: "", started: new Date().toISOString(), seconds: 0, ended: false };
-    this.trial.plays.push(play);
-    this.#tell("play_started", play);
-  }
-
-  get #play() {
-    return this.trial.plays.at(-1);
+    this.trial.plays.push({ sound: 0, question: "", started: new Date().toISOString(), seconds: 0, ended: false });
+    this.#tell("play_started");
   }
 
   /** How far a play is, kept about every second. */
   #moved() {
     if (!this.player.open) return;
+    const play = this.trial.plays.at(-1);
     const seconds = covered(this.player.spans);
-    const turned = Math.floor(seconds) > Math.floor(this.#play.seconds);
-    this.#play.seconds = seconds;
+    const turned = Math.floor(seconds) > Math.floor(play.seconds);
+    play.seconds = seconds;
     this.trial.spans = this.player.spans;
     if (turned) this.at.draft.type(this.trial);
   }
 
   #whole() {
-    this.#play.ended = true;
+    this.trial.plays.at(-1).ended = true;
     this.trial.spans = null;
-    this.#tell("play_ended", this.#play);
+    this.#tell("play_ended");
     this.#limit();
     this.#list();
     announce(say("clip_heard"));
@@ -154,10 +150,12 @@ class Rubric {
   #paused(underruns, cut) {
     this.trial.underruns += underruns;
     if (underruns) this.at.events.tell("underrun", { count: underruns });
-    if (this.player.open) this.#tell(cut ? "play_ended" : "play_paused", this.#play);
+    if (this.player.open) this.#tell(cut ? "play_ended" : "play_paused");
   }
 
-  #tell(kind, { question, sound, started, seconds, ended }) {
+  /** Tell the server of the last play, and keep all that is here. */
+  #tell(kind) {
+    const { question, sound, started, seconds, ended } = this.trial.plays.at(-1);
     this.at.events.tell(kind, { page: this.view.name, question, sound, started, seconds, ended });
     this.at.events.flush();
     this.trial.lost = this.at.events.lost;
@@ -165,6 +163,7 @@ class Rubric {
   }
 
   #limit() {
+    this.player.again = this.heard > 0;
     this.player.closed = this.view.plays > 0 && this.heard >= this.view.plays;
     this.player.update();
   }
