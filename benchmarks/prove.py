@@ -20,15 +20,47 @@ SETTINGS = {
 }
 STORED = ["tests/store", "tests/web", "tests/audio"]
 BESIDE = ["tests/stats/concord", "tests/concordance", "tests/api/test_fewer.py"]
+JUDGED = [
+    "tests/api/test_entering.py",
+    "tests/api/test_rubric_study.py",
+    "tests/api/test_rubric_tables.py",
+    "tests/api/test_sending.py",
+    "tests/docs/test_caption_example.py",
+    "tests/formats",
+    "tests/listening/test_rubric_kind.py",
+    "tests/listening/test_rubrics.py",
+    "tests/report/test_judged.py",
+    "tests/statistics/test_rubric_sizes.py",
+    "tests/stats/test_dimensions.py",
+    "tests/stats/test_equivalence.py",
+    "tests/stats/test_interactions.py",
+    "tests/store/test_changing.py",
+    "tests/web/test_workbook.py",
+]
+SKIMMED = [
+    "tests/audio",
+    "tests/models",
+    "tests/soundscapes",
+    "tests/stats/skims",
+    "tests/summarizers",
+    "tests/api/test_courses.py",
+    "tests/api/test_skimming.py",
+    "tests/cli/test_courses.py",
+    "tests/cli/test_skim.py",
+]
 NAMED = (  # what all tests have among them, and what needs many minutes and gigabytes
     "Store and server with full counts",
     "Metrics beside people with full counts",
+    "Captions with full counts",
+    "Skims with full counts",
     "Skims of a day and a week beside decoding",
 )
 COMMANDS = {
     "All tests with full counts": ["-m", "pytest", "-q", "-n", "2", "--durations=12"],
     "Store and server with full counts": ["-m", "pytest", "-q", "-n", "2", *STORED],
     "Metrics beside people with full counts": ["-m", "pytest", "-q", "-n", "2", *BESIDE],
+    "Captions with full counts": ["-m", "pytest", "-q", "-n", "2", *JUDGED],
+    "Skims with full counts": ["-m", "pytest", "-q", "-n", "2", *SKIMMED],
     "Pages in Chromium": ["-m", "pytest", "-q", "-n", "2", "browser"],
     "Chapters against chunkseg": ["benchmarks/chapters.py"],
     "Titles against bert-score": ["benchmarks/titles.py"],
