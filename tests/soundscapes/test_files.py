@@ -14,8 +14,9 @@ from click.testing import CliRunner
 from earwitness.api.soundscaping import practice_write, soundscape, soundscape_write
 from earwitness.cli.group import group
 from earwitness.errors import EarwitnessWarning, InputError, UsageError
+from earwitness.formats.soundscapes import labels_csv
 from earwitness.formats.timetables import PRESETS, find_timetable, read_timetable
-from earwitness.soundscapes import Mixer, Truth
+from earwitness.soundscapes import Event, Mixer, Scene, Truth
 from earwitness.soundscapes.sources import SOURCES
 
 RATE = 16_000
@@ -138,6 +139,47 @@ def test_hours_are_parted_by_silences_that_no_clock_counts(timetable: Path, tmp_
         assert np.abs(samples[first : first + 16 * RATE] - mine).max() < 1e-4
 
 
+def test_labels_of_parted_hours_lie_where_the_sound_is(timetable: Path, tmp_path: Path) -> None:
+    dogs = "dog: {events: {0-3: 1}, seconds: [4, 8]}"
+    timetable.write_text(f"hour: 16\nbackground: -100\nsources:\n  {dogs}\n")
+    scene = soundscape(timetable, hours=3, rate=RATE)
+    written = soundscape_write(scene, tmp_path / "new" / "folder" / "day.flac", hour_gap=5)
+    samples, _ = soundfile.read(written[0])
+    rows = table(written[1])
+    assert list(rows[0]) == ["start", "end", "source", "clock_start", "clock_end"]
+    heard = np.zeros(len(samples), np.bool_)
+    for row, event in zip(rows, scene.events, strict=True):
+        clock = [float(row[name]) for name in ("clock_start", "clock_end")]
+        assert clock == pytest.approx([event.start, event.end], abs=1e-3)
+        first, last = (round(float(row[name]) * RATE) for name in ("start", "end"))
+        assert np.abs(samples[first:last]).max() > 0.01
+        heard[first:last] = True
+    assert np.abs(samples[~heard]).max() < 0.001
+    assert json.loads(written[2].read_text())["hour_gap"] == 5
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "told"),
+    [
+        (1, 15, "1.000,15.000,wind,1.000,15.000"),
+        (16, 32, "21.000,37.000,wind,16.000,32.000"),  # just the second hour
+        (8, 40, "8.000,50.000,wind,8.000,40.000"),  # over two silences
+        (33, 48, "43.000,58.000,wind,33.000,48.000"),
+    ],
+)
+def test_labels_at_the_ends_of_hours_touch_no_silence(start: float, end: float, told: str) -> None:
+    scene = Scene("three hours", (Event(start, end, "wind"),), 48.0, hour=16.0)
+    assert labels_csv(scene, 5.0).splitlines()[1] == told
+    assert labels_csv(scene).splitlines()[1] == f"{start:.3f},{end:.3f},wind"
+
+
+def test_only_what_is_wrong_is_told() -> None:
+    with pytest.raises(UsageError, match=r"^a soundscape has an hour or more, got 0$"):
+        soundscape("village", hours=0)
+    with pytest.raises(UsageError, match=r"^a soundscape has 16,000 samples .*, got 8,000$"):
+        soundscape("village", rate=8_000)
+
+
 def test_own_clips_are_heard_where_the_timetable_has_them(tmp_path: Path) -> None:
     (tmp_path / "clips" / "whistle").mkdir(parents=True)
     tone = 0.5 * np.sin(2 * np.pi * 1000 * np.arange(2 * 44_100) / 44_100)
@@ -221,7 +263,7 @@ def test_the_command_shows_presets_and_refuses_what_it_cannot_write(tmp_path: Pa
         (["village"], "say where the sound goes"),
         (["mine.yaml", "--show"], "--show prints a preset"),
         (["village", "-o", str(tmp_path / "x.aac")], "which form is that"),
-        (["village", "-o", str(tmp_path / "no" / "x.wav")], "there is no folder"),
+        (["village", "-o", str(tmp_path / "mine.yaml" / "x.wav")], "mine.yaml: File exists"),
         (["village", "-o", str(tmp_path / "x.wav"), "--hours", "0"], "an hour or more"),
         (["village", "-o", str(tmp_path / "x.wav"), "--rate", "8000"], "16,000 samples"),
         (["village", "-o", str(tmp_path / "x.wav"), "--seed", "-1"], "must not be below 0"),

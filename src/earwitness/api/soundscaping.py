@@ -45,9 +45,11 @@ def soundscape(
     clips: Place | None = None,
 ) -> Scene:
     """A day by a preset, a file or a timetable: all its events, ready to be heard."""
-    if hours < 1 or rate < LEAST:
+    if hours < 1:
+        raise UsageError(f"a soundscape has an hour or more, got {hours}")
+    if rate < LEAST:
         told = f"{LEAST:,} samples a second or more — birds are not heard below"
-        raise UsageError(f"a soundscape has an hour or more, and {told}")
+        raise UsageError(f"a soundscape has {told}, got {rate:,}")
     if seed is not None and seed < 0:
         raise UsageError(f"a seed must not be below 0, got {seed}")
     if not isinstance(timetable, Timetable):
@@ -61,14 +63,15 @@ def soundscape_write(
     """Write the sound, and beside it labels and truth; the files.
 
     With an ``hour_gap``, hours are parted by so many seconds of silence, which are in the sound but
-    not on the clock of labels and truth.
+    not on the clock of the day; labels then have both times.
     """
     place = Path(path)
     _form(place)
     if not 0 <= hour_gap <= LONGEST_GAP:
         told = f"silence between hours lasts from 0 to {LONGEST_GAP:g} s"
         raise UsageError(f"{told}, got {hour_gap:g}")
-    texts = {".labels.csv": labels_csv(scene), ".truth.json": truth_json(scene)}
+    _make_folder(place)
+    texts = {".labels.csv": labels_csv(scene, hour_gap), ".truth.json": truth_json(scene, hour_gap)}
     beside = {place.with_name(place.stem + end): text for end, text in texts.items()}
     files = [WholeFile(one) for one in beside]
     write_day(Mixer(scene), place, hour_gap=hour_gap, progress=progress)
@@ -146,9 +149,16 @@ def _form(path: Path) -> str:
     form = FORMS.get(path.suffix.lower())
     if form is None:
         raise UsageError(f"{path}: which form is that? — end it in {', '.join(FORMS)}")
-    if not path.parent.is_dir():
-        raise UsageError(f"{path}: there is no folder {path.parent}")
     return form
+
+
+def _make_folder(path: Path) -> None:
+    """The folder of a file, where there is none yet."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        told = f"{path}: cannot be written: {path.parent}: {error.strerror or error}"
+        raise UsageError(f"{told} — name another place") from error
 
 
 class _Write:

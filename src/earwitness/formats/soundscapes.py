@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from earwitness.soundscapes.practice import Example
 from earwitness.soundscapes.truth import BACKGROUND
 
 FULL = "full-length"
+CLOSE = 1e-9  # of an hour: times so close to the next one belong to it
 INTRODUCTION = """\
 A skim is a short piece of sound that stands for a long one. Two things make it good:
 
@@ -28,10 +30,31 @@ are computed from when each source sounds, which is known, since the day was mad
 """
 
 
-def labels_csv(scene: Scene) -> str:
-    """When each source sounds, in seconds of the day."""
-    rows = ([f"{e.start:.3f}", f"{e.end:.3f}", e.source] for e in scene.events)
-    return _csv(["start", "end", "source"], rows)
+def labels_csv(scene: Scene, hour_gap: float = 0.0) -> str:
+    """When each source sounds, in seconds of the sound.
+
+    With silences between hours, which are in the sound but on no clock, that of the clock stands
+    behind it. An event that goes on over such a silence has it inside.
+    """
+    both = hour_gap > 0
+    head = ["start", "end", "source", *(["clock_start", "clock_end"] if both else [])]
+    rows = []
+    for event in scene.events:
+        clock = event.start, event.end
+        sound = _in_sound(scene, hour_gap, *clock) if both else clock
+        rows.append([*_told_seconds(sound), event.source, *(_told_seconds(clock) if both else [])])
+    return _csv(head, rows)
+
+
+def _told_seconds(times: tuple[float, float]) -> list[str]:
+    return [f"{time:.3f}" for time in times]
+
+
+def _in_sound(scene: Scene, gap: float, start: float, end: float) -> tuple[float, float]:
+    """From the clock to the sound: what begins with an hour follows its silence, what ends with
+    one comes before that of the next."""
+    before = math.floor(start / scene.hour + CLOSE), math.ceil(end / scene.hour - CLOSE) - 1
+    return start + before[0] * gap, end + max(before) * gap
 
 
 def picks_csv(example: Example) -> str:
@@ -40,8 +63,11 @@ def picks_csv(example: Example) -> str:
     return _csv(["start", "seconds"], rows)
 
 
-def truth_json(scene: Scene) -> str:
-    """The sources of the day with their seconds, and what is present in every hour."""
+def truth_json(scene: Scene, hour_gap: float = 0.0) -> str:
+    """The sources of the day with their seconds, and what is present in every hour.
+
+    All of it is told on the clock; of silences between hours it says how long they are.
+    """
     truth = Truth(scene.events)
     starts = [float(one) for one in np.arange(0, scene.seconds - 1e-9, scene.hour)]
     ends = [min(one + scene.hour, scene.seconds) for one in starts]
@@ -53,6 +79,7 @@ def truth_json(scene: Scene) -> str:
             "seed": scene.seed,
             "seconds": scene.seconds,
             "hour": scene.hour,
+            **({"hour_gap": hour_gap} if hour_gap else {}),
             "rate": scene.rate,
             "sources": _rounded(truth.sources, whole, 3),
             "hours": [_rounded(names, row, 6) for row in truth.presence(starts, ends)],
