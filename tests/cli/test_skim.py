@@ -76,6 +76,18 @@ def test_one_skim_is_told_with_all_its_files(day: Path, tmp_path: Path) -> None:
     assert again.stdout == done.stdout
 
 
+def test_a_length_that_whole_picks_cannot_have_is_told(day: Path, tmp_path: Path) -> None:
+    # 7 picks of 4 s that overlap by 1 s last 22 s, 6 of them 19 s
+    given = ["skim", day, "-o", tmp_path / "s.wav", "--block", 4, "--overlap", 1, "--quiet"]
+    done = CliRunner().invoke(group, [*map(str, given), "--length", "21", "--picks", "1"])
+    assert "--length and --picks say the same" in str(done.exception)
+    lengths = {"21": "note: --length 21: 7 picks of 4 s that overlap by 1 s last 22 s", "22": ""}
+    for length, told in lengths.items():
+        done = CliRunner().invoke(group, [*map(str, given), "--length", length])
+        assert done.exit_code == 0, done.output
+        assert [one for one in done.stderr.splitlines() if "--length" in one] == [told] * bool(told)
+
+
 def test_many_skims_are_told_in_short(day: Path, tmp_path: Path) -> None:
     folder = tmp_path / "skims"
     options = ["--z", "0,0.25,1", "--method", "pareto", "--method", "random", "--without", "page"]
@@ -104,7 +116,7 @@ def test_notes_come_before_what_was_written(day: Path, tmp_path: Path) -> None:
     (folder / "readme.md").write_text("Recorded in a garden.")
     done = run(folder, "-o", tmp_path / "s.wav")
     assert done.stderr.splitlines()[0] == (
-        f"note: a folder: {folder}: passed over what is no sound: readme.md"
+        f"note: {folder}: passed over what is no sound: readme.md"
     )
 
 

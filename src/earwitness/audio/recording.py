@@ -171,8 +171,7 @@ def _drift(cuts: Sequence[tuple[float, Path]]) -> tuple[str, ...]:
     if not cuts:
         return ()
     most, path = max(cuts)
-    files = "1 file begins" if len(cuts) == 1 else f"{len(cuts)} files begin"
-    return (
-        f"{files} before the last one ended and lose that at the front: "
-        f"at most {most:.2f} s, in {path.name}",
-    )
+    one = len(cuts) == 1
+    files = "1 file begins" if one else f"{len(cuts)} files begin"
+    cut = "is cut at its front" if one else "are cut at their fronts"
+    return (f"{files} before the last one ended, and {cut}: at most {most:.2f} s, in {path.name}",)

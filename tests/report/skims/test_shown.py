@@ -130,7 +130,7 @@ def test_reasons_are_told_in_words(day: ShownSkim) -> None:
     }
     assert reasons(Pick(0.0, 8.0, why={**why, **more}), day.recording) == [
         "stands for 00:00–00:15",
-        "brings 4.2 % that no other does",
+        "brings 4.2 % of all classes of sound, which no other pick does",
         "from the period at 00:15",
         "the middle of 12 alike",
         "scarcity 3.2",
@@ -145,3 +145,15 @@ def test_a_pick_may_stand_for_more_than_a_day(day: ShownSkim) -> None:
     assert told == [["stands for 00:00–00:00"], ["stands for 22 Jul, 00:00 – 23 Jul, 03:30"]]
     unknown = replace(long, began=None)
     assert "27:30" in reasons(Pick(0.0, 8.0, why={"from": 0.0, "to": 99_000.0}), unknown)[0]
+
+
+def test_short_spans_are_told_to_the_second() -> None:
+    known = shown().recording
+    spans = [(540.0, 555.0), (540.0, 659.0), (540.0, 660.0), (543.0, 543.0)]
+    told = [reasons(Pick(543.0, 8.0, why={"from": a, "to": b}), known) for a, b in spans]
+    assert told == [
+        ["stands for 00:09:00–00:09:15"],
+        ["stands for 00:09:00–00:10:59"],
+        ["stands for 00:09–00:11"],
+        ["stands for itself"],
+    ]

@@ -19,6 +19,7 @@ METHODS = (*PICKING, MANUAL)
 DIALLED = ("pareto", "published")  # methods to which z matters
 SPEECH = ("keep", "avoid", "reverse")
 ENDINGS = tuple(KINDS)
+SAME = 0.05  # seconds by which a skim may be longer or shorter than was asked for
 LONGEST_GAP = 60.0  # seconds between hours
 EXTRAS = (*LISTS, "picture", "page")
 
@@ -44,6 +45,7 @@ class Asked:
     without: tuple[str, ...] = ()
     cache: Path | None = None
     again: bool = False
+    length: float | None = None
 
     def __post_init__(self) -> None:
         if (self.times is not None) != (MANUAL in self.methods):
@@ -85,7 +87,22 @@ class Asked:
         plan = Plan(count, block, overlap, period, seed)
         usual = (MANUAL,) if times is not None else cls.methods
         chosen = tuple(dict.fromkeys(methods)) or usual
-        return cls(methods=chosen, plan=plan, times=times, **rest)
+        return cls(methods=chosen, plan=plan, times=times, length=length, **rest)
+
+    @property
+    def other_length(self) -> str:
+        """What is said if whole picks cannot be as long as was asked for.
+
+        >>> Asked.of(length=30, block=5, overlap=1).other_length
+        '--length 30: 7 picks of 5 s that overlap by 1 s last 29 s'
+        """
+        plan = self.plan
+        seconds = plan.picks * plan.block - (plan.picks - 1) * plan.overlap
+        if self.length is None or abs(seconds - self.length) < SAME:
+            return ""
+        picks = "1 pick" if plan.picks == 1 else f"{plan.picks} picks"
+        told = f"{picks} of {plan.block:g} s that overlap by {plan.overlap:g} s"
+        return f"--length {self.length:g}: {told} last {seconds:g} s"
 
     @property
     def wanted(self) -> tuple[tuple[str, float | None], ...]:

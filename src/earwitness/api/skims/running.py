@@ -40,6 +40,7 @@ def skim(
     asked = asked or Asked()
     place, given = Path(output), [Path(path) for path in recordings]
     run = _Run(place, asked, find_embedder(asked.embedder), find_cache(asked.cache))
+    run.notes += [asked.other_length] if asked.other_length else []
     refuse_place(place, given, asked)
     found = run.all_recorded(given)
     refuse_recordings(place, found, asked)
@@ -87,7 +88,7 @@ class _Run:
             shown=asked.shown,
             hour_gap=asked.hour_gap if asked.by_day else 0.0,
         )
-        self.notes += [f"{whole.name}: {note}" for note in whole.notes]
+        self.notes += [_named(note, whole.name, path) for note in whole.notes]
         found = days_of(whole) if asked.by_day else [whole]
         self.wholes |= {one.name: whole for one in found}
         return found
@@ -152,6 +153,11 @@ class _Run:
     def _tell(self, real: Recording, known: tuple[str, ...]) -> None:
         self.notes += [f"{real.name}: {note}" for note in real.notes if note not in known]
         self.notes += [_damage(one, real) for one in real.damages]
+
+
+def _named(note: str, name: str, path: Path) -> str:
+    """A note with the recording that it is about, named once."""
+    return note if note.startswith(f"{path}: ") else f"{name}: {note}"
 
 
 def _damage(one: Damage, recording: Recording) -> str:

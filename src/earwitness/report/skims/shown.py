@@ -15,6 +15,7 @@ from earwitness.report.numbers import clock
 Levels = NDArray[np.uint8]
 Columns = NDArray[np.bool_]
 DAY = 86_400.0  # seconds
+BRIEF = 120.0  # seconds below which both ends are told to the second
 SPOKEN = {  # reasons that a number says
     "scarcity": "scarcity {:.2g}",
     "cluster": "the middle of {:.0f} alike",
@@ -120,7 +121,8 @@ def reasons(pick: Pick, recording: Recording) -> list[str]:
     first, last = known.pop("from", None), known.pop("to", None)
     told = []
     if isinstance(first, float | int) and isinstance(last, float | int):
-        told.append(f"stands for {_span(recording, float(first), float(last))}")
+        whole = _span(recording, float(first), float(last)) if last > first else "itself"
+        told.append(f"stands for {whole}")
     share = known.pop("brings", None)
     if isinstance(share, float | int):
         told.append(_brought(float(share)))
@@ -131,8 +133,10 @@ def reasons(pick: Pick, recording: Recording) -> list[str]:
 
 
 def _span(recording: Recording, first: float, last: float) -> str:
-    """From when to when; with dates if it is more than one, and does not end with its day."""
-    times = [time_of(recording, time, "%H:%M") for time in (first, last)]
+    """From when to when, with seconds if it is short; with dates if it is more than one, and does
+    not end with its day."""
+    form = "%H:%M" if last - first >= BRIEF else "%H:%M:%S"
+    times = [time_of(recording, time, form) for time in (first, last)]
     begin, end = recording.clock(first), recording.clock(last - 1)
     if begin is None or end is None or begin.date() == end.date() or recording.seconds <= DAY:
         return "–".join(times)
@@ -143,7 +147,7 @@ def _span(recording: Recording, first: float, last: float) -> str:
 def _brought(share: float) -> str:
     if share < 0.0005:
         return "brings nothing of its own"
-    return f"brings {100 * share:.1f} % that no other does"
+    return f"brings {100 * share:.1f} % of all classes of sound, which no other pick does"
 
 
 def _others(known: Mapping[str, str | float]) -> list[str]:
