@@ -24,6 +24,7 @@ from earwitness.audio.fades import render
 from earwitness.data import Skimming
 from earwitness.errors import InputError, UsageError
 from earwitness.models import frames
+from earwitness.models.blocks import READING
 from earwitness.models.cached import PLACE
 from earwitness.report import text
 from earwitness.report.skimmed import skimming_report
@@ -459,7 +460,7 @@ def test_a_run_that_was_interrupted_goes_on_where_it_was(
     def stop(done: int, total: int | None, _: int) -> None:
         told_so_far.append(done)
         assert total == ALL
-        if done >= 300 * running.READING:
+        if done >= 300 * running.READING * READING / (READING + 1):
             raise KeyboardInterrupt
 
     wanted = bare(cache=tmp_path / "cache")

@@ -13,7 +13,7 @@ from earwitness.audio.mending import Break
 from earwitness.audio.reading import Chunk, ignore, read_blocks
 from earwitness.data import Damage, Recording, Stretch
 from earwitness.errors import UsageError
-from earwitness.models.blocks import Blocks, blocks_of
+from earwitness.models.blocks import READING, Blocks, blocks_of
 from earwitness.models.cached import Cache
 from earwitness.models.codebook import Codebook
 from earwitness.models.embedders import EMBEDDERS, find_embedder
@@ -78,6 +78,24 @@ def test_blocks_have_a_class_for_every_four_of_them(day: Recording, cache: Cache
         assert len(blocks.class_names) == classes
         assert 0 <= blocks.classes.min() <= blocks.classes.max() <= 1
         assert bool(blocks.few) == (classes < 24)
+
+
+@pytest.mark.parametrize("name", EMBEDDERS)
+def test_progress_goes_on_while_blocks_are_embedded(
+    tmp_path: Path, cache: Cache, name: str
+) -> None:
+    long = recording(written(tmp_path / "long.wav", sound(64)))
+    told: list[float] = []
+
+    def progress(done: int, total: int | None, _: int) -> None:
+        assert total
+        told.append(done / total)
+
+    blocks_of(long, find_embedder(name), block=0.32, cache=cache, progress=progress)
+    assert told == sorted(told)
+    assert told[-1] == 1
+    # 200 blocks are four portions, gone through three times or more
+    assert len({one for one in told if one > READING / (READING + 1)}) == 12
 
 
 def test_blocks_come_back_from_the_cache_without_a_look_at_the_sound(
@@ -169,14 +187,6 @@ def test_a_stretch_may_be_a_part_of_a_file(tmp_path: Path, cache: Cache) -> None
     day = Recording("parts", parts, 40, RATE, 1)
     blocks, _ = blocks_of(day, find_embedder("log-mel"), cache=cache)
     assert blocks.starts.tolist() == [0, 8, 20, 28]
-
-
-def test_progress_is_in_bytes_and_ends_with_all(day: Recording, cache: Cache) -> None:
-    told: list[tuple[int, int | None, int]] = []
-    blocks_of(day, Codebook(), cache=cache, progress=lambda *own: told.append(own))
-    sizes = sum(Path(one.path).stat().st_size for one in day.stretches)
-    assert told == sorted(told)
-    assert told[-1][:2] == (sizes, sizes)
 
 
 @pytest.mark.parametrize("block", [0, 0.1, -8, float("nan")])

@@ -7,7 +7,7 @@ that made them, so that another skim of the same recording reads no sound.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,10 +29,12 @@ from earwitness.models.frames import Read, Source
 from earwitness.models.grid import FrameBlocks, grid
 from earwitness.models.marked import without_hour_gaps
 from earwitness.models.prototypes import few
+from earwitness.models.shares import Passes, share
 from earwitness.models.sounds import Cut, embed_sounds
 
 Floats = NDArray[np.float32]
 VERSION = 2  # of what is kept
+READING = 3  # how much longer frames take to be read than to be embedded, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +113,13 @@ def _key(recording: Recording, embedder: Embedder, work: Work) -> str:
 
 
 def _made(recording: Recording, embedder: Embedder, work: Work) -> tuple[Blocks, Recording]:
-    rounds = 2 if embedder.takes == "sound" else 1
+    reading, rounds = (1, 2) if embedder.takes == "sound" else (READING, READING + 1)
     files = frame_files(
         recording,
         cache=work.cache,
         sparse=work.sparse,
         read=work.read,
-        progress=_share(work.progress, 0, rounds),
+        progress=share(work.progress, 0, reading, rounds),
     )
     real = mended(recording, [one for file in files.values() for one in file.breaks])
     if work.hour_gap and work.sparse:  # marks may lie where there are no frames
@@ -127,6 +129,8 @@ def _made(recording: Recording, embedder: Embedder, work: Work) -> tuple[Blocks,
     rows = int(work.block * PER_SECOND + 1e-6)
     needed = PATCH if work.sparse else rows - 1
     day = FrameBlocks(grid(real, work.block), rows, files).with_frames(needed)
+    if embedder.takes == "frames":
+        day = replace(day, told=Passes(len(day), share(work.progress, reading, 1, rounds)))
     starts = np.array([place.start for place in day.places], np.float64)
     signature = f"{embedder.signature},block={work.block:g}{',sparse' * work.sparse}"
     return Blocks(starts, work.block, *_embedded(day, embedder, real.rate, work), signature), real
@@ -139,7 +143,7 @@ def _embedded(
     if embedder.takes == "frames":
         own = embedder.embed(day)
     else:
-        told = _share(work.progress, 1, 2)
+        told = share(work.progress, 1, 1, 2)
         own = embed_sounds(
             day.places,
             embedder,
@@ -151,16 +155,6 @@ def _embedded(
     known = Codebook().embed(day) if own.classes is None else own
     assert known.classes is not None
     return own.vectors, known.classes, known.class_names
-
-
-def _share(progress: Progress, before: int, rounds: int) -> Progress:
-    """One round of several that are equally long, told as so much of all of them."""
-
-    def told(done: int, total: int | None, cases: int) -> None:
-        every = None if total is None else rounds * total
-        progress(done + before * (total or 0), every, cases)
-
-    return told
 
 
 def _keep(place: Path, blocks: Blocks, real: Recording) -> None:

@@ -6,7 +6,7 @@ to be one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,13 +37,22 @@ def grid(recording: Recording, block: float) -> tuple[Place, ...]:
     )
 
 
+def unheard(blocks: int) -> None:
+    """Nobody wants to know."""
+    del blocks
+
+
 @dataclass(frozen=True, slots=True)
 class FrameBlocks:
-    """Frames of every block: ``rows`` of them each, looked up when asked for."""
+    """Frames of every block: ``rows`` of them each, looked up when asked for.
+
+    ``told`` hears how many blocks were looked up when their portion is done with.
+    """
 
     places: tuple[Place, ...]
     rows: int
     files: dict[str, FrameFile]
+    told: Callable[[int], object] = unheard
 
     def __len__(self) -> int:
         return len(self.places)
@@ -61,6 +70,7 @@ class FrameBlocks:
         """All blocks, a few at a time."""
         for first in range(0, len(self), PORTION):
             yield self.portion(first, first + PORTION)
+            self.told(min(PORTION, len(self) - first))
 
     def with_frames(self, needed: int) -> FrameBlocks:
         """Those blocks of which so many frames are there."""
@@ -70,4 +80,4 @@ class FrameBlocks:
             for count in (portion[:, :, 0] != ABSENT).sum(axis=1)
         ]
         kept = tuple(place for place, kept in zip(self.places, there, strict=True) if kept)
-        return FrameBlocks(kept, self.rows, self.files)
+        return FrameBlocks(kept, self.rows, self.files, self.told)
