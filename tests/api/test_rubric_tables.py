@@ -109,6 +109,20 @@ def test_numbers_off_their_scale_are_refused_all_at_once_with_line_and_remedy(
     assert all("--faults drop" in one for one in told)
 
 
+def _by_blank(folder: Path, made: list[Any]) -> dict[str, Results]:
+    """Results by what a blank does to a total."""
+    return {
+        blank: analysed(folder, table(made), faults="drop", blank=blank)
+        for blank in ("drop", "zero")
+    }
+
+
+def _totals(found: Results) -> int:
+    """How many totals there are."""
+    [scale] = [one for one in found.scales if one.value.name == "total"]
+    return sum(one.votes for one in scale.systems.values())
+
+
 def test_numbers_off_their_scale_may_be_taken_for_blanks_and_are_listed(tmp_path: Path) -> None:
     made = off(rows())
     found = analysed(tmp_path, table(made), faults="drop")
@@ -118,7 +132,10 @@ def test_numbers_off_their_scale_may_be_taken_for_blanks_and_are_listed(tmp_path
     assert (positive.item, positive.system) == (made[4]["item"], made[4]["system"])
     assert (positive.listener, positive.scale) == (made[4]["listener"], "fluency")
     assert positive.where == "ratings.csv:6"
-    assert positive.done == "taken for a blank"
+    left = "taken for a blank; this rater is left out of the total of this caption"
+    assert positive.done == left
+    votes = {name: _totals(one) for name, one in _by_blank(tmp_path, made).items()}
+    assert votes["zero"] == votes["drop"]  # a number that was wrong is not 0
     own = found.scales[-1].systems
     assert sum(one.votes for one in own.values()) == 2 * ITEMS * RATERS - 2
 

@@ -330,6 +330,13 @@ def test_a_french_session_has_no_english_in_it(folder: Path, kind: str) -> None:
     assert not re.search(r"\b(Error|Aborted|sound|must|Enter|to|of)\b", shown)
 
 
+def test_numbers_may_be_typed_with_the_real_minus(folder: Path) -> None:
+    typed = [*START, "", "", "5", "5", "−0,1", "−0.1", "-0,1", ""]
+    shown = take(study(folder, "rubric"), typed).output
+    assert "in steps of" not in shown
+    assert "Caption B" in shown
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_all_languages_have_the_same_places(language: str) -> None:
     own, english = wording(language), wording("en")

@@ -237,6 +237,17 @@ def test_a_study_may_define_any_rubric(study: Path) -> None:
     assert files[0] == "example.wav"
 
 
+def test_a_sound_of_an_example_must_be_there(study: Path) -> None:
+    study.write_text(FILE + OWN)
+    (study.parent / "example.wav").unlink()
+    assert "example.wav: is missing: an example of the rubric names it" in told(study)
+
+
+def test_a_formula_in_which_a_fault_raises_the_total_is_refused(study: Path) -> None:
+    study.write_text(FILE + OWN.replace("clarity - 2*slips/2 + slips*2", "clarity - slips"))
+    assert "penalty slips would raise the total" in told(study)
+
+
 def test_thumbs_may_have_examples_of_the_study() -> None:
     values = {"precision": 4, "recall": 4, "fluency": 0, "conciseness": 0, "irrelevance": 0}
     found = defined({"name": "thumbs", "examples": [{"caption": "Wind.", "values": values}]}, "fr")

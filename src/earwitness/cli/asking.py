@@ -75,7 +75,7 @@ def _on_scale(typed: str, question: View, words: Wording) -> float:
 
 def _number(typed: str, told: str) -> float:
     try:
-        value = float(typed.replace(",", "."))
+        value = float(typed.replace(",", ".").replace("−", "-"))
     except ValueError:
         raise NotAnAnswer(told) from None
     if not isfinite(value):

@@ -17,7 +17,7 @@ from earwitness.formats.shapes import filled
 from earwitness.formats.study import fields
 from earwitness.formats.study.captions import read_captions
 from earwitness.formats.study.gold import Names, read_gold
-from earwitness.formats.study.judged import captioned, with_rubric
+from earwitness.formats.study.judged import captioned, missing_sounds, with_rubric
 from earwitness.formats.study.material import Material, read_folders, read_table, with_numbers
 from earwitness.formats.study.rows import Known, read_rows
 from earwitness.formats.study.sounds import Sounds, anchor_clips, misfit
@@ -135,6 +135,8 @@ def _found(
         captions = read_captions(folder / value["captions"], names, systems)
         found.clips = captions.of(found.clips, systems)
         found.problems += captions.problems if looked and names else []
+    if heard:
+        found.problems += missing_sounds(folder, value)
     if value.get("gold"):
         gold = read_gold(folder / value["gold"], _names(value, found.clips))
         found.gold, found.problems = gold.values, found.problems + gold.problems

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from earwitness.data import Clip
-from earwitness.errors import nearest
+from earwitness.errors import Problem, nearest
 from earwitness.formats.check import Fault
 from earwitness.listening.kinds import KINDS, Kind
 from earwitness.listening.kinds.rubric import RubricKind
@@ -26,6 +27,18 @@ def with_rubric(block: Value, rubric: Any) -> dict[str, Any]:
     if block["kind"] != RubricKind.name or rubric is None:
         return dict(block)
     return {**block, "parameters": {"rubric": rubric, **block["parameters"]}}
+
+
+def missing_sounds(folder: Path, value: Value) -> list[Problem]:
+    """Sounds of examples that are not there."""
+    rubric = value.get("rubric")
+    examples = rubric.get("examples", ()) if isinstance(rubric, dict) else ()
+    names = dict.fromkeys(one["sound"] for one in examples if one.get("sound"))
+    return [
+        Problem(str(folder / name), 0, "", "is missing: an example of the rubric names it")
+        for name in names
+        if not (folder / name).is_file()
+    ]
 
 
 def judged_faults(value: Value, kinds: Sequence[Kind], clips: Sequence[Clip]) -> Iterator[Fault]:

@@ -15,6 +15,7 @@ from earwitness.listening.rubrics import TOTAL, Blank, Dimension, Judged, Rubric
 from earwitness.listening.rubrics.totals import check_blanks
 
 TAKEN = "taken for a blank"
+LEFT = f"{TAKEN}; this rater is left out of the {TOTAL} of this caption"
 NEAR = 1e-6  # by which totals may differ from the formula
 Place = tuple[Key, Who, str]  # whose, by whom, on which dimension
 
@@ -61,7 +62,7 @@ def with_totals(
     dropped = {(Key(one.item, one.system), one.listener, one.scale) for one in off}
     faults = [told for one in judged for told in _blanks(rubric, one, blank, dropped, where)]
     found = [one for one in every if one.value == one.value and one.scale != TOTAL]
-    sums = [total(rubric, one.values, blank) for one in judged]
+    sums = [_sum(rubric, one, blank, dropped) for one in judged]
     made = [_total(row, value) for row, value in zip(rows, sums, strict=True) if value == value]
     others = list(_others(rows, sums, where))
     return Totalled([*found, *made], (*off, *others, *faults))
@@ -78,6 +79,13 @@ def _rows(every: Sequence[Rating]) -> Iterator[_Row]:
             rows.append(latest[place])
         latest[place].votes[one.scale] = one
     yield from rows
+
+
+def _sum(rubric: Rubric, one: Judged, blank: Blank, dropped: set[Place]) -> float:
+    """A total; NaN where a number was dropped, which is no blank that anybody left."""
+    if any((one.key, one.listener, name) in dropped for name in rubric.names):
+        return float("nan")
+    return total(rubric, one.values, blank)
 
 
 def _total(row: _Row, value: float) -> Rating:
@@ -114,7 +122,8 @@ def off_scale(
     above = own is not None and own.role == "penalty" and value > 0
     told = f"{scale} is {value:g}" + (f", not {own.range}" if own else ", which is not on it")
     kind: FaultKind = "positive penalty" if above else "off scale"
-    return RatingFault(kind, told, TAKEN, key.item, key.system, listener, scale, where)
+    done = TAKEN if own is None else LEFT
+    return RatingFault(kind, told, done, key.item, key.system, listener, scale, where)
 
 
 def _others(rows: Sequence[_Row], sums: Sequence[float], where: str) -> Iterator[RatingFault]:

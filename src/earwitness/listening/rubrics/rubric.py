@@ -121,6 +121,7 @@ class Rubric:
         if not self.formula.names:
             raise UsageError(f'formula "{self.total}": speaks of no dimension')
         self.formula.bounds(self._ranges)
+        self._check_penalties()
         for example in self.examples:
             self._check_example(example)
 
@@ -160,6 +161,16 @@ class Rubric:
     @property
     def _ranges(self) -> dict[str, tuple[float, float]]:
         return {one.name: (one.low, one.high) for one in self.dimensions}
+
+    def _check_penalties(self) -> None:
+        """No fault may raise a total."""
+        for one in (one for one in self.dimensions if one.role == "penalty"):
+            for end in (0, 1):
+                rest = {name: ends[end] for name, ends in self._ranges.items()}
+                worst, best = ({**rest, one.name: x} for x in (one.low, one.high))
+                if self.formula.value(worst) > self.formula.value(best):
+                    told = f'formula "{self.total}": penalty {one.name} would raise the {TOTAL}'
+                    raise UsageError(f"{told} — add it, since it is below 0")
 
     def _check_example(self, example: Worked) -> None:
         for one in self.dimensions:

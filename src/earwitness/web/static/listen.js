@@ -133,6 +133,7 @@ class Flow {
     this.events.turn(view?.name ?? "");
     document.body.dataset.page = view?.kind ?? "none";
     document.body.dataset.name = view?.name ?? "";
+    document.querySelector("footer a")?.toggleAttribute("hidden", Boolean(state.withdrawn || state.blocked));
     showProgress(state);
     load(this.sounds, this.level, state, link);
     await this.drafts.only(view?.name);
