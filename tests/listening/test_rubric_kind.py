@@ -245,7 +245,11 @@ def test_a_sound_of_an_example_must_be_there(study: Path) -> None:
 
 def test_a_formula_in_which_a_fault_raises_the_total_is_refused(study: Path) -> None:
     study.write_text(FILE + OWN.replace("clarity - 2*slips/2 + slips*2", "clarity - slips"))
-    assert "penalty slips would raise the total" in told(study)
+    study.write_text(study.read_text() + "analysis: {margins: {total: 1}}\n")
+    message = told(study)
+    assert "rubric: formula" in message
+    assert "penalty slips would raise the total" in message
+    assert "no scale" not in message  # which would only follow from it
 
 
 def test_thumbs_may_have_examples_of_the_study() -> None:

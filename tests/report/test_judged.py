@@ -145,7 +145,8 @@ def test_equivalence_is_told_where_it_is_shown_and_said_to_be_within_a_margin(
 ) -> None:
     one = Contrast("total", "model", "person", at(-0.1), 0.5, 0.5, "")
     made = only(found, contrasts=(one,), equivalences=(equivalence(0.01, True),))
-    assert "total: model and person are equivalent within ±0.4 (p 0.0100)" in short(made)
+    told = "total: model and person are equivalent within ±0.4 (p 0.0100)"
+    assert f"{told}, for other listeners on these items" in short(made)
     assert "shown within ±0.4" in render(made, "md")
     assert "two one-sided tests (TOST)" in methods(made)
 

@@ -93,7 +93,8 @@ def _block(
         yield Fault(f"{path}.sessions", "more sessions than clips: some would lack a system")
     kind = kind_of(block)
     if isinstance(kind, UsageError):
-        yield Fault(f"{path}.parameters", str(kind))
+        named = block["parameters"].get("rubric") is value.get("rubric", "")
+        yield Fault("rubric" if named else f"{path}.parameters", str(kind))
     else:
         yield from _fits(value, kind, heard, path, systems)
         if clips:
@@ -211,11 +212,9 @@ def _planned(value: Value, systems: Sequence[str]) -> Iterator[Fault]:
     for index, rule in enumerate(value["screening"]):
         yield from _rule(rule, f"screening[{index}]", kinds)
     asked = [kind_of(block) for block in value["blocks"]]
-    scales = {n for kind in asked if not isinstance(kind, UsageError) for n in kind.results()}
-    for index, name in enumerate(map(str, value["analysis"]["scales"])):
-        if name not in scales:
-            yield Fault(f"analysis.scales[{index}]", f'no scale "{name}"', nearest(name, scales))
-    yield from margin_faults(value["analysis"]["margins"], scales)
+    right = [kind for kind in asked if not isinstance(kind, UsageError)]
+    if len(right) == len(asked):  # else scales are not known
+        yield from _scales(value["analysis"], {n for kind in right for n in kind.results()})
     known = [*systems, *_beside(value)]
     for index, pair in enumerate(value["analysis"]["contrasts"]):
         path = f"analysis.contrasts[{index}]"
@@ -224,6 +223,14 @@ def _planned(value: Value, systems: Sequence[str]) -> Iterator[Fault]:
                 yield Fault(f"{path}[{place}]", f'no system "{name}"', nearest(name, known))
         if str(pair[0]) == str(pair[1]):
             yield Fault(path, f'"{pair[0]}" cannot be compared with itself')
+
+
+def _scales(analysis: Value, scales: set[str]) -> Iterator[Fault]:
+    """What is planned for scales that there are not."""
+    for index, name in enumerate(map(str, analysis["scales"])):
+        if name not in scales:
+            yield Fault(f"analysis.scales[{index}]", f'no scale "{name}"', nearest(name, scales))
+    yield from margin_faults(analysis["margins"], scales)
 
 
 def _beside(value: Value) -> list[str]:

@@ -120,7 +120,7 @@ def further_short(results: Results) -> Iterator[str]:
     for scale in results.scales:
         yield from _only_here(results, scale)
     for scale in results.scales:
-        yield from (_equivalent(scale, e) for e in scale.equivalences if not isnan(e.p))
+        yield from (_equivalent(results, scale, e) for e in scale.equivalences if not isnan(e.p))
 
 
 def _only_here(results: Results, scale: ScaleResults) -> Iterator[str]:
@@ -145,11 +145,14 @@ def _better(c: Contrast) -> str:
     return f"{c.better} is better than {c.b if c.better == c.a else c.a}"
 
 
-def _equivalent(scale: ScaleResults, e: Equivalence) -> str:
+def _equivalent(results: Results, scale: ScaleResults, e: Equivalence) -> str:
     apart = next((c for c in scale.contrasts if (c.a, c.b) == (e.a, e.b)), None)
     p = p_value(e.p_corrected)
     if e.shown:
         also = ", though they can be told apart" if apart and apart.better else ""
-        return f"{e.value}: {e.a} and {e.b} are equivalent within ±{e.margin:g} (p {p}){also}"
+        plan = INTERVALS.get(results.plan.interval)
+        reach = f", for {plan.scope}" if plan else ""
+        told = f"{e.value}: {e.a} and {e.b} are equivalent within ±{e.margin:g} (p {p})"
+        return f"{told}{also}{reach}"
     told = f"{e.value}: {e.a} and {e.b} are not shown to be equivalent within ±{e.margin:g} (p {p})"
     return told if apart and apart.better else f"{told}, nor to be different"
