@@ -13,7 +13,8 @@ from typing import Any
 
 from earwitness.data import Clip
 from earwitness.errors import Problem, nearest
-from earwitness.formats.check import BadLine, Fault, load, show
+from earwitness.formats.check import Fault, show
+from earwitness.formats.study.objects import objects
 
 COLUMNS = ("item", "system", "caption")
 LONGEST = 32_000  # characters, as many as a cell of a workbook holds
@@ -62,18 +63,7 @@ def _columns(path: Path) -> Iterator[Row]:
 
 
 def _lines(path: Path, found: Captions) -> Iterator[Row]:
-    for number, line in enumerate(path.read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = load(line)
-        except BadLine as bad:
-            found.problems.append(Problem(str(path), number, *bad.fault))
-            continue
-        if not isinstance(row, dict):
-            told = f"must be an object, got {show(row)}"
-            found.problems.append(Problem(str(path), number, "", told))
-            continue
+    for number, row in objects(path, found.problems):
         wrote = row.get("output")
         yield number, {**row, **wrote} if isinstance(wrote, dict) else row
 

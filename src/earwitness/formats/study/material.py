@@ -11,7 +11,8 @@ from unicodedata import normalize
 
 from earwitness.data import Clip
 from earwitness.errors import Problem, UsageError, nearest
-from earwitness.formats.check import BadLine, Fault, is_name, load, show
+from earwitness.formats.check import Fault, is_name, show
+from earwitness.formats.study.objects import objects
 from earwitness.formats.study.sounds import Sounds
 
 FILE = "file."  # a column of paths: file.SYSTEM
@@ -35,7 +36,9 @@ def read_table(path: Path, sounds: Sounds | None, folders: Sequence[str] = ()) -
     """
     found = Material()
     try:
-        rows = list(_lines(path, found) if path.suffix == ".jsonl" else _columns(path, found))
+        rows = list(
+            objects(path, found.problems) if path.suffix == ".jsonl" else _columns(path, found)
+        )
     except (OSError, UnicodeError, csv.Error) as error:
         told = error.strerror if isinstance(error, OSError) and error.strerror else error
         remedy = "without the line material, clips are what the folders of files have"
@@ -110,22 +113,6 @@ def _wrong_columns(columns: Sequence[str]) -> Iterator[Fault]:
             yield Fault("", f"column {index + 1} has no name")
         if column == "files":
             yield Fault("", 'a column cannot be called "files"', "write file.SYSTEM")
-
-
-def _lines(path: Path, found: Material) -> Iterator[tuple[int, Row]]:
-    for number, line in enumerate(path.read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = load(line)
-        except BadLine as bad:
-            found.problems.append(Problem(str(path), number, *bad.fault))
-            continue
-        if isinstance(row, dict):
-            yield number, row
-        else:
-            told = f"must be an object, got {show(row)}"
-            found.problems.append(Problem(str(path), number, "", told))
 
 
 def _take(
