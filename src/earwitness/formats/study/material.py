@@ -36,9 +36,8 @@ def read_table(path: Path, sounds: Sounds | None, folders: Sequence[str] = ()) -
     """
     found = Material()
     try:
-        rows = list(
-            objects(path, found.problems) if path.suffix == ".jsonl" else _columns(path, found)
-        )
+        lined = path.suffix == ".jsonl"
+        rows = list(objects(path, found.problems) if lined else _columns(path, found))
     except (OSError, UnicodeError, csv.Error) as error:
         told = error.strerror if isinstance(error, OSError) and error.strerror else error
         remedy = "without the line material, clips are what the folders of files have"
