@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import soundfile
 
 from earwitness.api.tasks import TASKS, task_of
+from earwitness.audio.recording import recording_of
 from earwitness.data import Dial, Recording, Stretch
 from earwitness.formats.check import Fault
 from earwitness.formats.records import Layout
@@ -67,6 +69,25 @@ def test_every_pick_that_is_nowhere_is_told() -> None:
     assert picks(Content(times=[490.0]), made(1, 60)) == [
         Fault("output.times[0]", "490 s is not in the recording, which has 480 s")
     ]
+
+
+def test_sound_that_is_mostly_of_something_else_is_refused(tmp_path: Path) -> None:
+    rate, rng = 16_000, np.random.default_rng(1)
+    day, other = (rng.normal(0, 0.1, 60 * rate) for _ in range(2))
+    own = day[10 * rate : 20 * rate]
+    soundfile.write(tmp_path / "day.wav", day, rate)
+    soundfile.write(tmp_path / "own.wav", own, rate)
+    soundfile.write(tmp_path / "mixed.wav", np.concatenate([own, other[: 20 * rate]]), rate)
+    of = Recorded(recording_of([tmp_path / "day.wav"]))
+    found: dict[str, Any] = {
+        name: skim_of(Content(audio=f"{name}.wav"), of, tmp_path, nobody)
+        for name in ("own", "mixed", "none")
+    }
+    [pick] = found["own"].skim.picks
+    assert pick.start == pytest.approx(10, abs=0.02)
+    assert "of its 30 s are in the recording" in found["mixed"][0].message
+    assert found["mixed"][0].remedy == "is it a skim of this one?"
+    assert "there is no such file" in found["none"][0].message
 
 
 def test_a_skim_is_given_in_one_way() -> None:

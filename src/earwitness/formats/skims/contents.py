@@ -17,6 +17,7 @@ from earwitness.metrics.skims.days import Recorded, Reference
 from earwitness.stats.skims.day import Day
 
 BLOCK = 8.0
+ENOUGH = 0.5  # of a skim that is given as sound must be in its recording
 NEEDED = "starts, seconds, vectors and classes"
 WAYS = ("picks", "times", "audio")
 
@@ -167,6 +168,8 @@ def _found(path: Path, of: Reference, real: Real) -> Resolved | list[Fault]:
     from earwitness.audio.files import read_sound
     from earwitness.audio.matching import match
 
+    if not path.is_file():
+        return [Fault("output.audio", f"{path}: there is no such file")]
     try:
         sound = read_sound(path)
         found = match(sound.samples, sound.rate, real(of) if of.hour_gap else of.recording)
@@ -174,4 +177,13 @@ def _found(path: Path, of: Reference, real: Real) -> Resolved | list[Fault]:
         return [Fault("output.audio", str(error))]
     if not found.skim.picks:
         return [Fault("output.audio", f"{path}: nothing of it is in the recording")]
+    whole, known = len(sound.samples) / sound.rate, _heard(found.skim)
+    if known < ENOUGH * whole:
+        told = f"{path}: only {known:.0f} of its {whole:.0f} s are in the recording"
+        return [Fault("output.audio", told, "is it a skim of this one?")]
     return Resolved(found.skim, tuple(f"{path.name}: {one}" for one in found.notes))
+
+
+def _heard(skim: Skim) -> float:
+    """Seconds that picks last, one behind the other."""
+    return sum(pick.seconds for pick in skim.picks) - skim.overlap * (len(skim.picks) - 1)
