@@ -1,6 +1,7 @@
 // One tab at a time: a later one sees that an earlier one is there, and may take over.
 
 const REPLY = 120; // milliseconds in which an earlier tab says that it is there
+const GIVEN = 1000; // milliseconds after which a tab that was asked to give up is taken for closed
 
 /** What tabs speak through; none where the browser has or allows none. */
 function opened(link) {
@@ -28,7 +29,7 @@ export function oneTab(link, yielded) {
     who: () => own && channel.postMessage({ kind: "me", since }),
     me: (other) => own && other < since && turn(false),
     take: () => own && (channel.postMessage({ kind: "yours" }), turn(false)),
-    yours: () => (handed = taking),
+    yours: () => taking && ((handed = true), turn(true)),
   };
   channel.onmessage = ({ data }) => told[data.kind]?.(data.since);
   channel.postMessage({ kind: "who", since });
@@ -40,7 +41,7 @@ export function oneTab(link, yielded) {
       if (taking) return;
       [taking, handed] = [true, false];
       channel.postMessage({ kind: "take", since });
-      setTimeout(() => turn(true), REPLY);
+      setTimeout(() => taking && turn(true), GIVEN);
     },
   };
 }
