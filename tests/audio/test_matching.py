@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,7 @@ from numpy.typing import NDArray
 from earwitness.audio.along import CONFIDENCE
 from earwitness.audio.encoding import encode
 from earwitness.audio.fades import render, starts_of
-from earwitness.audio.likeness import COARSE, HOP, LONG, places, probe_count
-from earwitness.audio.matching import Source, find_picks, match
+from earwitness.audio.matching import Source, find_picks, match, match_all
 from earwitness.audio.resampling import resampled
 from earwitness.audio.seams import evenly, explained, seam
 from earwitness.data import Pick, Recording, Skim, Stretch
@@ -40,17 +40,6 @@ def sound(seconds: float, seed: int) -> Samples:
     return np.asarray(whole, np.float32)
 
 
-def frames(samples: Samples) -> NDArray[np.uint8]:
-    """Levels of 40 bands every 20 ms in half decibels, plainly."""
-    reach, hop = round(0.032 * RATE), round(0.02 * RATE)
-    starts = np.arange(0, len(samples) - reach, hop)
-    spectra = np.fft.rfft(samples[starts[:, None] + np.arange(reach)] * np.hanning(reach))
-    edges = np.unique(np.geomspace(2, spectra.shape[1] - 1, 41).astype(int))
-    power = np.add.reduceat(np.square(abs(spectra)), edges, axis=1) / reach**2
-    levels = 2 * (10 * np.log10(power + 1e-11) + 110)
-    return np.asarray(np.clip(levels, 0, 254), np.uint8)
-
-
 def known(day: Samples, cuts: tuple[tuple[float, float], ...] = ()) -> tuple[Recording, Source]:
     """A day as a recording, of which only some seconds may have been recorded."""
     spans = cuts or ((0.0, len(day) / RATE),)
@@ -62,8 +51,8 @@ def known(day: Samples, cuts: tuple[tuple[float, float], ...] = ()) -> tuple[Rec
         first = round(start * RATE)
         return day[first : first + round(seconds * RATE)]
 
-    pieces = [(a, frames(day[round(a * RATE) : round(b * RATE)])) for a, b in spans]
-    return recording, Source(lambda: pieces, frames, cut)
+    pieces = [(round(a * RATE), day[round(a * RATE) : round(b * RATE)]) for a, b in spans]
+    return recording, Source(lambda: pieces, cut)
 
 
 def rendered(day: Samples, skim: Skim) -> Samples:
@@ -169,43 +158,96 @@ def test_nothing_is_looked_for_where_nothing_was_recorded() -> None:
     assert_found(find_picks(rendered(day, skim), RATE, recording, source=source), skim)
 
 
-def slowly(skim: NDArray[np.uint8], day: NDArray[np.uint8], probe: int) -> tuple[int, float]:
-    """The frame of the day that is likest to a probe, every shift and every place by itself."""
-
-    def unit(first: int, of: NDArray[np.uint8]) -> list[float]:
-        rows = [of[first + COARSE * n : first + COARSE * (n + 1)].mean(axis=0) for n in range(LONG)]
-        moved = np.array(rows) - np.mean(rows, axis=0)
-        return [float(x) for x in (moved / np.sqrt((moved**2).sum() + 20)).ravel()]
-
-    best = (0, -1.0)
-    for shift in range(COARSE):
-        own = unit(25 * probe + shift, skim)
-        for place in range(0, len(day) - COARSE * LONG + 1, COARSE):
-            alike = sum(a * b for a, b in zip(own, unit(place, day), strict=True))
-            best = max(best, (place - shift, alike), key=lambda one: one[1])
-    return best
+def repeated(seed: int) -> Samples:
+    """A day whose background comes again and again, each time a bit louder or softer."""
+    rng = np.random.default_rng(seed)
+    clips = [0.01 * rng.normal(0, 1, 11 * RATE).astype(np.float32) for _ in range(2)]
+    pieces = [clips[int(rng.integers(2))] * rng.uniform(0.9, 1.1) for _ in range(40)]
+    day = np.concatenate(pieces)
+    for start in rng.uniform(0, len(day) / RATE - 3, 25):
+        call = 0.05 * np.hanning(2 * RATE) * np.sin(rng.uniform(0.1, 1.5) * np.arange(2 * RATE))
+        day[round(start * RATE) :][: 2 * RATE] += call.astype(np.float32)
+    return np.round(day * 32_768) / np.float32(32_768)
 
 
-def test_the_likeliest_places_are_those_found_slowly() -> None:
-    rng = np.random.default_rng(1)
-    day = rng.integers(0, 200, (203, 6)).astype(np.uint8)
-    skim = np.concatenate([day[33:100], rng.integers(0, 200, (20, 6)).astype(np.uint8)])
-    found = places(skim, [(100.0, day)])
-    assert {one.probe for one in found} == set(range(probe_count(skim)))
-    for probe in range(probe_count(skim)):
-        frame, score = slowly(skim, day, probe)
-        one = next(one for one in found if one.probe == probe)
-        assert one.time == pytest.approx(100 + HOP * frame)
-        assert one.score == pytest.approx(score, abs=1e-5)
-    assert found[0].time == pytest.approx(100 + HOP * 33)
+@pytest.mark.parametrize("seed", range(many(2, 20)))
+def test_a_skim_is_found_exactly_in_a_day_that_repeats_itself(seed: int) -> None:
+    day, rng = repeated(seed), np.random.default_rng(seed)
+    starts = 8.0 * rng.choice(54, 8, replace=False)
+    skim = Skim(tuple(Pick(float(start), 8.0) for start in starts), 3.0)
+    made = encode(rendered(day, skim), RATE, ".flac")
+    heard, rate = soundfile.read(io.BytesIO(made.content))
+    recording, source = known(day)
+    found = match(heard, rate, recording, source=source)
+    assert [pick.start for pick in found.skim.picks] == starts.tolist()
+    assert found.notes == ()
 
 
-def test_frames_that_are_not_there_are_like_nothing() -> None:
-    rng = np.random.default_rng(1)
-    day = rng.integers(0, 200, (200, 6)).astype(np.uint8)
-    skim = day[40:100].copy()
-    day[60] = 255
-    assert max(one.score for one in places(skim, [(0.0, day)])) < 0.9
+@pytest.mark.parametrize("ending", [".mp3", ".opus"])
+@pytest.mark.parametrize("seed", range(many(1, 10)))
+def test_parts_that_may_come_from_elsewhere_are_told(ending: str, seed: int) -> None:
+    day, rng = repeated(seed), np.random.default_rng(seed)
+    starts = 8.0 * rng.choice(54, 8, replace=False)
+    skim = Skim(tuple(Pick(float(start), 8.0) for start in starts), 3.0)
+    heard, rate = soundfile.read(io.BytesIO(encode(rendered(day, skim), RATE, ending).content))
+    recording, source = known(day)
+    found = match(heard, rate, recording, source=source)
+    wrong = [
+        round(5.0 * number)
+        for number, (pick, start) in enumerate(zip(found.skim.picks, starts, strict=True))
+        if abs(pick.start - start) > 0.02
+    ]
+    told = [int(n) for note in found.notes for n in re.findall(r"\d+(?=[, ]+(?:\d|s on))", note)]
+    assert set(wrong) <= set(told)
+
+
+def test_sound_that_is_there_twice_is_told_even_without_loss() -> None:
+    day = sound(SECONDS, 11)
+    day[150 * RATE : 170 * RATE] = day[40 * RATE : 60 * RATE]
+    skim = Skim((Pick(10.0, 8.0), Pick(46.0, 8.0), Pick(100.0, 8.0)), 3.0)
+    recording, source = known(day)
+    found = match(rendered(day, skim), RATE, recording, source=source)
+    [note] = found.notes
+    assert note.startswith("1 of its 3 parts (from 5 s on) sound the same at other times")
+    assert found.skim.picks[1].start in (46.0, 156.0)
+
+
+def test_sound_that_was_laid_over_a_part_is_told() -> None:
+    day, skim = sound(SECONDS, 12), random_skim(12)
+    heard = rendered(day, skim)
+    heard[12 * RATE : 15 * RATE] += sound(3.0, 77) / 2
+    recording, source = known(day)
+    found = match(heard, RATE, recording, source=source)
+    assert_found(found.skim, skim)
+    assert any("10 to 18 s of it, the recording sounds different" in note for note in found.notes)
+
+
+def test_parts_with_gains_of_their_own_are_found() -> None:
+    day, skim = sound(SECONDS, 13), random_skim(13)
+    rng, pieces = np.random.default_rng(13), []
+    for pick in skim.picks:
+        first = round(pick.start * RATE)
+        pieces.append(rng.uniform(0.2, 1.5) * day[first : first + 8 * RATE])
+    recording, source = known(day)
+    assert_found(match(render(pieces, RATE, 3.0), RATE, recording, source=source).skim, skim)
+
+
+def test_many_skims_are_found_in_one_pass_as_each_by_itself() -> None:
+    day = sound(SECONDS, 14)
+    recording, source = known(day)
+    skims = [random_skim(seed, turned=seed == 2) for seed in (1, 2, 3)]
+    sounds = [rendered(day, skim) for skim in skims]
+    passes = []
+
+    def pieces() -> Any:
+        passes.append(1)
+        return source.pieces()
+
+    found = match_all(sounds, recording, source=Source(pieces, source.cut))
+    for one, skim, heard in zip(found, skims, sounds, strict=True):
+        assert_found(one.skim, skim)
+        assert one == match(heard, RATE, recording, source=source)
+    assert len(passes) == 2  # the second for what is turned
 
 
 @pytest.mark.parametrize("overlap", [0.0, 0.5, 1.0, 3.0])
@@ -226,10 +268,22 @@ def test_round_lengths_are_taken_where_they_fit() -> None:
     rough = [start + 0.04 * (-1) ** n for n, start in enumerate(starts)]
     found = evenly(rough, 3.03, 63.01)
     assert found is not None
-    assert found[0] == pytest.approx(starts)
-    assert found[1:] == pytest.approx((8.0, 3.0))
+    assert found.starts == pytest.approx(starts)
+    assert (found.length, found.overlap) == pytest.approx((8.0, 3.0))
     assert evenly([0.0, 4.0, 11.0], 3.0, 19.0) is None
     assert evenly([0.0], 0.0, 8.0) is None
+
+
+def test_round_lengths_are_taken_though_a_begin_is_missing_and_another_is_too_many() -> None:
+    starts = starts_of([8.0] * 12, 3.0)
+    for some in (
+        starts[:4] + starts[5:],
+        sorted([*starts, 17.7]),
+        [*starts[:6], 31.9, *starts[7:]],
+    ):
+        found = evenly(some, 3.0, 63.0)
+        assert found is not None
+        assert found.starts == pytest.approx(starts)
 
 
 def test_two_sounds_explain_their_sum_and_none_explain_nothing() -> None:

@@ -1,39 +1,35 @@
-"""Parts of a skim beside their recording, sample by sample.
+"""Parts of a skim along their recording: when each begins and ends, and where it comes from.
 
-A part that was found roughly is moved to where its samples are the same, parts that others explain
-are left out, and fades tell when each of the others begins and ends.
+A part that was found at a low rate is moved to where its samples are the same, and fades tell when
+parts begin and end. Then each is held against its rivals. What was not found, or could come from
+elsewhere just as well, is told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.likeness import HOP, SECOND
-from earwitness.audio.resampling import resampled
-from earwitness.audio.runs import Run
-from earwitness.audio.seams import Seam, evenly, explained, seam
-from earwitness.data import Pick, Recording, Skim
-from earwitness.errors import UsageError
+from earwitness.audio.beside import Beside
+from earwitness.audio.chain import Choice, choose
+from earwitness.audio.layout import FARTHEST, Fades, Layout
+from earwitness.audio.rivals import Laid, Part, common_gain, laid, likeliest, rivals_of
+from earwitness.audio.runs import Run, Ways, way_through
+from earwitness.audio.seams import explained
+from earwitness.data import Pick, Skim
 
-Samples = NDArray[Any]
-Cut = Callable[[float, float], Samples]  # from a time on, so many seconds
-PROBE = HOP * SECOND
-AROUND = 0.15  # seconds around a rough place in which the exact one is looked for
-HEARD = 2.0  # seconds of a part that are laid over the recording
-SURE = 0.3  # likeness of samples from which on a place is exact
-ROUGHLY = 0.6  # likeness of frames that is believed without samples
-FARTHEST = 5.0  # seconds between parts that may still fade into each other
-ALIKE = 0.1  # seconds by which overlaps may differ from the common one
+HEARD = 2.0  # seconds of a part in which it is held against its neighbours
+PLAIN = 0.9  # likeness of samples that needs no search for a better place
+SURE = 0.2  # likeness of samples from which on a part is known
+FOUND = 0.25  # of a part's power that its place must explain
 SAME = 0.002  # seconds
-LOW = 8_000  # samples a second in which fades are looked at
 ENOUGH = 0.9  # of a part's likeness that its neighbours must reach to replace it
 STEADY = 0.1  # seconds in which gains hardly change
+HOLE = 2.5  # seconds of a skim that are told if nothing is known of them
+ODD, AUDIBLE = 20.0, 1e-3  # times what others leave, and share: what is told as another sound
 CONFIDENCE = "confidence"
 
 
@@ -45,47 +41,83 @@ class Matched:
     notes: tuple[str, ...] = ()
 
 
-def joined(runs: Sequence[Run]) -> list[Run]:
-    """Those that lie along the same samples are one part: fades go to and fro between two."""
-    groups: list[list[Run]] = []
-    for run in sorted(runs, key=lambda one: -(one.last - one.first)):
-        own = next((one for one in groups if _same(one[0], run)), None)
-        groups.append([run]) if own is None else own.append(run)
-    return sorted((group[0] for group in groups), key=lambda one: one.middle)
-
-
-def _same(one: Run, other: Run) -> bool:
-    apart = max(one.first, other.first) - min(one.last, other.last)
-    near = one.turned == other.turned and abs(one.offset - other.offset) < SAME
-    return near and apart < FARTHEST
-
-
 class Along:
-    """A skim beside its recording, sample by sample."""
+    """Finds the parts of one skim, from the places of its probes."""
 
-    def __init__(
-        self, heard: Samples, recording: Recording, cut: Callable[[float, float], Samples]
-    ) -> None:
-        self._heard = heard
-        self._recording = recording
-        self._cut = cut
-        self._rate = recording.rate
-        self._seconds = len(heard) / recording.rate
+    def __init__(self, beside: Beside, ways: Ways, middles: Sequence[int], factor: int) -> None:
+        self._beside, self._ways, self._factor = beside, ways, factor
+        self._middles, self._rate = np.array(middles, np.int64), beside.rate
+        self._fades = Fades(beside)
 
-    def exact(self, run: Run) -> Run | None:
-        """A part moved to where its samples are; None if neither they nor its frames are alike."""
-        first, last = self._window(run)
-        own = np.diff(self._skim(first, last))
-        there = np.diff(self._along(run, first - AROUND, last + AROUND))
-        lag, likeness = _laid(own, there)
-        if likeness < SURE:
-            return run if run.score >= ROUGHLY and run.last > run.first else None
-        moved = lag / self._rate - AROUND
-        offset = run.offset + (-moved if run.turned else moved)
-        return replace(run, offset=offset, score=likeness)
+    def matched(self) -> Matched:
+        """Picks, and what is to be told."""
+        runs = [run for one in way_through(self._ways) if (run := self._exact(*one)) is not None]
+        runs = self._joined(runs)
+        if not runs:
+            return Matched(Skim(()), ("nothing of it is in the recording",))
+        layout = self._fades.even(runs)
+        if layout is None:
+            runs = self._own(runs)
+            layout = self._laid_out(runs)
+        choices = self._chosen(runs, layout)
+        if not layout.even:  # with better places, fades are clearer
+            runs = [one.run for one in choices]
+            layout = self._laid_out(runs)
+            choices = self._chosen(runs, layout)
+        return self._told(layout, choices)
 
-    def own(self, runs: Sequence[Run]) -> list[Run]:
-        """Without parts that a neighbour explains better: one call of a bird is like another."""
+    def _laid_out(self, runs: Sequence[Run]) -> Layout:
+        return self._fades.even(runs) or self._fades.uneven(runs)
+
+    def _told(self, layout: Layout, choices: Sequence[Choice]) -> Matched:
+        parts = layout.parts(self._rate, len(self._beside))
+        found = [
+            (part, one) for part, one in zip(parts, choices, strict=True) if 1 - one.left >= FOUND
+        ]
+        if not found:
+            return Matched(Skim(()), ("nothing of it is in the recording",))
+        notes = [layout.note] if layout.note else []
+        notes += self._holes([part for part, _ in found])
+        notes += self._odd(found)
+        notes += self._doubted(found)
+        picks = tuple(self._pick(*one) for one in found)
+        return Matched(Skim(picks, layout.overlap), tuple(notes))
+
+    def _run(self, offset: int, first: int, last: int) -> Run:
+        """An offset at a low rate as a part from one middle of a probe to another."""
+        one = self._ways.offsets[offset]
+        place = round(one.place * self._factor) + (len(self._beside) - 1 if one.turned else 0)
+        return Run(place, one.turned, first, last, 0.0)
+
+    def _exact(self, offset: int, first: int, last: int) -> Run | None:
+        """A part where its samples are: the first rival that is the same, or the best of all."""
+        inside = np.zeros(len(self._middles), np.bool_)
+        inside[first : last + 1] = True
+        best: Run | None = None
+        for rival in [offset, *rivals_of(self._ways, inside)]:
+            run = self._run(rival, int(self._middles[first]), int(self._middles[last]))
+            run = laid(self._beside, run, run.middle).run
+            if best is None or run.score > best.score:
+                best = run
+            if run.score >= PLAIN:
+                break
+        return best if best is not None and best.score >= SURE else None
+
+    def _joined(self, runs: Sequence[Run]) -> list[Run]:
+        """Those that lie along the same samples are one part: fades go to and fro between two."""
+        groups: list[list[Run]] = []
+        for run in sorted(runs, key=lambda one: one.first - one.last):
+            own = next((one for one in groups if self._same(one[0], run)), None)
+            groups.append([run]) if own is None else own.append(run)
+        return sorted((group[0] for group in groups), key=lambda one: one.middle)
+
+    def _same(self, one: Run, other: Run) -> bool:
+        apart = max(one.first, other.first) - min(one.last, other.last)
+        near = abs(one.offset - other.offset) < SAME * self._rate
+        return one.turned == other.turned and near and apart < FARTHEST * self._rate
+
+    def _own(self, runs: Sequence[Run]) -> list[Run]:
+        """Without parts that neighbours explain: one call of a bird is like another."""
         kept = list(runs)
         for run in sorted(runs, key=lambda one: one.last - one.first):
             place = kept.index(run)
@@ -96,120 +128,64 @@ class Along:
 
     def _explained(self, run: Run, beside: Sequence[Run]) -> float:
         """How alike a part is to the sum of what its neighbours lie along at its place."""
-        first, last = self._window(run)
-        own = np.diff(self._skim(first, last))
-        there = [np.diff(self._along(other, first, last)) for other in beside]
+        half = round(min(HEARD, (run.last - run.first) / self._rate + HEARD / 2) / 2 * self._rate)
+        first, last = max(0, run.middle - half), min(len(self._beside), run.middle + half)
+        own = np.diff(self._beside.skim(first, last))
+        there = [np.diff(self._beside.along(other, first, last)) for other in beside]
         return explained(own, there, round(STEADY * self._rate))
 
-    def _window(self, run: Run) -> tuple[float, float]:
-        """The best of a part: its middle."""
-        half = min(HEARD, run.last - run.first + PROBE) / 2
-        return max(0.0, run.middle - half), min(self._seconds, run.middle + half)
+    def _chosen(self, runs: Sequence[Run], layout: Layout) -> list[Choice]:
+        """Each part where it leaves the least unexplained."""
+        parts = layout.parts(self._rate, len(self._beside))
+        rivals = [self._rivals(part, runs) for part in parts]
+        gain = common_gain(rivals)
+        kept = [likeliest(part, gain) for part in rivals]
+        return choose(self._beside, parts, kept, common=gain is not None)
 
-    def matched(self, runs: Sequence[Run]) -> Matched:
-        """Picks, from where each sets in to where it is gone."""
-        near = [b.first - a.last <= FARTHEST for a, b in pairwise(runs)]
-        pairs = [(a, b) for (a, b), joins in zip(pairwise(runs), near, strict=True) if joins]
-        overlaps = [self._seam(a, b).overlap for a, b in pairs]
-        common = round(float(np.median(overlaps)), 3) if overlaps else 0.0
-        lost = self._lost(runs)
-        starts, ends = [self._set_in(runs[0], common)], []
-        for (a, b), joins in zip(pairwise(runs), near, strict=True):
-            met = self._seam(a, b, common).start if joins else None
-            starts.append(self._set_in(b, common) if met is None else met)
-            ends.append(self._gone(a, common) if met is None else met + common)
-        ends.append(self._gone(runs[-1], common))
-        if not lost and (even := evenly(starts, common, self._seconds)):
-            starts, length, common = even
-            ends = [start + length for start in starts]
-        elif any(abs(one - common) > ALIKE for one in overlaps):
-            lost.append("its parts overlap by different lengths; the middle one is told")
-        picks = [self._pick(*one) for one in zip(runs, starts, ends, strict=True)]
-        return Matched(Skim(tuple(picks), common), tuple(lost))
+    def _rivals(self, part: Part, runs: Sequence[Run]) -> list[Laid]:
+        """Places of a part: the one that is known, and all that are alike."""
+        middle = part.middle
+        near = min(runs, key=lambda run: max(run.first - middle, middle - run.last, 0))
+        offsets = rivals_of(self._ways, self._inside(part))
+        rows = [near, *(self._run(one, near.first, near.last) for one in offsets)]
+        return [laid(self._beside, row, middle) for row in rows]
 
-    def _pick(self, run: Run, start: float, end: float) -> Pick:
-        begin = max(0.0, min(run.time(start), run.time(end)))
-        why = {CONFIDENCE: round(min(1.0, run.score), 3)}
-        return Pick(round(begin, 6), round(end - start, 6), run.turned, why)
+    def _inside(self, part: Part) -> NDArray[np.bool_]:
+        """Probes that hear a part alone, or nearly."""
+        first, last = part.first + part.rise // 2, part.last - part.fall // 2
+        half = self._rate * HEARD / 2
+        inside = (self._middles >= first + half) & (self._middles <= last - half)
+        near = np.abs(self._middles - (first + last) / 2)
+        return inside if inside.any() else near <= near.min(initial=np.inf)
 
-    def _seam(self, a: Run, b: Run, overlap: float | None = None) -> Seam:
-        first, last = a.middle, b.middle
-        own, old, new = (
-            self._low(one)
-            for one in (
-                self._skim(first, last),
-                self._along(a, first, last),
-                self._along(b, first, last),
+    def _pick(self, part: Part, one: Choice) -> Pick:
+        begin = one.run.place(part.last - 1 if one.run.turned else part.first)
+        why = {CONFIDENCE: round(max(0.0, 1 - one.left) ** 0.5, 3)}
+        seconds = (part.last - part.first) / self._rate
+        return Pick(max(0.0, round(begin / self._rate, 6)), round(seconds, 6), one.run.turned, why)
+
+    def _holes(self, parts: Sequence[Part]) -> Iterator[str]:
+        edges = [0, *(x for part in parts for x in (part.first, part.last)), len(self._beside)]
+        for first, last in zip(edges[::2], edges[1::2], strict=True):
+            if last - first > HOLE * self._rate:
+                yield f"{self._from(first, last)}, nothing was found"
+
+    def _odd(self, found: Sequence[tuple[Part, Choice]]) -> Iterator[str]:
+        usual = float(np.median([one.left for _, one in found]))
+        for part, one in found:
+            if one.left > max(AUDIBLE, ODD * usual):
+                span = self._from(part.first, part.last)
+                yield f"{span}, the recording sounds different where it was found"
+
+    def _doubted(self, found: Sequence[tuple[Part, Choice]]) -> Iterator[str]:
+        doubted = [part.first / self._rate for part, one in found if not one.sure]
+        if doubted:
+            places = ", ".join(f"{start:.0f}" for start in doubted)
+            parts = "part" if len(doubted) == 1 else "parts"
+            yield (
+                f"{len(doubted)} of its {len(found)} parts (from {places} s on) sound the same"
+                f" at other times of the recording; the {parts} may come from there"
             )
-        )
-        found = seam(own, old, new, LOW, overlap)
-        return Seam(first + found.start, found.overlap)
 
-    def _low(self, sound: Samples) -> Samples:
-        """What lossy encoding keeps best."""
-        return resampled(sound, self._rate, LOW)
-
-    def _set_in(self, run: Run, overlap: float) -> float:
-        """When a part sets in that follows nothing known: with the skim, or in a fade."""
-        if run.first <= FARTHEST:
-            return 0.0
-        first, last = max(0.0, run.first - FARTHEST), run.middle
-        own, along = self._skim(first, last), self._along(run, first, last)
-        found = seam(own[::-1], along[::-1], 0 * along, self._rate, overlap)
-        return max(0.0, last - found.start - found.overlap)
-
-    def _gone(self, run: Run, overlap: float) -> float:
-        """When a part is gone that nothing known follows: with the skim, or in a fade."""
-        if self._seconds - run.last <= FARTHEST:
-            return self._seconds
-        first, last = run.middle, min(self._seconds, run.last + FARTHEST)
-        own, along = self._skim(first, last), self._along(run, first, last)
-        found = seam(own, along, 0 * along, self._rate, overlap)
-        return min(self._seconds, first + found.start + found.overlap)
-
-    def _lost(self, runs: Sequence[Run]) -> list[str]:
-        edges = [-FARTHEST / 2, *(x for run in runs for x in (run.first, run.last))]
-        edges.append(self._seconds + FARTHEST / 2)
-        spans = zip(edges[::2], edges[1::2], strict=True)
-        return [
-            f"from {max(0.0, a):.0f} to {min(b, self._seconds):.0f} s of it, nothing was found"
-            for a, b in spans
-            if b - a > FARTHEST
-        ]
-
-    def _skim(self, first: float, last: float) -> Samples:
-        return self._heard[round(first * self._rate) : round(last * self._rate)]
-
-    def _along(self, run: Run, first: float, last: float) -> Samples:
-        """What was recorded along a part of the skim; silence where nothing was."""
-        count = round(last * self._rate) - round(first * self._rate)
-        begin = run.time(last if run.turned else first)
-        found = np.zeros(count)
-        for one in self._recording.stretches:
-            low, high = max(one.start, begin), min(one.end, begin + count / self._rate)
-            if high - low > 2 / self._rate:
-                sound = self._read(low, high - low)
-                at = round((low - begin) * self._rate)
-                part = found[at : at + len(sound)]
-                part[:] = sound[: len(part)]
-        return found[::-1] if run.turned else found
-
-    def _read(self, start: float, seconds: float) -> Samples:
-        try:
-            return self._cut(start, seconds)
-        except UsageError:  # damaged: there is nothing to be alike to
-            return np.zeros(round(seconds * self._rate))
-
-
-def _laid(own: Samples, there: Samples) -> tuple[int, float]:
-    """Where in a longer sound a shorter one lies, and how alike both are there, up to 1."""
-    from scipy.fft import irfft, next_fast_len, rfft
-
-    size = next_fast_len(len(there) + len(own), real=True)
-    product = irfft(rfft(there, size) * rfft(own, size).conj(), size)
-    places = len(there) - len(own) + 1
-    powers = np.concatenate([[0.0], np.cumsum(np.square(there))])
-    power = powers[len(own) :] - powers[:places]
-    whole = np.sqrt(np.maximum(power, 1e-12 * powers[-1] + 1e-20) * np.square(own).sum() + 1e-20)
-    alike = product[:places] / whole
-    return int(alike.argmax()), float(alike.max())
+    def _from(self, first: int, last: int) -> str:
+        return f"from {first / self._rate:.0f} to {last / self._rate:.0f} s of it"

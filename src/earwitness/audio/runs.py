@@ -1,82 +1,101 @@
 """Which places follow each other: parts of a skim that run along with the recording.
 
-If a skim has a part of a recording in it, times of both differ by the same number in all of that
-part (or add to the same number, if it is played backwards). So places that agree are gathered, and
-the best way through the skim is looked for that seldom changes from one part to another.
+If a skim has a part of a recording in it, places in both differ by the same number in all of that
+part. So places that agree are gathered, and the best way through the skim is looked for that seldom
+changes from one part to another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from earwitness.audio.likeness import EVERY, HOP, SECOND, Place
+from earwitness.audio.likeness import Places
 
 LEAST = 0.3  # likeness from which on a place counts for, not against
-UNSEEN = 0.15  # what a probe counts where its place is not among the likeliest
+UNSEEN = 0.15  # what a probe counts where it has no such place
 CHANGE = 0.3  # what it costs to go over to another part
-AGREE = 0.05  # seconds
+AGREE = 0.5  # low samples between offsets that are one
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Part of a skim that lies along the recording, and how sure that is.
+    """Part of a skim that lies along the recording, and how sure that is; all in samples.
 
     It is heard between ``first`` and ``last``, the middles of the first and the last probe. What
     is heard at x comes from ``offset`` + x, or from ``offset`` − x if it is turned.
     """
 
-    offset: float
+    offset: int
     turned: bool
-    first: float
-    last: float
+    first: int
+    last: int
     score: float
 
     @property
-    def middle(self) -> float:
+    def middle(self) -> int:
         """Where it is heard best."""
-        return (self.first + self.last) / 2
+        return (self.first + self.last) // 2
 
-    def time(self, heard: float) -> float:
-        """When what is heard there was recorded."""
+    def place(self, heard: int) -> int:
+        """Where in the recording that is which is heard there."""
         return self.offset - heard if self.turned else self.offset + heard
 
 
-def runs_of(forwards: Sequence[Place], backwards: Sequence[Place], probes: int) -> list[Run]:
-    """Parts in the order in which they are heard; ``backwards`` are places of what is turned.
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """A number by which places of a skim and of the recording may differ, and which way."""
 
-    There, ``time`` of the recording is heard at ``heard``, too, but what follows came before.
-    """
-    known = [(one.time - one.heard, False, one.probe, one.score) for one in forwards]
-    known += [(one.time + one.heard, True, one.probe, one.score) for one in backwards]
-    offsets = _agreed(known)
-    if not offsets:
-        return []
-    scores = np.full((probes, len(offsets) + 1), UNSEEN - LEAST)
-    scores[:, -1] = 0.0  # comes from nowhere
-    for offset, turned, probe, score in known:
-        for number, (other, way) in enumerate(offsets):
-            if way == turned and abs(other - offset) <= AGREE:
-                scores[probe, number] = max(scores[probe, number], score - LEAST)
-    middles = [HOP * (EVERY * probe + SECOND / 2) for probe in range(probes)]
-    return _runs(_way(scores), scores, offsets, middles)
+    place: float
+    turned: bool
 
 
-def _agreed(known: Sequence[tuple[float, bool, int, float]]) -> list[tuple[float, bool]]:
-    """Offsets that likely places have, one for all that agree."""
-    found: list[tuple[float, bool]] = []
-    for offset, turned, _, score in sorted(known, key=lambda one: -one[3]):
-        near = any(way == turned and abs(other - offset) <= AGREE for other, way in found)
-        if score >= LEAST and not near:
-            found.append((offset, turned))
+@dataclass(frozen=True)
+class Ways:
+    """All offsets of a skim, and how alike each probe is there: a row a probe, NaN if unknown."""
+
+    offsets: tuple[Offset, ...]
+    scores: Floats
+
+
+def ways_of(forwards: Places, backwards: Places | None, probes: int) -> Ways:
+    """Places that agree, gathered; those of a turned skim are ``backwards``."""
+    found = [(forwards, False)] if backwards is None else [(forwards, False), (backwards, True)]
+    offsets, scores = list[Offset](), [np.zeros((probes, 0))]
+    for places, turned in found:
+        order = np.argsort(places.offsets, kind="stable")
+        own = places.offsets[order]
+        number = np.cumsum(np.diff(own, prepend=own[:1]) > AGREE)
+        sizes = np.bincount(number)
+        offsets += [Offset(float(mean), turned) for mean in np.bincount(number, own) / sizes]
+        table = np.full((probes, len(sizes)), np.nan)
+        np.fmax.at(table, (places.probes[order], number), places.scores[order])
+        scores.append(table)
+    return Ways(tuple(offsets), np.concatenate(scores, axis=1))
+
+
+def way_through(ways: Ways) -> list[tuple[int, int, int]]:
+    """Parts in the order in which they are heard: an offset, the first and the last probe."""
+    known = np.where(np.isnan(ways.scores), UNSEEN, ways.scores) - LEAST
+    nowhere = np.zeros((len(known), 1))
+    way = _way(np.concatenate([known, nowhere], axis=1)) if len(known) else []
+    found, at = [], 0
+    while at < len(way):
+        end = at
+        while end + 1 < len(way) and way[end + 1] == way[at]:
+            end += 1
+        if way[at] < len(ways.offsets):
+            found.append((way[at], at, end))
+        at = end + 1
     return found
 
 
-def _way(scores: np.ndarray[tuple[int, int]]) -> list[int]:
+def _way(scores: Floats) -> list[int]:
     """The part that each probe belongs to, such that the sum is most (Viterbi)."""
-    total, back = scores[0], []
+    total, back = scores[0], list[NDArray[np.int64]]()
     for row in scores[1:]:
         best = int(total.argmax())
         stay = total >= total[best] - CHANGE
@@ -86,21 +105,3 @@ def _way(scores: np.ndarray[tuple[int, int]]) -> list[int]:
     for step in reversed(back):
         way.append(int(step[way[-1]]))
     return way[::-1]
-
-
-def _runs(
-    way: Sequence[int],
-    scores: np.ndarray[tuple[int, int]],
-    offsets: Sequence[tuple[float, bool]],
-    middles: Sequence[float],
-) -> list[Run]:
-    found, at = [], 0
-    while at < len(way):
-        end = at
-        while end + 1 < len(way) and way[end + 1] == way[at]:
-            end += 1
-        if way[at] < len(offsets):
-            score = float(scores[at : end + 1, way[at]].max()) + LEAST
-            found.append(Run(*offsets[way[at]], middles[at], middles[end], score))
-        at = end + 1
-    return found

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 STEP = 0.01  # seconds in which gains hardly change
 LONGEST = 8.0  # seconds of a fade
 STEPS = (0.1, 0.02, 0.004)  # seconds between begins and lengths that are tried, ever finer
-MOST = 0.8  # share of begins that must fit
-EVEN, SLACK = 0.05, 0.06  # seconds: what lengths are multiples of, and how far it may be off
+MOST = 0.6  # share of begins that must fit
+EVEN, SLACK = 0.05, 0.1  # seconds: what lengths are multiples of, and how far it may be off
 Floats = NDArray[np.float64]
 
 
@@ -63,26 +63,41 @@ def seam(
     return found
 
 
-def evenly(
-    starts: Sequence[float], overlap: float, whole: float
-) -> tuple[list[float], float, float] | None:
-    """Begins of parts that are all as long, their length and overlap; None if they are not.
+class Even(NamedTuple):
+    """Parts that are all as long: how many, their length and overlap, in seconds."""
+
+    parts: int
+    length: float
+    overlap: float
+
+    @property
+    def starts(self) -> list[float]:
+        """When each begins."""
+        return [n * (self.length - self.overlap) for n in range(self.parts)]
+
+
+def evenly(starts: Sequence[float], overlap: float, whole: float) -> Even | None:
+    """How a skim is divided if its parts are all as long; None if they are not.
 
     Skims are mostly made of blocks of one length, and the length of the whole tells it better than
-    fades that were encoded: if round numbers (of 50 ms) fit most begins, they are it.
+    fades that were encoded: if round numbers (of 50 ms) fit most begins, they are it. A begin may
+    be missing, and there may be one too many.
     """
-    count, found = len(starts), list[tuple[float, float, float]]()
-    middle = round(overlap / EVEN)
-    for shared in (EVEN * n for n in range(max(0, middle - 2), middle + 3)):
-        length = EVEN * round((whole + (count - 1) * shared) / count / EVEN)
-        off = sorted(abs(n * (length - shared) - start) for n, start in enumerate(starts))
-        lasts = count * length - (count - 1) * shared
-        if off[int(MOST * (count - 1))] <= SLACK and abs(lasts - whole) <= SLACK:
-            found.append((off[count // 2] + abs(lasts - whole), length, shared))
-    if count < 2 or not found:
+    if len(starts) < 2:
         return None
-    _, length, shared = min(found)
-    return [n * (length - shared) for n in range(count)], length, shared
+    found = list[tuple[float, Even]]()
+    apart, middle = float(np.median(np.diff(starts))), round(overlap / EVEN)
+    for shared in (EVEN * n for n in range(max(0, middle - 2), middle + 3)):
+        count = max(2, round((whole - shared) / max(apart, EVEN)))
+        length = EVEN * round((whole + (count - 1) * shared) / count / EVEN)
+        one = Even(count, length, shared)
+        lasts = count * length - (count - 1) * shared
+        off = [min(abs(start - own) for own in one.starts) for start in starts]
+        fits = sum(away <= SLACK for away in off)
+        few = fits < MOST * max(len(starts), count)
+        if not few and length >= 2 * shared and abs(lasts - whole) <= SLACK:
+            found.append((float(np.median(off)) + abs(lasts - whole), one))
+    return min(found)[1] if found else None
 
 
 def explained(skim: NDArray[Any], sounds: Sequence[NDArray[Any]], step: int) -> float:

@@ -25,11 +25,13 @@ def parse_outputs(block: Block, references: References, on_error: OnError) -> Pa
     findings, taken, lines = Findings(on_error), list[Any](), list[int]()
     outputs: list[Any] = []
     answered: list[tuple[str, int]] = []
-    for line, found in kind.outputs.read(block):
+    read = list(kind.outputs.read(block))
+    known = iter(_known([found for _, found in read], references))
+    for line, found in read:
         resolved = kind.failed
-        if not isinstance(found, bytes) and str(found.item) in references.rows:
+        if _is_known(found, references):
             output = found
-            resolved = _resolved(block, line, output, references, findings, answered)
+            resolved = _resolved(block, line, output, next(known), references, findings, answered)
         else:
             output = _mend(block, line, found, references, findings, answered)
         if output is not None and resolved is not None:
@@ -47,17 +49,29 @@ def parse_outputs(block: Block, references: References, on_error: OnError) -> Pa
     return parsed
 
 
+def _is_known(found: Any, references: References) -> bool:
+    """Whether a line could be read and has references."""
+    return not isinstance(found, bytes) and str(found.item) in references.rows
+
+
+def _known(read: list[Any], references: References) -> list[Any]:
+    """What outputs are, of the lines for which that can be said."""
+    good = [one for one in read if _is_known(one, references)]
+    rows = [references.rows[str(one.item)] for one in good]
+    return references.lines.outputs_of([one.output for one in good], references.cases, rows)
+
+
 def _resolved(
     block: Block,
     line: int,
     output: Any,
+    found: Any,
     references: References,
     findings: Findings,
     answered: list[tuple[str, int]],
 ) -> Any | None:
-    """What an output is."""
+    """What an output was found to be; what is wrong with it is noted."""
     kind, row = references.lines, references.rows[str(output.item)]
-    found = kind.output(output.output, references.cases, row)
     if not isinstance(found, list):
         return found
     key = Key(str(output.item), str(output.system))

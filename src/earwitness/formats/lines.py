@@ -43,6 +43,10 @@ class Lines(ABC):
     def output(self, record: Any, cases: Cases, row: int) -> Any | list[Fault]:
         """What an output is, for the references at a row, or all that is wrong with it."""
 
+    def outputs_of(self, records: Sequence[Any], cases: Cases, rows: Sequence[int]) -> list[Any]:
+        """The same for many outputs, each with its row; some tasks do better with all at once."""
+        return [self.output(record, cases, row) for record, row in zip(records, rows, strict=True)]
+
     @abstractmethod
     def reference(self, record: Any, names: Sequence[str]) -> tuple[list[Any], list[Fault]]:
         """What each reference of a record is, and all that is wrong with them."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from msgspec import UNSET
@@ -13,11 +12,11 @@ from earwitness.data import Pick, Recording, Skim
 from earwitness.errors import EarwitnessError, InputError, UsageError, nearest
 from earwitness.formats.check import Fault
 from earwitness.formats.skims.layouts import Content, Line
+from earwitness.formats.skims.sounds import Real, Resolved, skims_of_sound
 from earwitness.metrics.skims.days import Recorded, Reference
 from earwitness.stats.skims.day import Day
 
 BLOCK = 8.0
-ENOUGH = 0.5  # of a skim that is given as sound must be in its recording
 NEEDED = "starts, seconds, vectors and classes"
 WAYS = ("picks", "times", "audio")
 
@@ -110,28 +109,18 @@ def _misshapen(arrays: dict[str, Any]) -> str:
     return ""
 
 
-class Resolved(NamedTuple):
-    """A skim, and what was said when it was found in the recording."""
-
-    skim: Skim
-    told: tuple[str, ...] = ()
-
-
-Real = Callable[[Recorded], Recording]
-
-
 def skim_of(
     content: Content, of: Reference, folder: Path | None, real: Real
 ) -> Resolved | list[Fault]:
     """Picks, or all that is wrong with them; ``real`` tells a recording on its true clock."""
-    given = [name for name in WAYS if getattr(content, name) is not UNSET]
+    given = _given(content)
     if len(given) != 1:
         told = f"has {' and '.join(given)}" if given else "has no picks"
         return [Fault("output", told, "give one of picks, times, audio")]
     if content.block is not UNSET and given != ["times"]:
         return [Fault("output.block", f"not with {given[0]}", "give it with times")]
-    if content.audio is not UNSET:
-        return _found(beside(folder, content.audio), of, real)
+    if (path := sound_of(content, folder)) is not None:
+        return skims_of_sound([path], of, real)[0]
     picks = _picks(content)
     faults = [
         Fault(f"output.{given[0]}[{place}]", told)
@@ -139,6 +128,18 @@ def skim_of(
         if (told := _outside(pick, of))
     ]
     return faults or Resolved(Skim(tuple(picks)))
+
+
+def sound_of(content: Content, folder: Path | None) -> Path | None:
+    """The file of a skim that is given as sound and nothing else; else None."""
+    if content.audio is UNSET or content.block is not UNSET or len(_given(content)) != 1:
+        return None
+    return beside(folder, content.audio)
+
+
+def _given(content: Content) -> list[str]:
+    """The ways in which a skim is given: one of them, if it is right."""
+    return [name for name in WAYS if getattr(content, name) is not UNSET]
 
 
 def _picks(content: Content) -> list[Pick]:
@@ -159,31 +160,3 @@ def _outside(pick: Pick, of: Reference) -> str:
     end = pick.start + pick.seconds
     over = [min(one.end, end) - max(one.start, pick.start) for one in of.recording.stretches]
     return "" if max(over, default=0) > 0 else f"nothing was recorded at {pick.start:g} s"
-
-
-def _found(path: Path, of: Reference, real: Real) -> Resolved | list[Fault]:
-    """A skim that is given as sound, by its picks in the recording."""
-    if isinstance(of, Day):
-        return [Fault("output.audio", "cannot be found in blocks", "name the recording itself")]
-    from earwitness.audio.files import read_sound
-    from earwitness.audio.matching import match
-
-    if not path.is_file():
-        return [Fault("output.audio", f"{path}: there is no such file")]
-    try:
-        sound = read_sound(path)
-        found = match(sound.samples, sound.rate, real(of) if of.hour_gap else of.recording)
-    except (EarwitnessError, OSError) as error:
-        return [Fault("output.audio", str(error))]
-    if not found.skim.picks:
-        return [Fault("output.audio", f"{path}: nothing of it is in the recording")]
-    whole, known = len(sound.samples) / sound.rate, _heard(found.skim)
-    if known < ENOUGH * whole:
-        told = f"{path}: only {known:.0f} of its {whole:.0f} s are in the recording"
-        return [Fault("output.audio", told, "is it a skim of this one?")]
-    return Resolved(found.skim, tuple(f"{path.name}: {one}" for one in found.notes))
-
-
-def _heard(skim: Skim) -> float:
-    """Seconds that picks last, one behind the other."""
-    return sum(pick.seconds for pick in skim.picks) - skim.overlap * (len(skim.picks) - 1)

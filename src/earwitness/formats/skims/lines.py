@@ -14,10 +14,11 @@ from earwitness.data import Case, Cases, Dial, Item, Key, Pick, Recording, Skim
 from earwitness.formats.check import Fault
 from earwitness.formats.lines import Lines
 from earwitness.formats.seen import hash_names
-from earwitness.formats.skims.contents import Resolved, recorded, skim_of
+from earwitness.formats.skims.contents import recorded, skim_of, sound_of
 from earwitness.formats.skims.dials import dial_of
 from earwitness.formats.skims.layouts import OUTPUTS, REFERENCES, Content, Line, Output
 from earwitness.formats.skims.remarks import MADE, few_blocks, made_otherwise, made_with
+from earwitness.formats.skims.sounds import Resolved, skims_of_sound
 from earwitness.metrics import Metric
 from earwitness.metrics.cases import CaseList
 from earwitness.metrics.skims.days import Recorded, Reference, day_of, embedded
@@ -57,6 +58,23 @@ class SkimLines(Lines):
 
     def output(self, record: Content, cases: Cases, row: int) -> Resolved | list[Fault]:
         return skim_of(record, cases[row].references[0], self.outputs_in, self._real)
+
+    def outputs_of(
+        self, records: Sequence[Content], cases: Cases, rows: Sequence[int]
+    ) -> list[Resolved | list[Fault]]:
+        """Sounds of one recording are looked for together."""
+        found: dict[int, Resolved | list[Fault]] = {}
+        sounds: dict[int, dict[int, Path]] = {}
+        for number, (record, row) in enumerate(zip(records, rows, strict=True)):
+            if (path := sound_of(record, self.outputs_in)) is None:
+                found[number] = self.output(record, cases, row)
+            else:
+                sounds.setdefault(row, {})[number] = path
+        for row, paths in sounds.items():
+            of = cases[row].references[0]
+            skims = skims_of_sound(list(paths.values()), of, self._real)
+            found.update(zip(paths, skims, strict=True))
+        return [found[number] for number in range(len(records))]
 
     def _real(self, of: Recorded) -> Recording:
         return embedded(of, self.embedder, self.block).real

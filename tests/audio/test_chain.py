@@ -1,0 +1,150 @@
+"""The best way through rivals is the one that trying all of them finds."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from earwitness.audio.beside import Beside
+from earwitness.audio.chain import choose
+from earwitness.audio.fades import gains
+from earwitness.audio.layout import Layout
+from earwitness.audio.rivals import Laid, Part, common_gain, laid, likeliest
+from earwitness.audio.runs import Run
+from earwitness.data import Recording, Stretch
+from earwitness.errors import UsageError
+from support import many
+
+RATE = 1_000
+Floats = NDArray[np.float64]
+
+
+def beside(heard: Floats, day: Floats) -> Beside:
+    recording = Recording(
+        "a", (Stretch("a.wav", 0.0, 0.0, len(day) / RATE),), len(day) / RATE, RATE, 1
+    )
+
+    def cut(start: float, seconds: float) -> Floats:
+        return day[round(start * RATE) :][: round(seconds * RATE)]
+
+    return Beside(heard.astype(np.float32), recording, cut)
+
+
+def run(place: int, part: Part, *, turned: bool = False) -> Run:
+    offset = place + part.last - 1 if turned else place - part.first
+    return Run(offset, turned, part.first, part.last, 0.0)
+
+
+def heard_of(day: Floats, parts: list[Part], runs: tuple[Run, ...], loud: Floats) -> Floats:
+    whole = np.zeros(parts[-1].last)
+    for part, one, gain in zip(parts, runs, loud, strict=True):
+        places = [one.place(x) for x in range(part.first, part.last)]
+        faded = gains(part.last - part.first, part.rise, part.fall, RATE)
+        whole[part.first : part.last] += gain * faded * day[places]
+    return whole
+
+
+def problem(seed: int) -> tuple[Floats, Floats, list[Part], list[list[Run]]]:
+    rng = np.random.default_rng(seed)
+    day = rng.normal(0, 0.1, 5_000)
+    parts = [Part(0, 300, 0, 100), Part(200, 500, 100, 100), Part(400, 700, 100, 0)]
+    rivals = [
+        [run(int(place), part, turned=bool(rng.integers(2))) for place in rng.integers(0, 4_000, 4)]
+        for part in parts
+    ]
+    true = tuple(ones[int(rng.integers(4))] for ones in rivals)
+    heard = heard_of(day, parts, true, np.full(3, 0.6)) + rng.normal(0, 0.08, 700)
+    return heard, day, parts, rivals
+
+
+@pytest.mark.parametrize("seed", range(many(5, 100)))
+def test_the_best_way_is_the_one_that_trying_all_finds(seed: int) -> None:
+    heard, day, parts, rivals = problem(seed)
+    found = choose(beside(heard, day), parts, rivals, common=True)
+    tried = []
+    for way in product(*rivals):
+        made = heard_of(day, parts, way, np.ones(3))
+        gain = float(heard @ made / (made @ made))
+        tried.append((float(np.square(heard - gain * made).sum()), way, gain))
+    least, best, gain = min(tried, key=lambda one: one[0])
+    assert [one.run for one in found] == list(best)
+    left = np.square(heard - gain * heard_of(day, parts, best, np.ones(3)))
+    for number, (part, one) in enumerate(zip(parts, found, strict=True)):
+        power = float(np.square(heard[part.first : part.last]).sum())
+        assert one.left == pytest.approx(left[part.first : part.last].sum() / power, rel=1e-3)
+        others = [
+            float(np.square(heard - gain * heard_of(day, parts, way, np.ones(3))).sum())
+            for _, way, _ in tried
+            if way[number] != best[number]
+        ]
+        assert one.rival == pytest.approx(one.left + (min(others) - least) / power, rel=1e-3)
+
+
+def test_a_choice_is_sure_if_rivals_leave_more_than_chance() -> None:
+    rng = np.random.default_rng(1)
+    day = np.round(rng.normal(0, 0.1, 5_000) * 32_768) / 32_768
+    part = Part(0, 900)
+    day[2_000:2_900] = day[1_000:1_900]
+    day[3_000:3_900] = day[1_000:1_900] * 1.02
+    faded = gains(900, 0, 0, RATE).astype(np.float64)
+    heard = np.round(day[1_000:1_900] * faded * 32_768) / 32_768
+    rivals = [run(place, part) for place in (3_000, 1_000)]
+    [found] = choose(beside(heard, day), [part], [rivals], common=False)
+    assert not found.sure  # with gains of their own they are the same
+    for others, sure in (((500,), True), ((2_000,), False), ((), True)):
+        rivals = [run(place, part) for place in (1_000, *others)]
+        [found] = choose(beside(heard, day), [part], [rivals], common=True)
+        assert found.run.offset == 1_000
+        assert found.sure == sure
+
+
+def test_a_place_is_moved_to_where_its_samples_are() -> None:
+    day = np.random.default_rng(2).normal(0, 0.1, 9_000)
+    part = Part(0, 2_000)
+    for turned in (False, True):
+        heard = 0.5 * day[3_000:5_000][:: -1 if turned else 1]
+        true = run(3_000, part, turned=turned)
+        off = Run(true.offset + 5, turned, 0, 2_000, 0.0)
+        found = laid(beside(heard, day), off, 1_000)
+        assert found.run.offset == true.offset
+        assert found.run.score == pytest.approx(1)
+        assert found.gain == pytest.approx(0.5)
+
+
+def test_gains_are_common_if_most_parts_have_a_place_for_it() -> None:
+    def part(*gains: float) -> list[Laid]:
+        return [Laid(Run(n, False, 0, 1, 0.9), gain) for n, gain in enumerate(gains)]
+
+    once, often = part(0.7), part(0.6, 0.65, 0.7, 0.75)
+    assert common_gain([once, once, often, often]) == pytest.approx(0.7)
+    assert common_gain([part(0.2), part(0.5), part(0.9)]) is None
+    assert common_gain([]) is None
+    assert [one.offset for one in likeliest(often, 0.7)] == [2, 3, 1, 0]
+
+
+def test_what_was_not_recorded_or_is_damaged_is_silent() -> None:
+    day = np.arange(5_000) / 5_000
+    stretches = (Stretch("a.wav", 0.0, 0.0, 1.0), Stretch("b.wav", 0.0, 2.0, 1.0))
+    recording = Recording("a", stretches, 3.0, RATE, 1)
+
+    def cut(start: float, seconds: float) -> Floats:
+        if start >= 2.0:
+            raise UsageError("broken")
+        return day[round(start * RATE) :][: round(seconds * RATE)]
+
+    one = Beside(np.zeros(3_000, np.float32), recording, cut)
+    found = one.along(Run(-100, False, 0, 0, 0.0), 0, 3_000)
+    assert found[:100].tolist() == [0.0] * 100
+    assert found[100:1_100] == pytest.approx(day[:1_000])
+    assert not found[1_100:].any()
+
+
+def test_fades_are_at_most_half_of_a_part() -> None:
+    layout = Layout([0.0, 0.4, 0.6], [0.9, 1.1, 2.0], [True, False], 0.5)
+    first, second, third = layout.parts(RATE, 2_000)
+    assert (first.rise, first.fall) == (0, 450)
+    assert (second.rise, second.fall) == (350, 0)
+    assert (third.rise, third.fall) == (0, 0)
