@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from earwitness.audio import chain
 from earwitness.audio.beside import Beside
-from earwitness.audio.chain import choose
+from earwitness.audio.chain import Choice, choose
 from earwitness.audio.fades import gains
 from earwitness.audio.layout import Layout
 from earwitness.audio.rivals import Laid, Part, common_gain, laid, likeliest
 from earwitness.audio.runs import Run
+from earwitness.audio.settling import settled
 from earwitness.data import Recording, Stretch
 from earwitness.errors import UsageError
 from support import many
@@ -61,7 +63,10 @@ def problem(seed: int) -> tuple[Floats, Floats, list[Part], list[list[Run]]]:
 
 
 @pytest.mark.parametrize("seed", range(many(5, 100)))
-def test_the_best_way_is_the_one_that_trying_all_finds(seed: int) -> None:
+def test_the_best_way_is_the_one_that_trying_all_finds(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chain, "LOOSE", 0.0)
     heard, day, parts, rivals = problem(seed)
     found = choose(beside(heard, day), parts, rivals, common=True)
     tried = []
@@ -148,3 +153,24 @@ def test_fades_are_at_most_half_of_a_part() -> None:
     assert (first.rise, first.fall) == (0, 450)
     assert (second.rise, second.fall) == (350, 0)
     assert (third.rise, third.fall) == (0, 0)
+
+
+def choice(place: int, *others: int) -> Choice:
+    runs = tuple(Run(other, False, 0, 1, 1.0) for other in others)
+    return Choice(Run(place, False, 0, 1, 1.0), 0.1, 0.1, 0.1, runs)
+
+
+def test_of_places_that_sound_the_same_the_one_on_the_grid_and_in_order_is_guessed() -> None:
+    parts = [Part(0, 8_000)] * 4
+    choices = [
+        choice(16_003),
+        choice(50_000, 8_003, 48_003, 96_003),
+        choice(80_003),
+        choice(88_001),
+    ]
+    found = [run.offset for run in settled(parts, choices, RATE)]
+    assert found == [16_003, 48_003, 80_003, 88_001]
+    loose = [choice(100), choice(50_000, 30_000), choice(40_333), choice(88_777)]
+    assert [run.offset for run in settled(parts, loose, RATE)] == [100, 30_000, 40_333, 88_777]
+    nothing = [choice(33, 16_000), choice(24_000, 77)]
+    assert [run.offset for run in settled(parts[:2], nothing, RATE)] == [16_000, 24_000]

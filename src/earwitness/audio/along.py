@@ -19,6 +19,7 @@ from earwitness.audio.layout import FARTHEST, Fades, Layout
 from earwitness.audio.rivals import Laid, Part, common_gain, laid, likeliest, rivals_of
 from earwitness.audio.runs import Run, Ways, way_through
 from earwitness.audio.seams import explained
+from earwitness.audio.settling import begin, settled
 from earwitness.data import Pick, Skim
 
 HEARD = 2.0  # seconds of a part in which it is held against its neighbours
@@ -35,10 +36,11 @@ CONFIDENCE = "confidence"
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """A skim as it was found, and what was not found."""
+    """A skim as it was found, what is to be told, and which picks may come from elsewhere."""
 
     skim: Skim
     notes: tuple[str, ...] = ()
+    doubted: tuple[int, ...] = ()
 
 
 class Along:
@@ -79,9 +81,14 @@ class Along:
         notes = [layout.note] if layout.note else []
         notes += self._holes([part for part, _ in found])
         notes += self._odd(found)
-        notes += self._doubted(found)
-        picks = tuple(self._pick(*one) for one in found)
-        return Matched(Skim(picks, layout.overlap), tuple(notes))
+        doubted = tuple(number for number, (_, one) in enumerate(found) if not one.sure)
+        if doubted:
+            notes.append(self._doubts([found[number][0] for number in doubted], len(found)))
+        runs = settled([part for part, _ in found], [one for _, one in found], self._rate)
+        picks = tuple(
+            self._pick(part, run, one.left) for (part, one), run in zip(found, runs, strict=True)
+        )
+        return Matched(Skim(picks, layout.overlap), tuple(notes), doubted)
 
     def _run(self, offset: int, first: int, last: int) -> Run:
         """An offset at a low rate as a part from one middle of a probe to another."""
@@ -158,11 +165,10 @@ class Along:
         near = np.abs(self._middles - (first + last) / 2)
         return inside if inside.any() else near <= near.min(initial=np.inf)
 
-    def _pick(self, part: Part, one: Choice) -> Pick:
-        begin = one.run.place(part.last - 1 if one.run.turned else part.first)
-        why = {CONFIDENCE: round(max(0.0, 1 - one.left) ** 0.5, 3)}
-        seconds = (part.last - part.first) / self._rate
-        return Pick(max(0.0, round(begin / self._rate, 6)), round(seconds, 6), one.run.turned, why)
+    def _pick(self, part: Part, run: Run, left: float) -> Pick:
+        why = {CONFIDENCE: round(max(0.0, 1 - left) ** 0.5, 3)}
+        seconds, start = (part.last - part.first) / self._rate, begin(part, run) / self._rate
+        return Pick(max(0.0, round(start, 6)), round(seconds, 6), run.turned, why)
 
     def _holes(self, parts: Sequence[Part]) -> Iterator[str]:
         edges = [0, *(x for part in parts for x in (part.first, part.last)), len(self._beside)]
@@ -177,15 +183,14 @@ class Along:
                 span = self._from(part.first, part.last)
                 yield f"{span}, the recording sounds different where it was found"
 
-    def _doubted(self, found: Sequence[tuple[Part, Choice]]) -> Iterator[str]:
-        doubted = [part.first / self._rate for part, one in found if not one.sure]
-        if doubted:
-            places = ", ".join(f"{start:.0f}" for start in doubted)
-            parts = "part" if len(doubted) == 1 else "parts"
-            yield (
-                f"{len(doubted)} of its {len(found)} parts (from {places} s on) sound the same"
-                f" at other times of the recording; the {parts} may come from there"
-            )
+    def _doubts(self, parts: Sequence[Part], whole: int) -> str:
+        places = ", ".join(f"{part.first / self._rate:.0f}" for part in parts)
+        heard = "sounds" if len(parts) == 1 else "sound"
+        comes = "it" if len(parts) == 1 else "they"
+        return (
+            f"{len(parts)} of its {whole} parts (from {places} s on) {heard} the same at other"
+            f" times of the recording; {comes} may come from there"
+        )
 
     def _from(self, first: int, last: int) -> str:
         return f"from {first / self._rate:.0f} to {last / self._rate:.0f} s of it"

@@ -22,6 +22,7 @@ from earwitness.audio.runs import Run
 APART = 0.02  # seconds between places that are two
 ROUNDS = 5  # in which a common gain settles
 ROUNDED = 3 / 12 / 32_768**2  # power of a sample that rounding to 16 bits leaves, at most
+LOOSE = 0.05  # by which lossy encoding makes some parts softer than others
 CHANCE = 100.0  # over samples: five standard errors of what white noise leaves
 LOSSY = 0.02  # of what is left: places that leave so nearly the same cannot be told apart
 PORTION = 16_384  # samples of which products are taken at once
@@ -32,24 +33,20 @@ Floats = NDArray[np.float64]
 class Choice(NamedTuple):
     """The place of a part, and what it and its best rival leave, as shares of the part's power.
 
-    ``noise`` is what it leaves of a sample, and ``size`` are the samples of the part.
+    ``noise`` is what it leaves of a sample. ``equal`` are rivals that leave as little, but for
+    chance, those that leave the least first.
     """
 
     run: Run
     left: float
     rival: float
     noise: float
-    size: int
+    equal: tuple[Run, ...]
 
     @property
     def sure(self) -> bool:
-        """Whether a rival leaves more than chance would.
-
-        Rounding is white noise, so of two places that differ at all the wrong one shows in it; what
-        lossy encoding leaves goes with the sound, and may well be less beside the wrong one.
-        """
-        least = CHANCE / self.size if self.noise <= ROUNDED else LOSSY
-        return self.rival - self.left > max(least * self.left, 1e-12)
+        """Whether all rivals leave more."""
+        return not self.equal
 
 
 class _Rivals(NamedTuple):
@@ -127,19 +124,33 @@ class _Chain:
         self._before = own
 
     def choices(self, *, common: bool) -> list[Choice]:
-        """The way that leaves the least, and beside it what the best other ones leave."""
+        """The way that leaves the least, and beside it what the best other ones leave.
+
+        A common gain is kept to strictly only if nothing but rounding is left.
+        """
         if not self._runs:
             return []
         gains = [np.maximum(0, one.skim_own / np.maximum(one.own, NOTHING)) for one in self._alone]
         way = _Way(self, gains)
         if common:
-            gain = self._loud(way.best)
-            for _ in range(ROUNDS):
-                way = _Way(self, [np.full(len(one), gain) for one in gains])
-                gain, before = self._loud(way.best), gain
-                if abs(gain - before) <= 1e-7 * before:
-                    break
-        return [self._choice(number, way) for number in range(len(gains))]
+            gain, way = self._with_one_gain(way)
+            if np.median([one.noise for one in self._choices(way)]) > ROUNDED:
+                near = gain * (1 - LOOSE), gain * (1 + LOOSE)
+                way = _Way(self, [np.clip(one, *near) for one in gains])
+        return self._choices(way)
+
+    def _choices(self, way: _Way) -> list[Choice]:
+        return [self._choice(number, way) for number in range(len(self._runs))]
+
+    def _with_one_gain(self, way: _Way) -> tuple[float, _Way]:
+        """The best way if all parts have the same gain, and that gain."""
+        gain = self._loud(way.best)
+        for _ in range(ROUNDS):
+            way = _Way(self, [np.full(len(runs), gain) for runs in self._runs])
+            gain, before = self._loud(way.best), gain
+            if abs(gain - before) <= 1e-7 * before:
+                break
+        return gain, way
 
     def _loud(self, best: list[int]) -> float:
         """The gain with which a way leaves the least."""
@@ -162,11 +173,14 @@ class _Chain:
         part, runs, own = self._parts[number], self._runs[number], way.best[number]
         skim = self._beside.skim(part.first, part.last)
         power = max(float(np.square(skim, dtype=np.float64).sum()), NOTHING)
-        left, count = max(way.left(number), 0.0), max(1, len(skim))
+        left, size = max(way.left(number), 0.0), max(1, len(skim))
         places = np.array([run.place(part.middle) for run in runs])
-        others = np.abs(places - places[own]) > APART * self._beside.rate
-        more = float((way.totals[number][others] - way.totals[number][own]).min(initial=np.inf))
-        return Choice(runs[own], left / power, (left + more) / power, left / count, count)
+        more = way.totals[number] - way.totals[number][own]
+        more[np.abs(places - places[own]) <= APART * self._beside.rate] = np.inf
+        least = _told_apart(left, size) + 1e-12 * power
+        equal = [runs[n] for n in np.argsort(more, kind="stable") if more[n] <= least]
+        rival = (left + float(more.min())) / power
+        return Choice(runs[own], left / power, rival, left / size, tuple(equal))
 
     def _alone_of(self, own: _Rivals, part: Part) -> _Alone:
         """Products where no other part is heard."""
@@ -224,6 +238,15 @@ class _Way:
         if number < len(self._pairs):
             left += float(self._pairs[number][own, self.best[number + 1]])
         return left
+
+
+def _told_apart(left: float, size: int) -> float:
+    """How much more of so many samples a rival must leave to be no chance.
+
+    Rounding is white noise, so of two places that differ at all the wrong one shows in it; what
+    lossy encoding leaves goes with the sound, and may well be less beside the wrong one.
+    """
+    return left * (CHANCE / size if left / size <= ROUNDED else LOSSY)
 
 
 def _portions(first: int, last: int) -> Iterator[tuple[int, int]]:
