@@ -80,9 +80,9 @@ def test_places_are_those_found_slowly(seed: int, monkeypatch: pytest.MonkeyPatc
     day = np.convolve(noise(6_000, seed), [1, 0.9, 0.5], "same").astype(np.float32)
     firsts = [0, *rng.integers(1, 5_000, 4).tolist()]
     skim = np.concatenate([rng.uniform(0.2, 2) * day[first : first + 600] for first in firsts])
-    probes = probes_of([skim], length, 100)
+    probes = probes_of(skim, length, 100)
     pieces = [Thin(0, day[:2_500]), Thin(10 * 2_500, day[2_500:])]
-    found = places(probes, pieces, 10)
+    [found] = places([probes], pieces, 10)
     for number, row in enumerate(probes.rows):
         alike = slowly(row, day, probes.colour)
         own = found.probes == number
@@ -97,22 +97,36 @@ def test_places_are_those_found_slowly(seed: int, monkeypatch: pytest.MonkeyPatc
         if alike[best] > LEAST + 0.02:
             assert near[best] == pytest.approx(alike[best], abs=0.05)
         for place, score in near.items():
-            assert score == pytest.approx(max(alike[max(0, place - 1) : place + 2]), abs=0.05)
+            assert score <= max(alike[max(0, place - 1) : place + 2]) + 0.05
     true = {first - 600 * n for n, first in enumerate(firsts)}
     assert set(np.round(found.offsets[found.scores > 0.95]).astype(int)) >= true
 
 
 def test_silence_is_not_looked_for() -> None:
-    probes = probes_of([np.zeros(1_000, np.float32), noise(1_000, 4)], 200, 100)
-    assert set(probes.owners.tolist()) == {1}
-    nothing = probes_of([np.zeros(1_000, np.float32)], 200, 100)
-    assert len(places(nothing, [Thin(0, noise(2_000, 5))], 10).probes) == 0
+    half = np.concatenate([np.zeros(1_000, np.float32), noise(1_000, 4)])
+    assert probes_of(half, 200, 100).firsts.min() > 800
+    nothing = probes_of(np.zeros(1_000, np.float32), 200, 100)
+    short = probes_of(noise(50, 1), 200, 100)
+    for found in places([nothing, short], [Thin(0, noise(2_000, 5))], 10):
+        assert len(found.probes) == 0
+
+
+def test_a_filtered_skim_is_found_by_the_colour_that_the_recording_has_itself() -> None:
+    day = np.convolve(noise(9_000, 6), 0.9 ** np.arange(30), "same").astype(np.float32)
+    filtered = np.diff(day[3_000:4_000], prepend=0).astype(np.float32)
+    probes = probes_of(filtered, 400, 200)
+    plain, own = (
+        places([probes], [Thin(0, day)], 10, own_colour=one)[0].scores.max(initial=0)
+        for one in (False, True)
+    )
+    assert own > 0.8
+    assert own > plain
 
 
 def test_a_way_seldom_changes_and_goes_nowhere_where_nothing_is_alike() -> None:
     probes = np.array([0, 1, 2, 1, 7, 8, 9, 8])
     offsets = np.array([10.0, 10.1, 9.9, 70.0, 40.0, 40.2, 40.1, 90.0])
     scores = np.array([0.9, 0.5, 0.9, 0.7, 0.8, 0.8, 0.8, 0.85])
-    ways = ways_of(Places(probes, offsets, scores), None, 10)
+    ways = ways_of([Places(probes, offsets, scores)], None, 10)
     assert [one.place for one in ways.offsets] == pytest.approx([10.0, 40.1, 70.0, 90.0])
     assert way_through(ways) == [(0, 0, 2), (1, 7, 9)]

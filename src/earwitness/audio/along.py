@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.beside import Beside
-from earwitness.audio.chain import Choice, choose
+from earwitness.audio.beside import Beside, Samples
+from earwitness.audio.chain import ROUNDED, Choice, choose
 from earwitness.audio.layout import FARTHEST, Fades, Layout
+from earwitness.audio.remains import other_sound, remains
 from earwitness.audio.rivals import Laid, Part, common_gain, laid, likeliest, rivals_of
 from earwitness.audio.runs import Run, Ways, way_through
 from earwitness.audio.seams import explained
@@ -30,7 +31,9 @@ SAME = 0.002  # seconds
 ENOUGH = 0.9  # of a part's likeness that its neighbours must reach to replace it
 STEADY = 0.1  # seconds in which gains hardly change
 HOLE = 2.5  # seconds of a skim that are told if nothing is known of them
-ODD, AUDIBLE = 20.0, 1e-3  # times what others leave, and share: what is told as another sound
+ODD = 20.0  # times what others leave, or rounding: what is told as another sound
+AUDIBLE, INAUDIBLE = 1e-2, 1e-5  # share that it has at least, and beside rounding alone
+CLEARLY = 0.9  # of what is left with parts of one length, for others to be believed
 CONFIDENCE = "confidence"
 
 
@@ -46,8 +49,11 @@ class Matched:
 class Along:
     """Finds the parts of one skim, from the places of its probes."""
 
-    def __init__(self, beside: Beside, ways: Ways, middles: Sequence[int], factor: int) -> None:
+    def __init__(
+        self, beside: Beside, ways: Ways, middles: Sequence[int], factor: int, ahead: int
+    ) -> None:
         self._beside, self._ways, self._factor = beside, ways, factor
+        self._ahead = ahead  # samples of the skim that are before this sound of it
         self._middles, self._rate = np.array(middles, np.int64), beside.rate
         self._fades = Fades(beside)
 
@@ -56,20 +62,32 @@ class Along:
         runs = [run for one in way_through(self._ways) if (run := self._exact(*one)) is not None]
         runs = self._joined(runs)
         if not runs:
-            return Matched(Skim(()), ("nothing of it is in the recording",))
-        layout = self._fades.even(runs)
-        if layout is None:
-            runs = self._own(runs)
-            layout = self._laid_out(runs)
-        choices = self._chosen(runs, layout)
-        if not layout.even:  # with better places, fades are clearer
-            runs = [one.run for one in choices]
-            layout = self._laid_out(runs)
-            choices = self._chosen(runs, layout)
+            return Matched(Skim(()), (f"{self._from(0, len(self._beside))}, nothing was found",))
+        layout, choices = self._best(runs)
         return self._told(layout, choices)
 
-    def _laid_out(self, runs: Sequence[Run]) -> Layout:
-        return self._fades.even(runs) or self._fades.uneven(runs)
+    def _best(self, runs: Sequence[Run]) -> tuple[Layout, list[Choice]]:
+        """Parts of one length if fades fit that plainly; else what leaves less."""
+        even = self._fades.even(runs)
+        if even is not None and even.plain:
+            return even, self._chosen(runs, even)
+        tried = [] if even is None else [(even, self._chosen(runs, even))]
+        own = self._own(runs)
+        layout = self._fades.uneven(own)
+        own = [one.run for one in self._chosen(own, layout)]
+        layout = self._fades.even(own) or self._fades.uneven(own)  # fades are clearer now
+        tried.append((layout, self._chosen(own, layout)))
+        if not layout.plain and layout.even:
+            layout = self._fades.uneven(own)
+            tried.append((layout, self._chosen(own, layout)))
+        left = [float(np.square(self._rest(*one)).sum()) for one in tried]
+        kept = next(n for n, one in enumerate(left) if one <= min(left) / CLEARLY)
+        return tried[kept]
+
+    def _rest(self, layout: Layout, choices: Sequence[Choice]) -> Samples:
+        """What is left of the skim."""
+        parts = layout.parts(self._rate, len(self._beside))
+        return remains(self._beside, parts, [one.run for one in choices])
 
     def _told(self, layout: Layout, choices: Sequence[Choice]) -> Matched:
         parts = layout.parts(self._rate, len(self._beside))
@@ -77,10 +95,11 @@ class Along:
             (part, one) for part, one in zip(parts, choices, strict=True) if 1 - one.left >= FOUND
         ]
         if not found:
-            return Matched(Skim(()), ("nothing of it is in the recording",))
+            return Matched(Skim(()), (f"{self._from(0, len(self._beside))}, nothing was found",))
         notes = [layout.note] if layout.note else []
-        notes += self._holes([part for part, _ in found])
-        notes += self._odd(found)
+        holes = self._holes(parts, [part for part, _ in found])
+        notes += [f"{self._from(*one)}, nothing was found" for one in holes]
+        notes += self._odd(found, holes)
         doubted = tuple(number for number, (_, one) in enumerate(found) if not one.sure)
         if doubted:
             notes.append(self._doubts([found[number][0] for number in doubted], len(found)))
@@ -170,21 +189,34 @@ class Along:
         seconds, start = (part.last - part.first) / self._rate, begin(part, run) / self._rate
         return Pick(max(0.0, round(start, 6)), round(seconds, 6), run.turned, why)
 
-    def _holes(self, parts: Sequence[Part]) -> Iterator[str]:
-        edges = [0, *(x for part in parts for x in (part.first, part.last)), len(self._beside)]
-        for first, last in zip(edges[::2], edges[1::2], strict=True):
-            if last - first > HOLE * self._rate:
-                yield f"{self._from(first, last)}, nothing was found"
+    def _holes(self, parts: Sequence[Part], found: Sequence[Part]) -> list[tuple[int, int]]:
+        """Where nothing was found: parts that are not there, and longer times between others."""
+        edges = [0, *(x for part in found for x in (part.first, part.last)), len(self._beside)]
+        between = zip(edges[::2], edges[1::2], strict=True)
+        holes = [one for one in between if one[1] - one[0] > HOLE * self._rate]
+        lost = [(part.first, part.last) for part in parts if part not in found]
+        return holes + [one for one in lost if not any(_within(one, hole) for hole in holes)]
 
-    def _odd(self, found: Sequence[tuple[Part, Choice]]) -> Iterator[str]:
-        usual = float(np.median([one.left for _, one in found]))
-        for part, one in found:
-            if one.left > max(AUDIBLE, ODD * usual):
-                span = self._from(part.first, part.last)
-                yield f"{span}, the recording sounds different where it was found"
+    def _odd(
+        self, found: Sequence[tuple[Part, Choice]], holes: Sequence[tuple[int, int]]
+    ) -> Iterator[str]:
+        """Where the recording sounds different: clearly, or in parts more than in others."""
+        rest = remains(self._beside, [part for part, _ in found], [one.run for _, one in found])
+        spans = [one for one in other_sound(self._beside, rest) if not _within(one, *holes)]
+        usual = float(np.median([one.noise for _, one in found]))
+        limit = ODD * (ROUNDED if usual <= ROUNDED else usual)
+        parts = [
+            (part.first, part.last)
+            for part, one in found
+            if one.noise > limit and one.left > (INAUDIBLE if usual <= ROUNDED else AUDIBLE)
+        ]
+        for span in sorted(
+            spans + [one for one in parts if not any(_within(s, one) for s in spans)]
+        ):
+            yield f"{self._from(*span)}, the recording sounds different where it was found"
 
     def _doubts(self, parts: Sequence[Part], whole: int) -> str:
-        places = ", ".join(f"{part.first / self._rate:.0f}" for part in parts)
+        places = ", ".join(f"{(self._ahead + part.first) / self._rate:.0f}" for part in parts)
         heard = "sounds" if len(parts) == 1 else "sound"
         comes = "it" if len(parts) == 1 else "they"
         return (
@@ -193,4 +225,11 @@ class Along:
         )
 
     def _from(self, first: int, last: int) -> str:
+        first, last = self._ahead + first, self._ahead + last
         return f"from {first / self._rate:.0f} to {last / self._rate:.0f} s of it"
+
+
+def _within(one: tuple[int, int], *others: tuple[int, int]) -> bool:
+    """Whether more than half of a span lies in one of others."""
+    shared = [min(one[1], other[1]) - max(one[0], other[0]) for other in others]
+    return max(shared, default=0) > (one[1] - one[0]) / 2

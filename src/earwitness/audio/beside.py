@@ -16,11 +16,23 @@ Samples = NDArray[Any]
 Cut = Callable[[float, float], Samples]  # from a time on, so many seconds
 
 
+def bright(sound: Samples) -> Samples:
+    """Differences of every other sample: without rumble and hum, and what is highest; as long."""
+    found = np.zeros_like(sound)
+    found[..., 2:] = sound[..., 2:] - sound[..., :-2]
+    return found
+
+
 class Beside:
-    """What is heard in a skim, and what was recorded along any part of it; places are samples."""
+    """What is heard in a skim, and what was recorded along any part of it; places are samples.
+
+    Rumble and hum are alike everywhere, and filters change them first, so sounds are compared as
+    their ``bright`` differences.
+    """
 
     def __init__(self, heard: Samples, recording: Recording, cut: Cut) -> None:
         self.heard = heard
+        self.bright = bright(heard)
         self.rate = recording.rate
         self._recording = recording
         self._cut = cut

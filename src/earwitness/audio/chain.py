@@ -14,14 +14,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.beside import Beside
+from earwitness.audio.beside import Beside, bright
+from earwitness.audio.fades import EDGE
 from earwitness.audio.fades import gains as fade_gains
 from earwitness.audio.rivals import Part
 from earwitness.audio.runs import Run
 
 APART = 0.02  # seconds between places that are two
 ROUNDS = 5  # in which a common gain settles
-ROUNDED = 3 / 12 / 32_768**2  # power of a sample that rounding to 16 bits leaves, at most
+ROUNDED = 6 / 12 / 32_768**2  # power of a difference that rounding to 16 bits leaves, at most
 LOOSE = 0.05  # by which lossy encoding makes some parts softer than others
 CHANCE = 100.0  # over samples: five standard errors of what white noise leaves
 LOSSY = 0.02  # of what is left: places that leave so nearly the same cannot be told apart
@@ -68,10 +69,10 @@ def choose(
 
 def _heard(beside: Beside, part: Part, runs: Sequence[Run]) -> _Rivals:
     count = part.last - part.first
-    faded = fade_gains(count, part.rise, part.fall, beside.rate)
+    faded = fade_gains(count, part.rise, part.fall, beside.rate, part.law)
     sounds = np.empty((len(runs), count), np.float32)
     for row, run in zip(sounds, runs, strict=True):
-        row[:] = faded * beside.along(run, part.first, part.last)
+        row[:] = bright(faded * beside.along(run, part.first, part.last))
     return _Rivals(list(runs), sounds)
 
 
@@ -171,7 +172,7 @@ class _Chain:
 
     def _choice(self, number: int, way: _Way) -> Choice:
         part, runs, own = self._parts[number], self._runs[number], way.best[number]
-        skim = self._beside.skim(part.first, part.last)
+        skim = self._beside.bright[part.first : part.last]
         power = max(float(np.square(skim, dtype=np.float64).sum()), NOTHING)
         left, size = max(way.left(number), 0.0), max(1, len(skim))
         places = np.array([run.place(part.middle) for run in runs])
@@ -185,8 +186,10 @@ class _Chain:
     def _alone_of(self, own: _Rivals, part: Part) -> _Alone:
         """Products where no other part is heard."""
         power, products, powers = 0.0, np.zeros(len(own.runs)), np.zeros(len(own.runs))
-        for a, b in _portions(part.first + part.rise, part.last - part.fall):
-            skim = self._beside.skim(a, b).astype(np.float64)
+        edge = round(EDGE * self._beside.rate)  # cuts may be softened, or not
+        first, last = part.first + max(part.rise, edge), part.last - max(part.fall, edge)
+        for a, b in _portions(first, last):
+            skim = self._beside.bright[a:b].astype(np.float64)
             sound = own.sounds[:, a - part.first : b - part.first].astype(np.float64)
             power += float(skim @ skim)
             products += sound @ skim
@@ -200,7 +203,7 @@ class _Chain:
         both = np.zeros((len(before.runs), len(own.runs)))
         first, last = max(part.first, other.first), min(part.first + part.rise, other.last)
         for a, b in _portions(first, last):
-            skim = self._beside.skim(a, b).astype(np.float64)
+            skim = self._beside.bright[a:b].astype(np.float64)
             old = before.sounds[:, a - other.first : b - other.first].astype(np.float64)
             new = own.sounds[:, a - part.first : b - part.first].astype(np.float64)
             powers = [np.square(one).sum(axis=1) for one in (old, new)]

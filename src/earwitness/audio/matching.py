@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,8 @@ from earwitness.audio.likeness import Places, places, probes_of
 from earwitness.audio.reading import read_blocks
 from earwitness.audio.resampling import resampled
 from earwitness.audio.runs import Ways, way_through, ways_of
-from earwitness.audio.thinning import REACH, Floats, factor_of, thinned, thinned_pieces
+from earwitness.audio.sections import sections_of, together
+from earwitness.audio.thinning import REACH, Floats, Thin, factor_of, thinned, thinned_pieces
 from earwitness.data import Recording, Skim
 
 Samples = NDArray[Any]
@@ -74,8 +75,17 @@ def match_all(
 ) -> list[Matched]:
     """Many skims of a recording, which is read once for all of them, and of each one channel."""
     search = _Search(recording, source or source_of(recording))
-    ways = search.ways(sounds)
-    return [search.matched(*one) for one in zip(sounds, ways, strict=True)]
+    sections = [sections_of(sound, recording.rate) for sound in sounds]
+    pieces = [
+        (sound[first:last], first)
+        for sound, own in zip(sounds, sections, strict=True)
+        for first, last in own
+    ]
+    known = search.known([sound for sound, _ in pieces])
+    found = iter(
+        [search.matched(*one, ahead) for one, (_, ahead) in zip(known, pieces, strict=True)]
+    )
+    return [together([next(found) for _ in own], own, recording.rate) for own in sections]
 
 
 def source_of(recording: Recording) -> Source:
@@ -94,6 +104,14 @@ def source_of(recording: Recording) -> Source:
     return Source(pieces, cut)
 
 
+class _Again(NamedTuple):
+    """Places of a sound with the recording's colour, of the sound turned, and of it inverted."""
+
+    filtered: Places
+    turned: Places
+    inverted: Places
+
+
 class _Search:
     """Skims are looked for in one recording."""
 
@@ -103,39 +121,62 @@ class _Search:
         self._length = round(PROBE * recording.rate / self._factor)
         self._every = self._length // 2
 
-    def ways(self, sounds: Sequence[Floats]) -> list[Ways]:
-        """Offsets of every skim; backwards only for those of which something is not found."""
+    def known(self, sounds: Sequence[Floats]) -> list[tuple[Floats, Ways]]:
+        """Every sound with its offsets.
+
+        Where something is not found, a sound may have been filtered, turned or inverted: it is
+        looked for again in all these ways, and comes back with the sign that it has.
+        """
         counts = [self._count(sound) for sound in sounds]
         forwards = self._places(sounds)
-        ways = [ways_of(one, None, count) for one, count in zip(forwards, counts, strict=True)]
-        lost = [number for number, one in enumerate(ways) if _share_lost(one) > LOST]
-        if lost:
-            turned = self._places([sounds[number][::-1] for number in lost])
-            for number, one in zip(lost, turned, strict=True):
-                flipped = one._replace(probes=counts[number] - 1 - one.probes)
-                ways[number] = ways_of(forwards[number], flipped, counts[number])
-        return ways
+        found = [
+            (sound, ways_of([one], None, count))
+            for sound, one, count in zip(sounds, forwards, counts, strict=True)
+        ]
+        lost = [number for number, (_, ways) in enumerate(found) if _share_lost(ways) > LOST]
+        for number, more in zip(lost, self._again([sounds[one] for one in lost]), strict=True):
+            flipped = more.turned._replace(probes=counts[number] - 1 - more.turned.probes)
+            ways = ways_of([forwards[number], more.filtered], flipped, counts[number])
+            inverted = ways_of([more.inverted], None, counts[number])
+            if _share_lost(inverted) < _share_lost(ways):
+                found[number] = -sounds[number], inverted
+            else:
+                found[number] = sounds[number], ways
+        return found
 
-    def matched(self, sound: Floats, ways: Ways) -> Matched:
-        """The picks of a skim whose offsets are known."""
+    def _again(self, sounds: Sequence[Floats]) -> list[_Again]:
+        """Places of sounds whatever was done to them."""
+        if not sounds:
+            return []
+        every = [*sounds, *(one[::-1] for one in sounds), *(-one for one in sounds)]
+        found, count = self._places(every, own_colour=True), len(sounds)
+        return [_Again(*found[number::count]) for number in range(count)]
+
+    def matched(self, sound: Floats, ways: Ways, ahead: int) -> Matched:
+        """The picks of a sound whose offsets are known, and before which some is in the skim."""
         firsts = self._every * np.arange(len(ways.scores))
         middles = self._factor * (firsts + (self._length + REACH) // 2)
         beside = Beside(sound, self._recording, self._source.cut)
-        return Along(beside, ways, middles.tolist(), self._factor).matched()
+        return Along(beside, ways, middles.tolist(), self._factor, ahead).matched()
 
     def _count(self, sound: Floats) -> int:
         """How many probes a skim has."""
         low = len(sound) // self._factor - REACH + 1
         return max(0, (low - self._length) // self._every + 1)
 
-    def _places(self, sounds: Sequence[Floats]) -> list[Places]:
+    def _places(self, sounds: Sequence[Floats], *, own_colour: bool = False) -> list[Places]:
         """Places of the probes of each sound, by their numbers in it."""
         low = [thinned(sound, self._factor) for sound in sounds]
-        probes = probes_of(low, self._length, self._every)
-        pieces = thinned_pieces(self._source.pieces(), self._factor)
-        found = places(probes, pieces, self._factor)
-        split = [found.of(probes.owners == owner) for owner in range(len(sounds))]
-        return [one._replace(probes=probes.firsts[one.probes] // self._every) for one in split]
+        probes = [probes_of(one, self._length, self._every) for one in low]
+        if not any(len(one.rows) for one in probes):
+            pieces: Iterable[Thin] = ()
+        else:
+            pieces = thinned_pieces(self._source.pieces(), self._factor)
+        found = places(probes, pieces, self._factor, own_colour=own_colour)
+        return [
+            one._replace(probes=own.firsts[one.probes] // self._every)
+            for one, own in zip(found, probes, strict=True)
+        ]
 
 
 def _share_lost(ways: Ways) -> float:

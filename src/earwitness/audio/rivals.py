@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.beside import Beside
+from earwitness.audio.beside import Beside, bright
+from earwitness.audio.fades import EQUAL_POWER
 from earwitness.audio.runs import Run, Ways
 
 WIDEST = 400  # rivals of a part of which a second is laid over the skim
@@ -36,6 +37,7 @@ class Part:
     last: int
     rise: int = 0
     fall: int = 0
+    law: str = EQUAL_POWER
 
     @property
     def middle(self) -> int:
@@ -59,8 +61,8 @@ def laid(beside: Beside, run: Run, middle: int) -> Laid:
     """A second of the skim laid over a place and a few samples beside it."""
     half = beside.rate // 2
     first, last = max(0, middle - half), min(len(beside), middle + half)
-    own = beside.skim(first, last)
-    there = beside.along(run, first - NEAR, last + NEAR)
+    own = beside.bright[first + 2 : last]
+    there = bright(beside.along(run, first - NEAR, last + NEAR))[2:]
     windows = np.lib.stride_tricks.sliding_window_view(there, len(own))
     products = np.array([float(np.dot(window, own)) for window in windows])
     powers = np.square(np.concatenate([[0.0], there]), dtype=np.float64).cumsum()

@@ -7,6 +7,7 @@ changes from one part to another.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,9 +62,10 @@ class Ways:
     scores: Floats
 
 
-def ways_of(forwards: Places, backwards: Places | None, probes: int) -> Ways:
+def ways_of(forwards: Sequence[Places], backwards: Places | None, probes: int) -> Ways:
     """Places that agree, gathered; those of a turned skim are ``backwards``."""
-    found = [(forwards, False)] if backwards is None else [(forwards, False), (backwards, True)]
+    found = [(_both(forwards), False)]
+    found += [] if backwards is None else [(backwards, True)]
     offsets, scores = list[Offset](), [np.zeros((probes, 0))]
     for places, turned in found:
         order = np.argsort(places.offsets, kind="stable")
@@ -75,6 +77,11 @@ def ways_of(forwards: Places, backwards: Places | None, probes: int) -> Ways:
         np.fmax.at(table, (places.probes[order], number), places.scores[order])
         scores.append(table)
     return Ways(tuple(offsets), np.concatenate(scores, axis=1))
+
+
+def _both(found: Sequence[Places]) -> Places:
+    probes, offsets, scores = zip(*found, strict=True)
+    return Places(np.concatenate(probes), np.concatenate(offsets), np.concatenate(scores))
 
 
 def way_through(ways: Ways) -> list[tuple[int, int, int]]:

@@ -1,8 +1,8 @@
 """Where one part of a skim fades into the next, once it is known which samples both come from.
 
-In a fade the skim is the sum of both sounds with gains that follow a cosine and a sine. In steps of
-10 ms, the power of what such gains leave unexplained needs only products of the three sounds, so
-all begins and lengths of a fade are tried, first roughly and then finely.
+In a fade the skim is the sum of both sounds with gains that follow a law, such as cosine and sine.
+In steps of 10 ms, the power of what such gains leave unexplained needs only products of the three
+sounds, so all begins and lengths of a fade are tried, first roughly and then finely.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness.audio.fades import EQUAL_POWER, LAWS, Law
+
 STEP = 0.01  # seconds in which gains hardly change
 LONGEST = 8.0  # seconds of a fade
 STEPS = (0.1, 0.02, 0.004)  # seconds between begins and lengths that are tried, ever finer
@@ -22,10 +24,11 @@ Floats = NDArray[np.float64]
 
 
 class Seam(NamedTuple):
-    """When the second sound sets in, and for how long both are heard."""
+    """When the second sound sets in, for how long both are heard, and the share that is left."""
 
     start: float
     overlap: float
+    left: float = 0.0
 
 
 class Products(NamedTuple):
@@ -39,25 +42,21 @@ class Products(NamedTuple):
     skim_new: Floats
 
 
-def seam(
-    skim: NDArray[Any],
-    old: NDArray[Any],
-    new: NDArray[Any],
-    rate: int,
-    overlap: float | None = None,
-) -> Seam:
+def seam(sums: Products, overlap: float | None = None, law: str = EQUAL_POWER) -> Seam:
     """The fade in a part of a skim that begins with the old sound alone and ends with the new.
 
-    All three are as long; times count from the first sample. A known ``overlap`` is kept.
+    Times count from the first step. A known ``overlap`` is kept.
     """
-    sums = _products(skim, old, new, max(1, round(STEP * rate)))
+    if not len(sums.skim):
+        return Seam(0.0, overlap or 0.0)
     level = _level(sums)
     length = len(sums.skim) * STEP
     longest = min(LONGEST, length)
     starts, lengths = (np.arange(0, top + STEPS[0] / 2, STEPS[0]) for top in (length, longest))
     found = Seam(0.0, 0.0)
     for step, finer in zip(STEPS, (*STEPS[1:], 0.0), strict=True):
-        found = _best(sums, level, starts, lengths if overlap is None else np.array([overlap]))
+        tried = lengths if overlap is None else np.array([overlap])
+        found = _best(sums, level, starts, tried, LAWS[law])
         near = np.arange(-step, step + finer / 2, finer) if finer else starts
         starts, lengths = found.start + near, np.maximum(0, found.overlap + near)
     return found
@@ -112,13 +111,15 @@ def explained(skim: NDArray[Any], sounds: Sequence[NDArray[Any]], step: int) -> 
     return float(np.sqrt(max(0.0, 1 - np.square(own - made @ gains).sum() / np.square(own).sum())))
 
 
-def _products(old_skim: NDArray[Any], old: NDArray[Any], new: NDArray[Any], step: int) -> Products:
-    count = len(old_skim) // step
-    skim, first, second = (
-        one[: count * step].astype(np.float64).reshape(count, step) for one in (old_skim, old, new)
+def products(skim: NDArray[Any], old: NDArray[Any], new: NDArray[Any], rate: int) -> Products:
+    """Of three sounds that are as long."""
+    step = max(1, round(STEP * rate))
+    count = len(skim) // step
+    whole, first, second = (
+        one[: count * step].astype(np.float64).reshape(count, step) for one in (skim, old, new)
     )
-    pairs = [(skim, skim), (first, first), (second, second)]
-    pairs += [(first, second), (skim, first), (skim, second)]
+    pairs = [(whole, whole), (first, first), (second, second)]
+    pairs += [(first, second), (whole, first), (whole, second)]
     return Products(*((a * b).sum(axis=1) for a, b in pairs))
 
 
@@ -132,18 +133,22 @@ def _level(sums: Products) -> tuple[float, float]:
     )
 
 
-def _best(sums: Products, level: tuple[float, float], starts: Floats, lengths: Floats) -> Seam:
+def _best(
+    sums: Products, level: tuple[float, float], starts: Floats, lengths: Floats, law: Law
+) -> Seam:
     """The begin and the length that leave the least unexplained, loud and soft steps alike."""
     weight = 1 / (sums.skim + 1e-3 * sums.skim.mean() + 1e-12)
+    whole = max(float(sums.skim @ weight), 1e-12)
     middles = STEP * (np.arange(len(sums.skim)) + 0.5)
     found, least = Seam(0.0, 0.0), np.inf
     for length in lengths:
-        share = np.clip((middles - starts[:, None]) / max(length, 1e-6), 0, 1) * np.pi / 2
-        old, new = level[0] * np.cos(share), level[1] * np.sin(share)
+        share = np.clip((middles - starts[:, None]) / max(length, 1e-6), 0, 1)
+        old, new = level[0] * law(1 - share), level[1] * law(share)
         left = old * (old * sums.old + 2 * new * sums.both - 2 * sums.skim_old)
         left += new * (new * sums.new - 2 * sums.skim_new)
         rest = left @ weight
         if rest.min() < least:
-            least = rest.min()
-            found = Seam(float(starts[rest.argmin()]), float(length))
+            least = float(rest.min())
+            place = float(starts[rest.argmin()])
+            found = Seam(place, float(length), max(0.0, 1 + least / whole))
     return found

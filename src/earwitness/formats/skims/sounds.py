@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from earwitness.data import Recording, Skim
 from earwitness.errors import EarwitnessError
 from earwitness.formats.check import Fault
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from earwitness.audio.along import Matched
     from earwitness.audio.thinning import Floats
 
+SHORTEST = 2.1  # seconds of sound that can be looked for
 ENOUGH = 0.5  # of a skim that is given as sound must be in its recording
 TOGETHER = 32  # skims that are looked for in one pass over a recording
 
@@ -66,9 +69,14 @@ def _read(path: Path, recording: Recording) -> Floats | list[Fault]:
         return [Fault("output.audio", f"{path}: there is no such file")]
     try:
         sound = read_sound(path)
-        return one_channel(sound.samples, sound.rate, recording)
     except (EarwitnessError, OSError) as error:
         return [Fault("output.audio", str(error))]
+    if not np.isfinite(sound.samples).all():
+        return [Fault("output.audio", f"{path}: has samples that are no numbers")]
+    if len(sound.samples) < SHORTEST * sound.rate:
+        seconds = len(sound.samples) / sound.rate
+        return [Fault("output.audio", f"{path}: {seconds:.1f} s are too short to be looked for")]
+    return one_channel(sound.samples, sound.rate, recording)
 
 
 def _judged(path: Path, whole: float, found: Matched) -> Found:
