@@ -70,14 +70,14 @@ def test_the_best_way_is_the_one_that_trying_all_finds(
     heard, day, parts, rivals = problem(seed)
     found = choose(beside(heard, day), parts, rivals, common=True)
     inner = slice(10, -10)  # cuts may be softened there
-    whole = bright(heard.astype(np.float32)).astype(np.float64)
+    whole = bright(heard.astype(np.float32), RATE).astype(np.float64)
 
     def made(way: tuple[Run, ...]) -> Floats:
         sums = np.zeros(700)
         for part, one in zip(parts, way, strict=True):
             places = [one.place(x) for x in range(part.first, part.last)]
             faded = gains(part.last - part.first, part.rise, part.fall, RATE)
-            sums[part.first : part.last] += bright(faded * day[places])
+            sums[part.first : part.last] += bright(faded * day[places], RATE)
         return sums
 
     tried = []

@@ -13,26 +13,38 @@ from earwitness.data import Recording
 from earwitness.errors import UsageError
 
 Samples = NDArray[Any]
+BRIGHT = 5_000  # means of this rate are compared
 Cut = Callable[[float, float], Samples]  # from a time on, so many seconds
 
 
-def bright(sound: Samples) -> Samples:
-    """Differences of every other sample: without rumble and hum, and what is highest; as long."""
-    found = np.zeros_like(sound)
-    found[..., 2:] = sound[..., 2:] - sound[..., :-2]
+def bright(sound: Samples, rate: int) -> Samples:
+    """Means of a few samples less those before: what is around 2 kHz most of all; as long.
+
+    White noise stays as loud. The first samples, before which nothing is known, become 0.
+    """
+    few = reach_of(rate)
+    sums = np.concatenate([[0.0], np.cumsum(sound, dtype=np.float64)])
+    means = (sums[few:] - sums[:-few]) / np.sqrt(2 * few)
+    found = np.zeros(len(sound), sound.dtype)
+    found[2 * few - 1 :] = means[few:] - means[:-few]
     return found
+
+
+def reach_of(rate: int) -> int:
+    """Samples of a mean."""
+    return max(1, round(rate / BRIGHT))
 
 
 class Beside:
     """What is heard in a skim, and what was recorded along any part of it; places are samples.
 
-    Rumble and hum are alike everywhere, and filters change them first, so sounds are compared as
-    their ``bright`` differences.
+    Rumble and hum are alike everywhere, and filters change them first; what is highest is lost
+    first in encoding. So sounds are compared without either, ``bright``.
     """
 
     def __init__(self, heard: Samples, recording: Recording, cut: Cut) -> None:
         self.heard = heard
-        self.bright = bright(heard)
+        self.bright = bright(heard, recording.rate)
         self.rate = recording.rate
         self._recording = recording
         self._cut = cut

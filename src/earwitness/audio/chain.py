@@ -22,9 +22,9 @@ from earwitness.audio.runs import Run
 
 APART = 0.02  # seconds between places that are two
 ROUNDS = 5  # in which a common gain settles
-ROUNDED = 6 / 12 / 32_768**2  # power of a difference that rounding to 16 bits leaves, at most
+ROUNDED = 3 / 12 / 32_768**2  # power of a sample that rounding to 16 bits leaves, at most
 LOOSE = 0.05  # by which lossy encoding makes some parts softer than others
-CHANCE = 100.0  # over samples: five standard errors of what white noise leaves
+CHANCE = 400.0  # over samples: five standard errors of what rounding leaves, and some
 LOSSY = 0.02  # of what is left: places that leave so nearly the same cannot be told apart
 PORTION = 16_384  # samples of which products are taken at once
 NOTHING = 1e-20  # power
@@ -72,7 +72,7 @@ def _heard(beside: Beside, part: Part, runs: Sequence[Run]) -> _Rivals:
     faded = fade_gains(count, part.rise, part.fall, beside.rate, part.law)
     sounds = np.empty((len(runs), count), np.float32)
     for row, run in zip(sounds, runs, strict=True):
-        row[:] = bright(faded * beside.along(run, part.first, part.last))
+        row[:] = bright(faded * beside.along(run, part.first, part.last), beside.rate)
     return _Rivals(list(runs), sounds)
 
 

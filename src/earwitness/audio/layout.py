@@ -100,14 +100,12 @@ class Fades:
     def _law(self, pairs: Sequence[tuple[Run, Run]]) -> tuple[str, list[Seam]]:
         """How parts fade: with equal power, unless another law leaves clearly less."""
         best, found = EQUAL_POWER, [self._seam(*pair, EQUAL_POWER) for pair in pairs]
-        left = float(np.median([one.left for one in found])) if found else 0.0
-        if left > FITS:
-            least = BETTER * sum(one.left for one in found)
-            for law in list(LAWS)[1:]:
-                other = [self._seam(*pair, law) for pair in pairs]
-                if sum(one.left for one in other) < least:
-                    best, found = law, other
-                    least = sum(one.left for one in other)
+        if not found or _usual(found) <= FITS:
+            return best, found
+        for law in list(LAWS)[1:]:
+            other = [self._seam(*pair, law) for pair in pairs]
+            if _usual(other) < BETTER * _usual(found):
+                best, found = law, other
         return best, found
 
     def _seam(self, a: Run, b: Run, law: str, overlap: float | None = None) -> Seam:
@@ -144,3 +142,8 @@ class Fades:
         own, along = self._beside.skim(first, last), self._beside.along(run, first, last)
         found = seam(products(own, along, 0 * along, self._rate), overlap)
         return min(self._seconds, first / self._rate + found.start + found.overlap)
+
+
+def _usual(seams: Sequence[Seam]) -> float:
+    """What most fades leave; some may be between parts that are not there."""
+    return float(np.median([one.left for one in seams]))

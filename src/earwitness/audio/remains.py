@@ -23,7 +23,7 @@ def remains(beside: Beside, parts: Sequence[Part], runs: Sequence[Run]) -> Sampl
     for part, run in zip(parts, runs, strict=True):
         along = beside.along(run, part.first, part.last).astype(np.float64)
         faded = gains(len(along), part.rise, part.fall, beside.rate, part.law)
-        made, alone = bright(faded * along), slice(part.rise, len(along) - part.fall)
+        made, alone = bright(faded * along, beside.rate), slice(part.rise, len(along) - part.fall)
         power = float(np.square(made[alone]).sum())
         own = beside.bright[part.first : part.last][alone]
         loud = float(own @ made[alone]) / power if power > 0 else 0.0

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.beside import Beside, bright
+from earwitness.audio.beside import Beside, bright, reach_of
 from earwitness.audio.fades import EQUAL_POWER
 from earwitness.audio.runs import Run, Ways
 
@@ -61,8 +61,9 @@ def laid(beside: Beside, run: Run, middle: int) -> Laid:
     """A second of the skim laid over a place and a few samples beside it."""
     half = beside.rate // 2
     first, last = max(0, middle - half), min(len(beside), middle + half)
-    own = beside.bright[first + 2 : last]
-    there = bright(beside.along(run, first - NEAR, last + NEAR))[2:]
+    before = 2 * reach_of(beside.rate)  # samples of which too little is known
+    own = beside.bright[first + before : last]
+    there = bright(beside.along(run, first - NEAR, last + NEAR), beside.rate)[before:]
     windows = np.lib.stride_tricks.sliding_window_view(there, len(own))
     products = np.array([float(np.dot(window, own)) for window in windows])
     powers = np.square(np.concatenate([[0.0], there]), dtype=np.float64).cumsum()
