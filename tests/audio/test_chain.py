@@ -9,14 +9,16 @@ import pytest
 from numpy.typing import NDArray
 
 from earwitness.audio import chain
+from earwitness.audio.along import Matched
 from earwitness.audio.beside import Beside, bright
 from earwitness.audio.chain import Choice, choose
 from earwitness.audio.fades import gains
 from earwitness.audio.layout import Layout
 from earwitness.audio.rivals import Laid, Part, common_gain, laid, likeliest
 from earwitness.audio.runs import Run
+from earwitness.audio.sections import sections_of, together
 from earwitness.audio.settling import settled
-from earwitness.data import Recording, Stretch
+from earwitness.data import Pick, Recording, Skim, Stretch
 from earwitness.errors import UsageError
 from support import many
 
@@ -186,3 +188,36 @@ def test_of_places_that_sound_the_same_the_one_on_the_grid_and_in_order_is_guess
     assert [run.offset for run in settled(parts, loose, RATE)] == [100, 30_000, 40_333, 88_777]
     nothing = [choice(33, 16_000), choice(24_000, 77)]
     assert [run.offset for run in settled(parts[:2], nothing, RATE)] == [16_000, 24_000]
+
+
+def test_sections_lie_between_silences_and_short_ones_are_none() -> None:
+    sound = np.zeros(20_000, np.float32)
+    sound[50:3_000] = sound[5_000:9_000] = sound[9_500:9_800] = sound[12_000:15_000] = 0.1
+    assert sections_of(sound, RATE) == [(0, 3_000), (5_000, 9_800), (12_000, 15_000)]
+    assert sections_of(np.zeros(5_000, np.float32), RATE) == []
+    assert sections_of(sound[:3_050], RATE) == [(0, 3_050)]
+
+
+def test_what_encoding_spreads_into_silence_is_no_sound() -> None:
+    sound = np.zeros(9_000, np.float32)
+    sound[3_000:7_000] = 0.1 * (-1) ** np.arange(4_000)
+    sound[2_950:3_000] = sound[7_000:7_040] = 0.002
+    assert sections_of(sound, RATE) == [(3_000, 7_000)]
+
+
+def test_sections_become_one_skim_and_what_goes_on_is_one_pick() -> None:
+    def found(*starts: float, doubted: tuple[int, ...] = ()) -> Matched:
+        return Matched(Skim(tuple(Pick(one, 4.0) for one in starts), 1.0), ("told",), doubted)
+
+    sections = [(0, 7_000), (8_000, 12_000), (20_000, 24_000)]
+    whole = together([found(10.0, 50.0), found(55.0, doubted=(0,)), found(90.0)], sections, RATE)
+    assert [(pick.start, pick.seconds) for pick in whole.skim.picks] == [
+        (10.0, 4.0),
+        (50.0, 9.0),
+        (90.0, 4.0),
+    ]
+    assert whole.doubted == (1,)
+    assert whole.notes == ("told",) * 3
+    assert whole.skim.overlap == 0
+    nothing = together([Matched(Skim(()), ("lost",))], [(0, 5_000)], RATE)
+    assert nothing.notes == ("nothing of it is in the recording",)

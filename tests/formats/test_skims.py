@@ -19,6 +19,7 @@ from earwitness.formats.skims import contents
 from earwitness.formats.skims.contents import blocks_from, recorded, skim_of
 from earwitness.formats.skims.dials import dial_of
 from earwitness.formats.skims.layouts import OUTPUTS, REFERENCES, Content, Line, Output
+from earwitness.formats.skims.sounds import skims_of_sound
 from earwitness.formats.source import Block, Source
 from earwitness.metrics.skims.days import Recorded, Reference
 from earwitness.stats.skims.day import Day
@@ -78,16 +79,22 @@ def test_sound_that_is_mostly_of_something_else_is_refused(tmp_path: Path) -> No
     soundfile.write(tmp_path / "day.wav", day, rate)
     soundfile.write(tmp_path / "own.wav", own, rate)
     soundfile.write(tmp_path / "mixed.wav", np.concatenate([own, other[: 20 * rate]]), rate)
+    soundfile.write(tmp_path / "short.wav", own[:rate], rate)
+    soundfile.write(tmp_path / "endless.wav", np.append(own, np.inf), rate, subtype="FLOAT")
     of = Recorded(recording_of([tmp_path / "day.wav"]))
+    names = ("own", "mixed", "none", "short", "endless")
     found: dict[str, Any] = {
-        name: skim_of(Content(audio=f"{name}.wav"), of, tmp_path, nobody)
-        for name in ("own", "mixed", "none")
+        name: skim_of(Content(audio=f"{name}.wav"), of, tmp_path, nobody) for name in names
     }
     [pick] = found["own"].skim.picks
     assert pick.start == pytest.approx(10, abs=0.02)
     assert "of its 30 s are in the recording" in found["mixed"][0].message
     assert found["mixed"][0].remedy == "is it a skim of this one?"
     assert "there is no such file" in found["none"][0].message
+    assert "1.0 s are too short to be looked for" in found["short"][0].message
+    assert "has samples that are no numbers" in found["endless"][0].message
+    paths = [tmp_path / f"{name}.wav" for name in names]
+    assert skims_of_sound(paths, of, nobody) == list(found.values())
 
 
 def test_a_skim_is_given_in_one_way() -> None:

@@ -12,27 +12,36 @@ from earwitness.data import Pick, Skim
 
 ZERO = 1e-5  # of full scale: what 16 bits hold is nothing or more
 APART = 0.1  # seconds of silence between sections
+SHORTEST = 2.1  # seconds of sound that can be looked for
 SPREAD, SOFT = 0.06, 0.1  # seconds by which encoding spreads sound, and how loud at most
 NOTHING = "nothing of it is in the recording"
 CLOSE = 0.002  # seconds between parts of one pick
 
 
 def sections_of(sound: Floats, rate: int) -> list[tuple[int, int]]:
-    """From where to where there is sound, with silences of a tenth of a second and more between."""
+    """From where to where there is sound, with silences between; none is too short to be found."""
     heard = np.flatnonzero(np.abs(sound) > ZERO)
     if not len(heard):
         return []
     breaks = np.flatnonzero(np.diff(heard) > APART * rate)
-    firsts = heard[np.concatenate([[0], breaks + 1])]
-    lasts = heard[np.concatenate([breaks, [len(heard) - 1]])] + 1
+    firsts = heard[np.concatenate([[0], breaks + 1])].tolist()
+    lasts = (heard[np.concatenate([breaks, [len(heard) - 1]])] + 1).tolist()
     firsts[0] = 0 if firsts[0] <= APART * rate else firsts[0]
     lasts[-1] = len(sound) if len(sound) - lasts[-1] <= APART * rate else lasts[-1]
-    found = []
-    for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
-        before = _faint(sound[first:last], rate) if first else 0
-        behind = _faint(sound[first:last][::-1], rate) if last < len(sound) else 0
-        found.append((first + before, last - behind))
-    return found
+    found: list[tuple[int, int]] = []
+    for first, last in zip(firsts, lasts, strict=True):
+        if found and min(last - first, found[-1][1] - found[-1][0]) < SHORTEST * rate:
+            found[-1] = found[-1][0], last
+        else:
+            found.append((first, last))
+    return [_without_spread(sound, *one, rate) for one in found]
+
+
+def _without_spread(sound: Floats, first: int, last: int, rate: int) -> tuple[int, int]:
+    """A section without what encoding spread into the silence beside it."""
+    before = _faint(sound[first:last], rate) if first else 0
+    behind = _faint(sound[first:last][::-1], rate) if last < len(sound) else 0
+    return first + before, last - behind
 
 
 def _faint(sound: Floats, rate: int) -> int:
@@ -51,18 +60,17 @@ def together(found: Sequence[Matched], sections: Sequence[tuple[int, int]], rate
     for one, (first, last) in zip(found, sections, strict=True):
         own = list(one.skim.picks)
         if picks and own and _goes_on(picks[-1], own[0], first / rate - end):
-            seconds = own[0].start + own[0].seconds - picks[-1].start
-            picks[-1] = Pick(picks[-1].start, seconds, why=picks[-1].why)
-            own = own[1:]
-        doubted += [number + len(picks) for number in one.doubted if number < len(own)]
+            begun = picks.pop()
+            seconds = own[0].start + own[0].seconds - begun.start
+            own[0] = Pick(begun.start, round(seconds, 6), why=begun.why)
+        doubted += [number + len(picks) for number in one.doubted]
         picks += own
         end = last / rate
     if not picks:
         return Matched(Skim(()), (NOTHING,))
-    longest = max(found, key=lambda one: len(one.skim.picks))
-    overlap = longest.skim.overlap if len(found) == 1 else 0.0
+    overlap = found[0].skim.overlap if len(found) == 1 else 0.0
     notes = tuple(note for one in found for note in one.notes)
-    return Matched(Skim(tuple(picks), overlap), notes, tuple(doubted))
+    return Matched(Skim(tuple(picks), overlap), notes, tuple(dict.fromkeys(doubted)))
 
 
 def _goes_on(pick: Pick, following: Pick, silence: float) -> bool:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from earwitness.audio.along import Matched
     from earwitness.audio.thinning import Floats
 
-SHORTEST = 2.1  # seconds of sound that can be looked for
 ENOUGH = 0.5  # of a skim that is given as sound must be in its recording
 TOGETHER = 32  # skims that are looked for in one pass over a recording
 
@@ -64,6 +63,7 @@ def _found(paths: Sequence[Path], of: Recorded, real: Real) -> Iterable[Found]:
 def _read(path: Path, recording: Recording) -> Floats | list[Fault]:
     from earwitness.audio.files import read_sound
     from earwitness.audio.matching import one_channel
+    from earwitness.audio.sections import SHORTEST
 
     if not path.is_file():
         return [Fault("output.audio", f"{path}: there is no such file")]
