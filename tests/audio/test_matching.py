@@ -343,7 +343,7 @@ def test_round_lengths_are_taken_where_they_fit() -> None:
     assert found is not None
     assert found.starts == pytest.approx(starts)
     assert (found.length, found.overlap) == pytest.approx((8.0, 3.0))
-    assert evenly([0.0, 4.0, 11.0], 3.0, 19.0) is None
+    assert evenly([0.0, 3.3, 11.2, 19.9], 2.0, 27.4) is None
     assert evenly([0.0], 0.0, 8.0) is None
 
 

@@ -8,6 +8,7 @@ sounds, so all begins and lengths of a fade are tried, first roughly and then fi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from earwitness.audio.fades import EQUAL_POWER, LAWS, Law
 STEP = 0.01  # seconds in which gains hardly change
 LONGEST = 8.0  # seconds of a fade
 STEPS = (0.1, 0.02, 0.004)  # seconds between begins and lengths that are tried, ever finer
-MOST = 0.6  # share of begins that must fit
+MOST = 0.45  # share of begins that must fit
 EVEN, SLACK = 0.05, 0.1  # seconds: what lengths are multiples of, and how far it may be off
 Floats = NDArray[np.float64]
 
@@ -86,8 +87,9 @@ def evenly(starts: Sequence[float], overlap: float, whole: float) -> Even | None
         return None
     found = list[tuple[float, Even]]()
     apart, middle = float(np.median(np.diff(starts))), round(overlap / EVEN)
-    for shared in (EVEN * n for n in range(max(0, middle - 2), middle + 3)):
-        count = max(2, round((whole - shared) / max(apart, EVEN)))
+    likely = round((whole - overlap) / max(apart, EVEN))
+    shares = [EVEN * n for n in range(max(0, middle - 2), middle + 3)]
+    for shared, count in product(shares, range(max(2, likely - 1), max(2, likely + 1) + 1)):
         length = EVEN * round((whole + (count - 1) * shared) / count / EVEN)
         one = Even(count, length, shared)
         lasts = count * length - (count - 1) * shared
