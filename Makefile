@@ -9,7 +9,10 @@ DEV := .venv/dev-$(call key,requirements-dev.lock)
 STAGE := PATH="$(CURDIR)/$(DEV)/bin:$$PATH" .ci/stage
 EXAMPLE := examples/chapters
 
-.PHONY: demo test system prove browser lint types layers tests docs lock clean
+QUICK := tests/snapshot tests/golden tests/contracts tests/text tests/formats tests/concordance \
+  tests/report tests/soundscapes tests/stats tests/test_project.py src
+
+.PHONY: quick snapshot demo test system prove browser lint types layers tests docs lock clean
 
 demo: $(RUN)/.installed  ## score the example corpus, write reports, serve a study (ONCE=1: do not serve)
 	@mkdir -p out
@@ -41,6 +44,12 @@ layers: $(DEV)/.installed
 
 tests: $(DEV)/.installed
 	@OPENBLAS_NUM_THREADS=1 $(STAGE) tests pytest -q -n 2
+
+quick: $(DEV)/.installed  ## unit tests, golden values, contracts and the snapshot
+	@OPENBLAS_NUM_THREADS=1 $(STAGE) quick pytest -q -n 2 $(QUICK)
+
+snapshot: $(DEV)/.installed  ## record again what commands print and write, and what metrics give
+	@OPENBLAS_NUM_THREADS=1 $(DEV)/bin/python tests/snapshot/record.py
 
 prove: $(DEV)/.installed  ## full counts and benchmarks; dated output in docs/proof.md
 	@$(STAGE) prove python benchmarks/prove.py
