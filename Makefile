@@ -9,8 +9,8 @@ DEV := .venv/dev-$(call key,requirements-dev.lock)
 STAGE := PATH="$(CURDIR)/$(DEV)/bin:$$PATH" .ci/stage
 EXAMPLE := examples/chapters
 
-QUICK := tests/snapshot tests/golden tests/contracts tests/text tests/formats tests/concordance \
-  tests/report tests/soundscapes tests/stats tests/test_project.py src
+QUICK := tests/snapshot tests/golden tests/contracts tests/test_project.py tests/io tests/text \
+  tests/report tests/stats tests/metaeval tests/chapters tests/summaries tests/scoring src
 
 .PHONY: quick snapshot demo test system prove browser lint types layers tests docs lock clean
 

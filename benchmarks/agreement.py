@@ -13,8 +13,8 @@ from collections.abc import Callable
 import krippendorff
 import numpy as np
 
-from earwitness.stats.alpha import Level, alpha
-from earwitness.stats.exact import Floats
+from earwitness.stats.agreement import Level, alpha
+from earwitness.stats.arrays import Floats
 
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 REACH = 2e8  # numbers that the package may hold

@@ -28,10 +28,11 @@ import msgspec
 import numpy as np
 import orjson
 
-import earwitness
-import earwitness.chunkseg as ours
-from earwitness.formats.chapters.layouts import Sample
-from earwitness.metrics import METRICS
+from earwitness import chunkseg as ours
+from earwitness import output_formats
+from earwitness.chapters.records import ChunksegSample
+from earwitness.registry import METRICS
+from earwitness.scoring import score
 
 CHAPTERS = [name for name, kind in METRICS.items() if kind.task == "chapters"]
 SCORE = """
@@ -109,7 +110,7 @@ def everything(quick: bool) -> bool:
         )
 
     def ours_all() -> int:
-        scores = earwitness.score(
+        scores = score.score(
             outputs,
             references,
             metrics=CHAPTERS,
@@ -117,12 +118,12 @@ def everything(quick: bool) -> bool:
             by=["kind", "annotator"],
             worst=10,
         )
-        earwitness.render(scores, "html")
+        output_formats.render(scores, "html")
         return len(scores.systems["ours"])
 
     mine = median(cpu(ours_all, 3))
     theirs = cpu(lambda: chunkseg.evaluate_batch(samples))[0]
-    plain = median(cpu(lambda: earwitness.score(samples, metrics=CHAPTERS), 3))
+    plain = median(cpu(lambda: score.score(samples, metrics=CHAPTERS), 3))
     print(
         f"everything on ({ours_all()} values over four collars, three references an item, ceiling,"
         f" groups, worst cases, an HTML report), {len(samples)} samples of 1 h: ours {mine:.2f} s,"
@@ -137,8 +138,8 @@ def against_parsing(folder: Path, quick: bool) -> None:
     lines = [json.dumps(s).encode() for s in corpus(500 if quick else 20_000, 3600.0, 10, 60)]
     path = folder / "hours.jsonl"
     path.write_bytes(b"\n".join(lines) + b"\n")
-    typed = msgspec.json.Decoder(Sample).decode
-    whole = median(cpu(lambda: earwitness.score(path), 3)) / len(lines)
+    typed = msgspec.json.Decoder(ChunksegSample).decode
+    whole = median(cpu(lambda: score.score(path), 3)) / len(lines)
     parsers: dict[str, Callable[[bytes], Any]] = {
         "msgspec, typed": typed,
         "orjson": orjson.loads,

@@ -17,15 +17,15 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
-from earwitness.stats.concord.calibration import calibrated
-from earwitness.stats.concord.ceiling import ceilings
-from earwitness.stats.concord.coefficients import LEVELS, names_at
-from earwitness.stats.concord.curves import with_counts
-from earwitness.stats.concord.draws import drawn_values
-from earwitness.stats.concord.levels import Grid, people, value
-from earwitness.stats.concord.swaps import WHAT, swapped
-from earwitness.stats.exact import Floats
-from earwitness.stats.resampling import blocks
+from earwitness.metaeval.ceiling import measure_ceilings
+from earwitness.metaeval.coefficients import LEVELS, names_at
+from earwitness.metaeval.levels import ScoreRatingGrid, people, value
+from earwitness.metaeval.resampling import drawn_values
+from earwitness.metaeval.sample_size import with_counts
+from earwitness.metaeval.significance import SWAP_UNITS, swapped
+from earwitness.metaeval.tie_calibration import calibrated
+from earwitness.stats.arrays import Floats
+from earwitness.stats.bootstrap import blocks
 from earwitness.stats.votes import Votes
 
 DRAWS = 1000
@@ -93,7 +93,7 @@ def beside_scipy(scores: Floats, votes: Votes) -> None:
 
 def steps(scores: Floats, votes: Votes) -> None:
     """What a comparison takes."""
-    grid = Grid(scores, people(votes)[0])
+    grid = ScoreRatingGrid(scores, people(votes)[0])
     total = 0.0
 
     def told(what: str, work: Callable[[], object]) -> None:
@@ -111,8 +111,10 @@ def steps(scores: Floats, votes: Votes) -> None:
             told(f"{level}: calibration", partial(calibrated, grid))
         if level == "global":
             continue
-        told(f"{level}: ceilings", partial(ceilings, votes, level, names, splits=200, seed=0))
-        for what in WHAT:
+        told(
+            f"{level}: ceilings", partial(measure_ceilings, votes, level, names, splits=200, seed=0)
+        )
+        for what in SWAP_UNITS:
             work = partial(swapped, scores, grid.people, pairs, level, "kendall_b", what)
             told(f"{level}: {len(pairs)} pairs, swaps of {what}", work)
         counts = [2, 4, 8, votes.size[2], 2 * votes.size[2]]

@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from earwitness.api.studies import study_design, study_render, study_write
-from earwitness.data import Block, Clip, Study
-from earwitness.listening.design.balance import claims
+from earwitness.studies.design.balance import claims
+from earwitness.studies.design.report import study_design, study_render, study_write
+from earwitness.studies.study import Clip, Study, StudyBlock
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "p835" / "study.yaml"
 SYSTEMS = ("C0", "C1", "C2", "C3", "C4")
@@ -32,7 +32,7 @@ def large(clips: int, listeners: int, panels: int) -> Study:
         )
         for n in range(clips)
     )
-    block = Block("p835", SYSTEMS, clips // panels, sessions=4, heard=len(SYSTEMS))
+    block = StudyBlock("p835", SYSTEMS, clips // panels, sessions=4, heard=len(SYSTEMS))
     return Study(
         title="large",
         seed=1,

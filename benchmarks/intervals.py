@@ -16,18 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from earwitness.data import Estimate
-from earwitness.stats.components import Components
-from earwitness.stats.exact import Floats
+from earwitness.core import Estimate
+from earwitness.stats.arrays import Floats
 from earwitness.stats.means import means
-from earwitness.stats.mixed import mixed_means
-from earwitness.stats.simulate import (
-    Points,
-    crossed,
-    drawn_values,
-    expected_vote,
-    stimulus_qualities,
-)
+from earwitness.stats.mixed_model import Components, mixed_means
+from earwitness.stats.power import Points, crossed, drawn_values, expected_vote, stimulus_qualities
 from earwitness.stats.votes import Votes
 
 RUNS = 2000

@@ -16,12 +16,12 @@ from playwright.sync_api import Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from browser import small_study as small
 from browser.conftest import FLAGS
-from browser.fake_server import WEB, FakeServer, served
-from browser.listener import rate
+from browser.helpers import study_pages as small
+from browser.helpers.fake_server import WEB, FakeServer, served
+from browser.helpers.page_actions import rate
 
-from earwitness.listening.wordings import wording
+from earwitness.studies.wording import wording
 
 BAR = 150.0  # milliseconds
 TRIALS = 15

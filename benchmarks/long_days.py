@@ -10,10 +10,10 @@ import shutil
 import struct
 from pathlib import Path
 
-from earwitness.api.soundscaping import soundscape
 from earwitness.audio.files import sound_library
-from earwitness.audio.mpeg import layout_of, walked
-from earwitness.soundscapes import Mixer
+from earwitness.audio.mp3 import layout_of, walked
+from earwitness.soundscapes.mix import Mixer
+from earwitness.soundscapes.write import soundscape
 
 RATE = 32_000
 DAY = 24

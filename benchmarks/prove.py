@@ -18,34 +18,44 @@ SETTINGS = {
     "PYTHONUNBUFFERED": "1",
     "OPENBLAS_NUM_THREADS": "1",  # tests share the cores already
 }
-STORED = ["tests/store", "tests/web", "tests/audio"]
-BESIDE = ["tests/stats/concord", "tests/concordance", "tests/api/test_fewer.py"]
+STORED = [
+    "tests/store",
+    "tests/web",
+    "tests/audio",
+    "tests/recordings",
+    "tests/skims/locate",
+    "tests/studies/test_admin.py",
+    "tests/studies/test_device.py",
+    "tests/cli/test_serve.py",
+]
+BESIDE = [
+    "tests/metaeval",
+    "tests/simulations/test_coefficient_coverage.py",
+    "tests/scoring/test_measure_references.py",
+]
 JUDGED = [
-    "tests/api/test_entering.py",
-    "tests/api/test_rubric_study.py",
-    "tests/api/test_rubric_tables.py",
-    "tests/api/test_sending.py",
+    "tests/studies/test_analyse_captions.py",
+    "tests/studies/test_analyse_rubric_tables.py",
     "tests/docs/test_caption_example.py",
-    "tests/formats",
-    "tests/listening/test_rubric_kind.py",
-    "tests/listening/test_rubrics.py",
-    "tests/report/test_judged.py",
-    "tests/statistics/test_rubric_sizes.py",
-    "tests/stats/test_dimensions.py",
-    "tests/stats/test_equivalence.py",
-    "tests/stats/test_interactions.py",
-    "tests/store/test_changing.py",
-    "tests/web/test_workbook.py",
+    "tests/studies/ratings",
+    "tests/studies/workbooks",
+    "tests/studies/trials/test_rubric.py",
+    "tests/studies/test_rubric_formula.py",
+    "tests/studies/report/test_rubric_sections.py",
+    "tests/simulations/test_rubric_sizes.py",
+    "tests/stats/test_effects_correlations.py",
+    "tests/stats/test_contrasts_equivalence.py",
+    "tests/stats/test_contrasts_interactions.py",
+    "tests/store/test_answers_changes.py",
+    "tests/web/test_workbooks.py",
 ]
 SKIMMED = [
     "tests/audio",
     "tests/models",
     "tests/soundscapes",
-    "tests/stats/skims",
-    "tests/summarizers",
-    "tests/api/test_courses.py",
-    "tests/api/test_skimming.py",
-    "tests/cli/test_courses.py",
+    "tests/recordings",
+    "tests/skims",
+    "tests/cli/test_skim_tradeoff.py",
     "tests/cli/test_skim.py",
 ]
 NAMED = (  # what all tests have among them, and what needs many minutes and gigabytes

@@ -7,11 +7,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from earwitness.api.analysing import result_files, study_analyse
-from earwitness.api.studies import records_csv
-from earwitness.formats.ratings import read_ratings
-from earwitness.stats.components import Components
-from earwitness.stats.simulate import Points, crossed, simulated
+from earwitness.stats.mixed_model import Components
+from earwitness.stats.power import Points, crossed, simulated
+from earwitness.studies.analyse import result_files, study_analyse
+from earwitness.studies.design.report import records_csv
+from earwitness.studies.ratings.reader import read_ratings
 
 BAR = 10.0  # seconds, with bootstraps, without the mixed model
 SCALES = "SIG", "BAK", "OVRL"

@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.store import disk, postgresql
 
-from earwitness.api.keeping import study_links
+from earwitness.studies.admin import study_links
 
 BAR = 100  # milliseconds, of the slowest of a hundred acknowledgements
 CLIPS, SYSTEMS, RATE = 5, ("C0", "C1"), 16_000

@@ -16,17 +16,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.logmel import PER_SECOND, log_mel
-from earwitness.data import Pick, Recording, Stretch
+from earwitness.audio.logmel import FRAMES_PER_SECOND, log_mel
+from earwitness.models.base import FrameBlocks, grid
 from earwitness.models.codebook import Codebook
-from earwitness.models.frames import HOUR, FrameFile
-from earwitness.models.grid import FrameBlocks, grid
-from earwitness.soundscapes import Scene, Truth, chunks, day
+from earwitness.models.frames import SHARD_FRAMES, FrameFile
+from earwitness.recordings.types import Recording, Stretch
+from earwitness.skims.day import Day, heard
+from earwitness.skims.measures import DayMeasures
+from earwitness.skims.methods import Picker
+from earwitness.skims.methods.plan import SkimPlan
+from earwitness.skims.tradeoff import area
+from earwitness.skims.types import Pick
+from earwitness.soundscapes.mix import chunks
 from earwitness.soundscapes.practice import examples
-from earwitness.stats.skims.curve import area
-from earwitness.stats.skims.day import Day, heard
-from earwitness.stats.skims.measures import Measured
-from earwitness.summarizers.skims import Picker, Plan
+from earwitness.soundscapes.scene import Scene, day
+from earwitness.soundscapes.truth import Truth
 
 SEED, LENGTH, RATE, BLOCK = 2026, 600.0, 16_000, 8.0
 ZS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -54,13 +58,15 @@ class Row(NamedTuple):
 
 def blocks_of(scene: Scene) -> Day:
     """A day as methods see it."""
-    step = round(PIECE * PER_SECOND)
+    step = round(PIECE * FRAMES_PER_SECOND)
     frames = np.concatenate(
         [log_mel(one, scene.rate)[:step] for one in chunks(scene, seconds=PIECE)]
     )
-    shards = tuple(frames[at : at + HOUR] for at in range(0, len(frames), HOUR))
+    shards = tuple(frames[at : at + SHARD_FRAMES] for at in range(0, len(frames), SHARD_FRAMES))
     whole = Recording("", (Stretch("", 0, 0, scene.seconds),), scene.seconds, scene.rate, 1)
-    found = FrameBlocks(grid(whole, BLOCK), round(BLOCK * PER_SECOND), {"": FrameFile(shards)})
+    found = FrameBlocks(
+        grid(whole, BLOCK), round(BLOCK * FRAMES_PER_SECOND), {"": FrameFile(shards)}
+    )
     made = Codebook().embed(found)
     starts = [place.start for place in found.places]
     return Day.of(starts, BLOCK, made.vectors, made.classes, scene.seconds)
@@ -74,7 +80,7 @@ class Judge:
         self.scene = day(number, seed, rate=RATE, hour=length)
         self.day = blocks_of(self.scene)
         self.truth = Truth(self.scene.events)
-        self.measured = Measured(self.day, length / 4)
+        self.measured = DayMeasures(self.day, length / 4)
 
     def row(self, method: str, z: float, picks: Sequence[Pick], terms: tuple[float, float]) -> Row:
         """One skim."""
@@ -86,10 +92,10 @@ class Judge:
 
     def rows(self) -> list[Row]:
         """All skims of the day."""
-        picker = Picker(self.day, Plan(period=self.length / 4))
+        picker = Picker(self.day, SkimPlan(period=self.length / 4))
         found = [self._picked(picker, method, z) for method in DIALLED for z in ZS]
         for seed in range(DRAWS):
-            other = Picker(self.day, Plan(period=self.length / 4, seed=seed))
+            other = Picker(self.day, SkimPlan(period=self.length / 4, seed=seed))
             found += [self._picked(other, method, np.nan) for method in BASELINES]
         none = (np.nan, np.nan)
         for number, one in enumerate(examples(self.scene)):

@@ -25,7 +25,15 @@ from typing import NamedTuple
 import librosa
 import numpy as np
 
-from earwitness.audio.logmel import BANDS, HIGHEST, LOWEST, PER_SECOND, Floats, kernel, log_mel
+from earwitness.audio.logmel import (
+    FRAMES_PER_SECOND,
+    MAX_FREQUENCY_HZ,
+    MEL_BANDS,
+    MIN_FREQUENCY_HZ,
+    Floats,
+    kernel,
+    log_mel,
+)
 from long_days import long_days  # type: ignore[import-not-found] # beside this file
 
 RATES = (16_000, 32_000, 44_100, 48_000)
@@ -67,11 +75,11 @@ def by_librosa(sound: Floats, rate: int) -> Floats:
         y=sound,
         sr=rate,
         n_fft=kernel(rate).reach,
-        hop_length=rate // PER_SECOND,
+        hop_length=rate // FRAMES_PER_SECOND,
         center=False,
-        n_mels=BANDS,
-        fmin=LOWEST,
-        fmax=min(HIGHEST, rate / 2),
+        n_mels=MEL_BANDS,
+        fmin=MIN_FREQUENCY_HZ,
+        fmax=min(MAX_FREQUENCY_HZ, rate / 2),
         htk=True,
         norm=None,
     )

@@ -22,20 +22,21 @@ from typing import NamedTuple
 import numpy as np
 import soundfile
 
-from earwitness.api.soundscaping import soundscape
-from earwitness.audio.cutting import cut
-from earwitness.audio.encoding import encode
-from earwitness.audio.fades import render
-from earwitness.audio.matching import match_all, one_channel
-from earwitness.audio.recording import recording_of
-from earwitness.audio.thinning import Floats
-from earwitness.data import Pick, Recording, Skim
-from earwitness.formats.skims.sounds import skims_of_sound
-from earwitness.metrics.skims.days import Recorded, measured
-from earwitness.soundscapes import chunks
-from earwitness.stats.skims.day import heard
-from earwitness.stats.skims.measures import Measured
-from earwitness.summarizers.skims import Picker, Plan
+from earwitness.audio.encode import encode
+from earwitness.audio.signal import Floats, render
+from earwitness.recordings.cut import cut
+from earwitness.recordings.recording import recording_of
+from earwitness.recordings.types import Recording
+from earwitness.skims.day import heard
+from earwitness.skims.locate.locate import match_all, one_channel
+from earwitness.skims.measures import DayMeasures
+from earwitness.skims.methods import Picker
+from earwitness.skims.methods.plan import SkimPlan
+from earwitness.skims.metrics import MarkedRecording, measured
+from earwitness.skims.reader import skims_of_sound
+from earwitness.skims.types import Pick, Skim
+from earwitness.soundscapes.mix import chunks
+from earwitness.soundscapes.write import soundscape
 
 SEED, HOURS = 5_300, 2
 DAYS = tuple((name, rate) for name in ("city", "village", "forest") for rate in (16_000, 32_000))
@@ -55,7 +56,7 @@ class Made(NamedTuple):
     ending: str
     skim: Skim
     sound: Floats
-    judge: Measured
+    judge: DayMeasures
 
 
 class Result(NamedTuple):
@@ -85,11 +86,11 @@ def rendered(recording: Recording, skim: Skim) -> Floats:
     return np.asarray(render(pieces, recording.rate, skim.overlap))
 
 
-def skims_of(recording: Recording, seed: int) -> Iterator[tuple[Skim, Measured]]:
+def skims_of(recording: Recording, seed: int) -> Iterator[tuple[Skim, DayMeasures]]:
     """Skims by all methods, of both lengths."""
     for picks, block, overlap in SHAPES:
-        judge = measured(Recorded(recording), "codebook", block, PERIOD)
-        picker = Picker(judge.day, Plan(picks, block, overlap, PERIOD, seed))
+        judge = measured(MarkedRecording(recording), "codebook", block, PERIOD)
+        picker = Picker(judge.day, SkimPlan(picks, block, overlap, PERIOD, seed))
         for method, z in METHODS:
             rows = picker.pick(method, z).rows
             starts = judge.day.starts[np.asarray(rows, np.int64)].tolist()
@@ -103,7 +104,7 @@ def encoded(recording: Recording, sound: Floats, ending: str) -> Floats:
     return one_channel(samples, rate, recording)
 
 
-def off_by(judge: Measured, skim: Skim, found: Skim) -> float:
+def off_by(judge: DayMeasures, skim: Skim, found: Skim) -> float:
     """The larger difference of TC and SD."""
     given, back = (
         heard(judge.day, [(pick.start, pick.seconds) for pick in one.picks])
@@ -152,7 +153,7 @@ def refused() -> int:
             skim = Skim(tuple(Pick(start, 8.0) for start in starts), 3.0)
             paths.append(folder / f"{number}{ENDINGS[number % len(ENDINGS)]}")
             paths[-1].write_bytes(encode(rendered(other, skim), 16_000, paths[-1].suffix).content)
-        found = skims_of_sound(paths, Recorded(own), lambda one: one.recording)
+        found = skims_of_sound(paths, MarkedRecording(own), lambda one: one.recording)
     return sum(isinstance(one, list) for one in found)
 
 

@@ -21,8 +21,8 @@ from tempfile import TemporaryDirectory, mkdtemp
 import numpy as np
 from sqlalchemy import Connection, insert, select
 
-from earwitness.data import Answer
-from earwitness.store import Store
+from earwitness.core import Answer
+from earwitness.store.store import Store
 from earwitness.store.tables import answers, listeners
 
 DIGEST = "d" * 64

@@ -21,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
-import earwitness
-from earwitness.networks import Network, closest
+from earwitness.scoring import score
+from earwitness.summaries.closest_path import closest
+from earwitness.summaries.network import Network
 
 BAR, MEMORY = 1.5, 500  # times one pass; MB
 Output = tuple[tuple[Hashable, ...], dict[int, str] | None]  # labels, and words if they are written
@@ -165,7 +166,7 @@ def utterances(count: int, people: int) -> None:
             output = {"positions": list(positions)}
             outputs.append({"item": f"u{index}", "system": name, "output": output})
     start = time.perf_counter()
-    earwitness.score(outputs, references, metrics="sumaccy")
+    score.score(outputs, references, metrics="sumaccy")
     taken = time.perf_counter() - start
     paths = len(outputs) * (1 + people) + count * people
     print(f"{count} utterances of 30 words, {people} people, {len(NOISE)} systems, everybody also")

@@ -20,12 +20,12 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import numpy as np
 import openpyxl
 
-from earwitness.api.entering import study_enter
-from earwitness.api.sending import study_export_xlsx
 from earwitness.audio.files import Sound, write_wav
 from earwitness.errors import InputError
-from earwitness.formats.workbooks import read_workbook
-from earwitness.formats.workbooks.guarded import DENSE, UPLOADED
+from earwitness.studies.workbooks.export import study_export_xlsx
+from earwitness.studies.workbooks.open import MAX_UPLOAD_UNPACKED_BYTES, MIN_BYTES_PER_CELL
+from earwitness.studies.workbooks.read import read_workbook
+from earwitness.studies.workbooks.to_answers import study_enter
 
 BAR = 1.0  # seconds to import 120 rows, or the workbook with merges out to column XFD
 SLOWEST, LARGEST = 5.0, 300  # seconds and megabytes that a hostile upload may cost
@@ -82,8 +82,8 @@ def hostile(data: bytes) -> bytes:
     """As many cells and rows as an upload may have, all of them empty."""
     rng = random.Random(1)
     noise = b"".join(b"<!--%d-->" % rng.randrange(10**14) for _ in range(1500))
-    cells = b"<c/>" * (UPLOADED * 9 // 10 // DENSE)
-    rows = b"<row/>" * ((UPLOADED * 9 // 10 - len(noise) - len(cells)) // 6)
+    cells = b"<c/>" * (MAX_UPLOAD_UNPACKED_BYTES * 9 // 10 // MIN_BYTES_PER_CELL)
+    rows = b"<row/>" * ((MAX_UPLOAD_UNPACKED_BYTES * 9 // 10 - len(noise) - len(cells)) // 6)
     rows = b"<sheetData>" + noise + b"<row>" + cells + b"</row>" + rows + b"</sheetData>"
     return changed(data, lambda part: b"".join([part.partition(b"<sheetData>")[0], rows,
                                                 part.partition(b"</sheetData>")[2]]))  # fmt: skip
@@ -97,7 +97,7 @@ def done(work: str, path: Path, told: multiprocessing.Queue[tuple[float, float]]
         openpyxl.load_workbook(path)
     elif work == "upload":
         with suppress(InputError):
-            read_workbook(path, unpacked=UPLOADED)
+            read_workbook(path, unpacked=MAX_UPLOAD_UNPACKED_BYTES)
     else:
         study_enter(path.parent / "study.yaml", [path], path.parent / f"{path.stem}.db")
     took = clock() - start

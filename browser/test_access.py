@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser import small_captions as captions
-from browser import small_study as small
-from browser.fake_server import FakeServer, served
-from browser.listener import DESKTOP, PHONE, go_on, hear, opened
+from browser.helpers import caption_pages as captions
+from browser.helpers import study_pages as small
+from browser.helpers.fake_server import FakeServer, served
+from browser.helpers.page_actions import DESKTOP, PHONE, go_on, hear, opened
 from playwright.sync_api import Browser, Page, expect
 
 Act = Callable[[Page], None]

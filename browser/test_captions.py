@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from browser import small_captions as captions
-from browser import small_study as small
-from browser.captioned import number, slider
-from browser.fake_server import FakeServer, served
-from browser.judging import give, hear, save, trial, unset
-from browser.listener import at, drafted, opened
+from browser.helpers import caption_pages as captions
+from browser.helpers import study_pages as small
+from browser.helpers.caption_actions import give, hear, save, trial, unset
+from browser.helpers.caption_raters import number, slider
+from browser.helpers.fake_server import FakeServer, served
+from browser.helpers.page_actions import at, drafted, opened
 from playwright.sync_api import Browser, expect
 
 

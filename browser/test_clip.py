@@ -6,11 +6,11 @@ import random
 from typing import Any
 
 import pytest
-from browser import small_captions as captions
-from browser import small_study as small
-from browser.fake_server import FakeServer, served, tone
-from browser.judging import give, hear, save, trial
-from browser.listener import opened, until
+from browser.helpers import caption_pages as captions
+from browser.helpers import study_pages as small
+from browser.helpers.caption_actions import give, hear, save, trial
+from browser.helpers.fake_server import FakeServer, served, tone
+from browser.helpers.page_actions import opened, until
 from playwright.sync_api import Browser, Page, expect
 
 STATE = "data-state"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from browser import small_study as small
-from browser.fake_server import FakeServer, served
-from browser.listener import at, go_on, opened
+from browser.helpers import study_pages as small
+from browser.helpers.fake_server import FakeServer, served
+from browser.helpers.page_actions import at, go_on, opened
 from playwright.sync_api import Browser, Page, expect
 
 WORDS = {"en": ("Round", "of"), "fr": ("Tour", "sur")}

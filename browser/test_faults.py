@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from browser import small_study as small
-from browser.fake_server import FakeServer, served
-from browser.listener import arrive, at, go_on, opened, rate, settled
+from browser.helpers import study_pages as small
+from browser.helpers.fake_server import FakeServer, served
+from browser.helpers.page_actions import arrive, at, go_on, opened, rate, settled
 from playwright.sync_api import Browser, Page, expect
 
 ANSWERS, STATE = "**/answers", "**/state*"

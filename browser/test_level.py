@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from browser import small_study as small
-from browser.fake_server import FakeServer, served
-from browser.listener import TAP, arrive, at, go_on, hear, rate, settled
+from browser.helpers import study_pages as small
+from browser.helpers.fake_server import FakeServer, served
+from browser.helpers.page_actions import TAP, arrive, at, go_on, hear, rate, settled
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 BLOCKED = """

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from browser import small_study as small
 from browser.conftest import FLAGS
-from browser.fake_server import FakeServer, served
-from browser.listener import DESKTOP, arrive, at, go_on, hear, kill_browser, opened, rate, settled
+from browser.helpers import study_pages as small
+from browser.helpers.fake_server import FakeServer, served
+from browser.helpers.page_actions import (
+    DESKTOP,
+    arrive,
+    at,
+    go_on,
+    hear,
+    kill_browser,
+    opened,
+    rate,
+    settled,
+)
 from playwright.sync_api import Browser, Page, Playwright, Route, expect
 
 ANSWERS = "**/answers"

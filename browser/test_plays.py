@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import small_study as small
-from browser.fake_server import FakeServer, served, tone
-from browser.hands import P835, Listener
-from browser.listener import DESKTOP, hear, opened, rate, until, visit
-from browser.real_server import PAGES, really_served
+from browser.helpers import study_pages as small
+from browser.helpers.fake_server import FakeServer, served, tone
+from browser.helpers.input_devices import P835, Listener
+from browser.helpers.page_actions import DESKTOP, hear, opened, rate, until, visit
+from browser.helpers.real_server import PAGES, really_served
 from playwright.sync_api import Browser, Page, expect
 
 PART = "Number(document.querySelector('.bar i').style.getPropertyValue('--part')) > 1.4 / 20"

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-import earwitness
+from earwitness import output_formats
+from earwitness.scoring import compare, score
 
 SECONDS = 40
 WIDTHS = {"phone": 360, "tablet": 768, "desktop": 1400}
@@ -26,7 +27,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         sound.setframerate(8000)
         sound.writeframes(struct.pack("<h", 1000) * 8000 * SECONDS)
     outputs, references = _records(str(folder / "talk one.wav"))
-    found = earwitness.compare(
+    found = compare.compare(
         outputs,
         references,
         collar=[0.5, 1, 3, 10],
@@ -36,7 +37,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         permutations=200,
     )
     path = folder / "report.html"
-    path.write_text(earwitness.render(found, "html", folder=folder), encoding="utf-8")
+    path.write_text(output_formats.render(found, "html", folder=folder), encoding="utf-8")
     return path
 
 
@@ -161,9 +162,9 @@ def networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of summaries."""
     folder = Path(__file__).parents[1] / "examples" / "summaries"
     files = (str(folder / name) for name in ("outputs.jsonl", "references.jsonl"))
-    found = earwitness.score(*files, worst=4, baselines="lead", by="kind")
+    found = score.score(*files, worst=4, baselines="lead", by="kind")
     path = tmp_path_factory.mktemp("networks") / "report.html"
-    path.write_text(earwitness.render(found, "html"), encoding="utf-8")
+    path.write_text(output_formats.render(found, "html"), encoding="utf-8")
     return path
 
 
@@ -214,8 +215,8 @@ def test_words_need_no_sideways_scroll_on_a_phone(
     kept = {"positions": [n for n in range(1, 28) if n % 4]}
     outputs = [{"item": "a", "system": "s", "output": kept}]
     path = tmp_path / "words.html"
-    scores = earwitness.score(outputs, [record], metrics=["sumaccy"], show="a")
-    path.write_text(earwitness.render(scores, "html"), encoding="utf-8")
+    scores = score.score(outputs, [record], metrics=["sumaccy"], show="a")
+    path.write_text(output_formats.render(scores, "html"), encoding="utf-8")
     page = opened(browser, path, 390, scheme)
     wide = (
         "[...document.querySelectorAll('.words, .words li')]"

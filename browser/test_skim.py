@@ -10,9 +10,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from earwitness.audio.encoding import encode
-from earwitness.report.skims import skim_page, skim_picture
-from skimmed import shown
+from earwitness.audio.encode import encode
+from earwitness.skims.page import skim_page
+from earwitness.skims.picture import skim_picture
+from helpers.skim_view import shown
 
 WIDTHS = {"phone": 390, "desktop": 1_200}
 FOCUSED = "document.activeElement.dataset.pick ?? document.activeElement.className"

@@ -6,11 +6,11 @@ import math
 from itertools import product
 
 import pytest
-from browser import small_captions as captions
-from browser.captioned import number, point, shown, slider
-from browser.fake_server import served
-from browser.judging import give, hear, save, swipe, trial, unset
-from browser.listener import DESKTOP, PHONE, opened
+from browser.helpers import caption_pages as captions
+from browser.helpers.caption_actions import give, hear, save, swipe, trial, unset
+from browser.helpers.caption_raters import number, point, shown, slider
+from browser.helpers.fake_server import served
+from browser.helpers.page_actions import DESKTOP, PHONE, opened
 from playwright.sync_api import Browser, expect
 
 READ = "(text) => import('/static/numbers.js').then(({ read }) => read(text))"

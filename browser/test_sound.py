@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from browser import small_study as small
-from browser.fake_server import RATE, FakeServer, served, tone
-from browser.listener import TAP, arrive, at, go_on, hear, opened, rate, settled
+from browser.helpers import study_pages as small
+from browser.helpers.fake_server import RATE, FakeServer, served, tone
+from browser.helpers.page_actions import TAP, arrive, at, go_on, hear, opened, rate, settled
 from playwright.sync_api import Browser, Page, expect
 
 SECONDS = 0.4

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser.listener import DESKTOP, PHONE
-from browser.real_server import RealServer
+from browser.helpers.page_actions import DESKTOP, PHONE
+from browser.helpers.real_server import RealServer
 from playwright.sync_api import Browser, Page, expect
 
-from captioned import CLIPS, STUDY, anything, captioned, designed, filled
-from earwitness.listening.wordings import wording
+from earwitness.studies.wording import wording
+from helpers.caption_study import CLIPS, STUDY, anything, captioned, designed, filled
 
 WRONG = {"precision": 6, "fluency": 0.5}
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import tomllib
 from collections.abc import Callable, Mapping
 from functools import partial
+from inspect import cleandoc
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,19 +15,21 @@ from typing import Any
 import click
 import numpy as np
 
-from earwitness.cli.group import COMMANDS, group
-from earwitness.data import Value
-from earwitness.formats.shapes import Entry
-from earwitness.formats.study import fields
-from earwitness.formats.study.fields import schema
-from earwitness.listening.kinds import KINDS, Kind
-from earwitness.listening.kinds.rubric import RubricKind
-from earwitness.listening.rubrics import Dimension, thumbs
-from earwitness.listening.scale import Scale
-from earwitness.listening.screening import SCREENS, Screen
-from earwitness.listening.simulated import Person
-from earwitness.listening.wordings import LANGUAGES, Wording, wording
-from earwitness.metrics import METRICS, Metric
+from earwitness.cli.main import COMMANDS, group
+from earwitness.core import Value
+from earwitness.io.schema import Entry
+from earwitness.metric import Metric
+from earwitness.registry import METRICS, TASKS
+from earwitness.studies.file import schema as schema_module
+from earwitness.studies.file.schema import schema
+from earwitness.studies.population import Person
+from earwitness.studies.rubric import Dimension, thumbs
+from earwitness.studies.screening import SCREENS, Screen
+from earwitness.studies.study import Scale
+from earwitness.studies.trials import KINDS
+from earwitness.studies.trials.base import TrialKind
+from earwitness.studies.trials.rubric import RubricKind
+from earwitness.studies.wording import LANGUAGES, Wording, wording
 
 FOLDER = Path(__file__).parent
 NOTE = "<!-- made by docs/generate.py; do not edit -->"
@@ -47,7 +52,7 @@ def metrics_page() -> str:
 
 
 def _metric(kind: type[Metric]) -> str:
-    module = __import__(kind.__module__, fromlist=["_"]).__doc__ or ""
+    text = cleandoc(kind.__doc__ or "")
     rows = [_row(value) for value in kind.values]
     parameters = [
         f"| `{name}` | {default} | {kind.help(name)} |"
@@ -57,7 +62,7 @@ def _metric(kind: type[Metric]) -> str:
         [
             f"## {kind.name}",
             "",
-            module.strip(),
+            text,
             "",
             "| parameter | default | meaning |",
             "| :-- | :-- | :-- |",
@@ -103,9 +108,9 @@ def _help(command: click.Command, name: str, parent: click.Context | None) -> st
     return f"```text\n{command.get_help(context)}\n```"
 
 
-def kind_page(kind: type[Kind]) -> str:
+def kind_page(kind: type[TrialKind]) -> str:
     """A kind of trials: what it is, its parameters, and its words in every language."""
-    module = __import__(kind.__module__, fromlist=["_"]).__doc__ or ""
+    text = cleandoc(kind.__doc__ or "")
     parameters = [
         f"| `{name}` | {_shown(default)} | {kind.help(name)} |"
         for name, default in kind.parameters().items()
@@ -113,7 +118,7 @@ def kind_page(kind: type[Kind]) -> str:
     parts = [
         f"# {kind.name}: {kind.title}",
         NOTE,
-        module.strip(),
+        text,
         "\n".join(["| parameter | default | meaning |", "| :-- | :-- | :-- |", *parameters]),
     ]
     parts += [_scale_table(scale) for scale in kind.fixed]
@@ -164,7 +169,7 @@ def _labels(scale: Scale, words: list[Wording]) -> list[list[str]]:
     return [[f"{a:g} … {b:g}" for a, b in pairwise(ends)], *labels]
 
 
-def _view_text(kind: type[Kind]) -> str:
+def _view_text(kind: type[TrialKind]) -> str:
     made = kind()
     rng = np.random.default_rng(0)
     trial = made.trials(["item"], ["x", "y"], 1, rng, "reference")[0][0]
@@ -193,19 +198,19 @@ def study_page() -> str:
         "moves no other. It is in every answer and report. Words are text unless they are true, "
         "false, null or a number as people write it: yes, 010, 12:30 and dates stay as they are."
     )
-    parts = ["# The study file", NOTE, intro, _keys(fields.STUDY)]
+    parts = ["# The study file", NOTE, intro, _keys(schema_module.STUDY_KEYS)]
     inner = {
-        "blocks": fields.BLOCK,
-        "rubric": fields.RUBRIC,
-        "rubric.dimensions": fields.DIMENSION,
-        "rubric.examples": fields.EXAMPLE,
-        "balance": fields.BALANCE,
-        "forms": fields.FORMS,
-        "forms.before, forms.after": fields.QUESTION,
-        "screening": fields.RULE,
-        "analysis": fields.ANALYSIS,
-        "wordings": fields.WORDINGS,
-        "wordings.scales": fields.SCALE,
+        "blocks": schema_module.BLOCK_KEYS,
+        "rubric": schema_module.RUBRIC_KEYS,
+        "rubric.dimensions": schema_module.DIMENSION_KEYS,
+        "rubric.examples": schema_module.EXAMPLE_KEYS,
+        "balance": schema_module.BALANCE_KEYS,
+        "forms": schema_module.FORM_KEYS,
+        "forms.before, forms.after": schema_module.QUESTION_KEYS,
+        "screening": schema_module.RULE_KEYS,
+        "analysis": schema_module.ANALYSIS_KEYS,
+        "wordings": schema_module.WORDING_KEYS,
+        "wordings.scales": schema_module.SCALE_KEYS,
     }
     for name, entries in inner.items():
         parts += [f"## {name}", _keys(entries)]
@@ -250,7 +255,131 @@ def schema_page() -> str:
     return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
 
 
+# --- Options of metrics for the command line -----------------------------------------------------
+
+
+def metric_options() -> str:
+    """What the command line must know of metrics and tasks to show its help."""
+    last = {name: kind for kind in METRICS.values() for name in kind.parameters()}
+    declared = {
+        "metrics": list(METRICS),
+        "defaults": "; ".join(f"{name}: {', '.join(t.defaults)}" for name, t in TASKS.items()),
+        "baselines": list(dict.fromkeys(name for t in TASKS.values() for name in t.baselines)),
+        "parameters": [_parameter(name, kind) for name, kind in last.items()],
+        "network": [
+            _parameter(name, METRICS["sumaccy"]) for name in METRICS["sumaccy"].parameters()
+        ],
+    }
+    return json.dumps(declared, indent=1, ensure_ascii=False) + "\n"
+
+
+def _parameter(name: str, kind: type[Metric]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "metrics": [key for key, one in METRICS.items() if name in one.parameters()],
+        "help": kind.help(name),
+        "default": kind.parameters()[name],
+        "choices": list(kind.choices(name) or ()),
+    }
+
+
+# --- The source tree ------------------------------------------------------------------------------
+
+
+ARCHITECTURE = """\
+Every score and every rating is about one output, `Key(item, system)`: metrics map keys to values,
+people map keys to values, and agreement is a join.
+
+## The three data paths
+
+```text
+A  chapters/records → chapters/reader → scoring/join → scoring/measure → chapters/metrics
+     → scoring/tally → scoring/results → scoring/report → report
+B  studies/file → studies/design → studies/trials → studies/pages → web → store
+     → studies/ratings → studies/screening → studies/analysis → studies/results → studies/report
+C  metaeval/join → metaeval/levels → metaeval/coefficients → metaeval/figures
+     → metaeval/pipeline → metaeval/results → metaeval/report
+```
+
+Path A scores outputs against references; `summaries` and `skims` take the place of `chapters`.
+Path B asks people. Path C compares the two.
+
+## Domains and libraries
+
+A *domain* (`chapters`, `summaries`, `skims`, `soundscapes`, `studies`, `metaeval`, `scoring`) owns
+its record structs, reader, computation, result types and report. A *library* (`io`, `text`,
+`audio`, `recordings`, `models`, `stats`, `report`, `engines`) knows no domain. The same role has
+the same file name everywhere: `records.py` (structs of a file), `reader.py`, `metrics.py`,
+`settings.py`, `pipeline.py`, `results.py`, `report.py`, `export.py`.
+
+A line may import what stands below it; what shares a line may not import each other. `make layers`
+checks this.
+
+"""
+PLACES = (  # what is added, where it is written, where it is entered
+    (
+        "a metric",
+        "a class in `<task>/metrics.py`, or `text_metrics.py` for texts",
+        "`METRICS` in `registry.py`",
+    ),
+    (
+        "a task",
+        "a folder with `records.py`, `reader.py` and `metrics.py`",
+        "`TASKS` in `registry.py`",
+    ),
+    (
+        "a kind of trial",
+        "a module in `studies/trials/`, a renderer in `web/static/trials/`",
+        "`KINDS` in `studies/trials/__init__.py`",
+    ),
+    ("a rule of screening", "a function in `studies/screening.py`", "`SCREENS` there"),
+    ("a format of ratings", "`studies/ratings/columns.py` and `reader.py`", ""),
+    ("a format of audio", "`audio/decode.py`", ""),
+    ("an embedder", "a module in `models/`", "`EMBEDDERS` in `models/embedders.py`"),
+    (
+        "a method that makes skims",
+        "a module in `skims/methods/`",
+        "`METHODS` in `skims/methods/__init__.py`",
+    ),
+    (
+        "a coefficient of agreement with people",
+        "`metaeval/coefficients.py`",
+        "`COEFFICIENTS` there",
+    ),
+    ("a part of reports", "a class in `report/parts.py`, and every medium in `report/`", ""),
+    ("an output format", "`report/`, then `output_formats.py`", "`FORMS` there"),
+    ("a command", "a function in `cli/`, over a verb of a domain", "`COMMANDS` in `cli/main.py`"),
+)
+
+
+def architecture_page() -> str:
+    """The source tree: data paths, layers, and every module in one line."""
+    project = tomllib.loads((FOLDER.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    source = FOLDER.parent / "src" / "earwitness"
+    folders: dict[Path, list[Path]] = {}
+    for path in sorted(source.rglob("*.py")):
+        folders.setdefault(path.parent, []).append(path)
+    parts = [f"# Architecture\n\n{NOTE}\n\n{ARCHITECTURE}```text\n" + "\n".join(layers) + "\n```\n"]
+    places = "\n".join(f"| {what} | {where} | {table} |" for what, where, table in PLACES)
+    head = "| to add | write | and enter it in |\n| :-- | :-- | :-- |"
+    parts += [f"## Where to add what\n\n{head}\n{places}\n", "## Every module\n"]
+    for folder, paths in folders.items():
+        name = folder.relative_to(source.parent)
+        parts.append(f"### {name}\n\n{_first_line(folder / '__init__.py')}\n")
+        rows = [f"| `{p.name}` | {_first_line(p)} |" for p in paths if p.name != "__init__.py"]
+        if rows:
+            parts.append("\n".join(["| module | holds |", "| :-- | :-- |", *rows, ""]))
+    return "\n".join(parts)
+
+
+def _first_line(path: Path) -> str:
+    return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n")[0]
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "architecture.md": architecture_page,
+    "../src/earwitness/cli/metric_options.json": metric_options,
     "metrics.md": metrics_page,
     "cli.md": cli_page,
     "study.md": study_page,
@@ -261,4 +390,4 @@ PAGES: dict[str, Callable[[], str]] = {
 if __name__ == "__main__":
     for page, make in PAGES.items():
         (FOLDER / page).write_text(make(), encoding="utf-8")
-        print(f"wrote docs/{page}")
+        print(f"wrote {(FOLDER / page).resolve().relative_to(FOLDER.parent)}")

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from support import FULL
+from helpers.databases import address, new_schema, server
+from helpers.samples import FULL
+from helpers.study_listener import sounds
+
+__all__ = ["address", "example", "folder", "new_schema", "own_cache", "root", "server"]
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
@@ -36,3 +40,9 @@ def root() -> Path:
 def example(root: Path) -> Path:
     """The example corpus."""
     return root / "examples" / "chapters"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the sounds of small studies."""
+    return sounds(tmp_path)

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-from earwitness.soundscapes import Event, Mixer, Scene
-from earwitness.soundscapes.bank import chance
-from earwitness.soundscapes.sequence import sequence
+from earwitness.soundscapes.mix import Mixer
+from earwitness.soundscapes.scene import Scene, SoundEvent, sequence
 from earwitness.soundscapes.sources import SOURCES
-from earwitness.soundscapes.tones import Sound
+from earwitness.soundscapes.synthesis import Sound
+from earwitness.soundscapes.timetable import chance
 
 HERE = Path(__file__).parent
 RATE = 16_000
@@ -44,14 +44,14 @@ def seconds() -> dict[str, float]:
     return EXAMPLES | {row["name"]: float(row["seconds"]) for row in rows("clips.csv")}
 
 
-def events(item: str) -> Iterator[Event]:
+def events(item: str) -> Iterator[SoundEvent]:
     """What sounds in a clip; calls are whole, so an event may end a little before its time."""
     for number, row in enumerate(one for one in rows("sources.csv") if one["item"] == item):
         name, start, end = row["source"], float(row["start"]), float(row["end"])
         source = SOURCES[name]
         clips = sequence(source, end - start, chance(0, item, name, number))
         last = end if source.lasts else min(end, start + clips[-1].end(source))
-        yield Event(start, last, name, float(row["level"]) + LOUDER, clips)
+        yield SoundEvent(start, last, name, float(row["level"]) + LOUDER, clips)
 
 
 def tape() -> Scene:

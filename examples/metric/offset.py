@@ -12,8 +12,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from earwitness.data import Case, Value
-from earwitness.metrics.base import Floats, Metric, at_least, ratio
+from earwitness.core import Case, Value
+from earwitness.metric import Floats, Metric, at_least, ratio
 
 
 @dataclass(frozen=True)

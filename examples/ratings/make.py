@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from earwitness.api.simulating import study_simulate
-from earwitness.api.studies import records_csv
-from earwitness.api.taking import rating_records, ratings_of
-from earwitness.data import Block, Clip, Study
-from earwitness.listening.digest import with_digest
-from earwitness.listening.population import Population
+from earwitness.studies.design.report import records_csv
+from earwitness.studies.file.reader import with_digest
+from earwitness.studies.population import Population
+from earwitness.studies.ratings.from_answers import rating_records, ratings_of
+from earwitness.studies.simulate import study_simulate
+from earwitness.studies.study import Clip, Study, StudyBlock
 
 SYSTEMS = ("noisy", "gentle", "strong", "mixed")
 QUALITIES = {
@@ -34,7 +34,7 @@ def main() -> None:
         title="Four ways to enhance speech",
         seed=1,
         material=tuple(Clip(f"clip{n}", 4.0) for n in range(1, 11)),
-        blocks=(Block("p835", SYSTEMS, clips=10, sessions=2, heard=len(SYSTEMS)),),
+        blocks=(StudyBlock("p835", SYSTEMS, clips=10, sessions=2, heard=len(SYSTEMS)),),
         listeners=12,
     )
     found = study_simulate(with_digest(study), Population(careless=1, qualities=QUALITIES), seed=3)

@@ -1,11 +1,14 @@
 """Earwitness: an evaluation workbench for systems that work on audio.
 
-``earwitness.score`` is the main entrance; ``earwitness --help`` shows the same from a shell.
+``earwitness.score`` is the main entrance; ``earwitness --help`` shows the same from a shell. Every
+verb is imported when it is first used.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+from earwitness.version import __version__
 
 if TYPE_CHECKING:
     from earwitness.api import compare as compare
@@ -15,12 +18,11 @@ if TYPE_CHECKING:
     from earwitness.api import render as render
     from earwitness.api import score as score
 
-__version__ = "0.1.0"
 __all__ = ["__version__", "compare", "gather", "network", "people", "render", "score"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is heavy only when it is asked for."""
+    """Import a verb when it is first used."""
     if name in ("compare", "gather", "network", "people", "render", "score"):
         from earwitness import api
 

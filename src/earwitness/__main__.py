@@ -1,6 +1,8 @@
-"""``python -m earwitness``."""
+"""Entry point of ``python -m earwitness``."""
 
-from earwitness.cli import main
+from __future__ import annotations
+
+from earwitness.cli.main import main
 
 __all__ = ["main"]
 

@@ -1,4 +1,4 @@
-"""Everything Earwitness raises on purpose.
+"""Exceptions, warnings, problems of an input, and hints at the nearest known name.
 
 ::
 
@@ -9,7 +9,7 @@
     ├── WorkerDied        a process that shared the work is gone
     ├── StoreError        the database of a store failed; nothing was acknowledged
     ├── MissingExtra      an optional library is not installed; names the extra
-    └── NotYet            a promised feature that a later version brings
+    └── MissingFeature    a promised feature that a later version brings
 
     EarwitnessWarning     numbers are right, but something was left out
 """
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 SHOWN_PROBLEMS = 1000
-LISTED = 30  # names in a remedy
+SHOWN_NAMES = 30  # names in a remedy
 
 
 class EarwitnessError(Exception):
@@ -53,7 +53,7 @@ class BadAnswer(EarwitnessError, ValueError):
         super().__init__("; ".join(self.wrong))
 
 
-class NotYet(EarwitnessError, NotImplementedError):
+class MissingFeature(EarwitnessError, NotImplementedError):
     """A promised feature that a later version brings."""
 
 
@@ -144,8 +144,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     close += [one for one in get_close_matches(name, known, n=9, cutoff=0.7) if _alike(name, one)]
     if close:
         return f'did you mean "{close[0]}"?'
-    more = f" and {len(known) - LISTED:,} more" * (len(known) > LISTED)
-    return f"known: {', '.join(known[:LISTED])}{more}"
+    more = f" and {len(known) - SHOWN_NAMES:,} more" * (len(known) > SHOWN_NAMES)
+    return f"known: {', '.join(known[:SHOWN_NAMES])}{more}"
 
 
 def _alike(one: str, other: str) -> bool:

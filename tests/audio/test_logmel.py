@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from earwitness.audio.logmel import (
-    ABSENT,
-    BANDS,
+    ABSENT_BYTE,
+    MEL_BANDS,
     Bytes,
     Floats,
     edges,
@@ -25,7 +25,7 @@ from earwitness.audio.logmel import (
     log_mel,
 )
 from earwitness.errors import UsageError
-from support import many
+from helpers.samples import many
 
 RATES = [8000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000]
 
@@ -63,7 +63,7 @@ def plain_frame(samples: Floats, rate: int) -> list[float]:
 def test_frames_are_those_of_a_plain_loop(rate: int) -> None:
     sound = noise(rate, 0.3)
     frames = log_mel(sound, rate)
-    assert frames.shape == (15, BANDS)
+    assert frames.shape == (15, MEL_BANDS)
     for number in range(0, 15, many(7, 1)):
         own = np.zeros(kernel(rate).reach, np.float32)
         part = sound[first_sample(number, rate) :][: len(own)]
@@ -84,7 +84,7 @@ def test_frames_are_those_of_librosa(rate: int) -> None:
         n_fft=reach,
         hop_length=rate // 50,
         center=False,
-        n_mels=BANDS,
+        n_mels=MEL_BANDS,
         fmin=50,
         fmax=min(16_000, rate / 2),
         htk=True,
@@ -131,10 +131,10 @@ def test_bytes_end_before_what_is_absent() -> None:
 
 
 def test_levels_add_bands_and_know_what_is_absent() -> None:
-    frames: Bytes = np.zeros((4, BANDS), np.uint8)
+    frames: Bytes = np.zeros((4, MEL_BANDS), np.uint8)
     frames[1, :2] = 180  # two bands of −20 dB: −20 + 3.01
     frames[2, 5] = 180
-    frames[3] = ABSENT
+    frames[3] = ABSENT_BYTE
     found = levels(frames)
     assert found[:3] == pytest.approx([-110, -16.99, -20], abs=0.01)
     assert np.isnan(found[3])

@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 import soundfile
 
-from earwitness.audio.cutting import cut
-from earwitness.audio.decoders import decoder_of
-from earwitness.audio.mending import Break, mended
-from earwitness.audio.mpeg import kind_of, layout_of, walked
-from earwitness.audio.reading import read_blocks
-from earwitness.audio.recording import recording_of
-from earwitness.audio.sources import Broken
-from recorded import Samples, noise, write
-from support import many
+from earwitness.audio.decode import decoder_of
+from earwitness.audio.files import DecodingError
+from earwitness.audio.mp3 import kind_of, layout_of, walked
+from earwitness.audio.read import Break, read_blocks
+from earwitness.recordings.cut import cut
+from earwitness.recordings.recording import mended, recording_of
+from helpers.recorder_files import Samples, noise, write
+from helpers.samples import many
 
 RATES = [8000, 16_000, 24_000, 32_000, 44_100, 48_000]
 
@@ -160,7 +159,7 @@ def test_names_before_the_sound_are_passed_over(tmp_path: Path) -> None:
 
 def test_what_is_no_mp3_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.mp3").write_bytes(bytes(5000))
-    with pytest.raises(Broken, match="no MP3 frame"):
+    with pytest.raises(DecodingError, match="no MP3 frame"):
         layout_of(tmp_path / "a.mp3")
     assert kind_of(b"\xff\xfb") is None
     assert kind_of(b"\xff\xf3\xff\x00") is None

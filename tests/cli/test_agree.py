@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from agreed import people, rating_rows, score_rows, table
-from browsing import link, served, take
-from earwitness.api.keeping import stored_answers
-from earwitness.api.taking import rating_records
-from earwitness.cli.group import group
+from earwitness.cli.main import group
 from earwitness.errors import InputError, UsageError
-from earwitness.report import FORMS
-from taking import sounds, study
+from earwitness.output_formats import FORMS
+from earwitness.studies.admin import stored_answers
+from earwitness.studies.ratings.from_answers import rating_records
+from helpers.http_listener import link, served, take
+from helpers.score_tables import people, rating_rows, score_rows, table
+from helpers.study_listener import sounds, study
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "agree"
 FEW = ("--draws", "20", "--permutations", "20")

@@ -16,13 +16,14 @@ import pytest
 import soundfile
 from click.testing import CliRunner, Result
 
-from earwitness.api.skims import Asked, skim
-from earwitness.cli import group as verbs
+from earwitness.cli import main as verbs
 from earwitness.cli import skim as verb
-from earwitness.cli.group import group, main
-from earwitness.data import Skimming
-from earwitness.models.cached import PLACE
-from support import hear_ctrl_c
+from earwitness.cli.main import group, main
+from earwitness.models.cache import CACHE_FOLDER_VARIABLE
+from earwitness.skims.options import SkimOptions
+from earwitness.skims.run import skim
+from earwitness.skims.types import SkimRun
+from helpers.samples import hear_ctrl_c
 
 RATE = 16_000
 SMALL = ["--picks", "4", "--block", "0.4", "--overlap", "0.1", "--period", "10"]
@@ -31,7 +32,7 @@ SMALL = ["--picks", "4", "--block", "0.4", "--overlap", "0.1", "--period", "10"]
 @pytest.fixture(scope="module", autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterable[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(PLACE, str(tmp_path_factory.mktemp("cache")))
+        patch.setenv(CACHE_FOLDER_VARIABLE, str(tmp_path_factory.mktemp("cache")))
         yield
 
 
@@ -168,17 +169,17 @@ def test_who_stops_the_work_is_told_what_is_kept(
 ) -> None:
     for stop, code, word in (
         (KeyboardInterrupt, 130, "interrupted"),
-        (verbs.Terminated, 143, "terminated"),
+        (verbs.Termination, 143, "terminated"),
     ):
 
-        def stopped(*_: object, stop: type[BaseException] = stop, **__: object) -> Skimming:
+        def stopped(*_: object, stop: type[BaseException] = stop, **__: object) -> SkimRun:
             raise stop
 
         monkeypatch.setattr(verb, "skim", stopped)
         with pytest.raises(SystemExit) as ended:
             main(["skim", str(day), "-o", str(tmp_path / "s.flac")])
         assert ended.value.code == code
-        assert f"{word}; {verb.STOPPED}" in capsys.readouterr().err
+        assert f"{word}; {verb.INTERRUPTED_NOTE}" in capsys.readouterr().err
 
 
 def test_a_run_that_is_killed_leaves_nothing_half_written(day: Path, tmp_path: Path) -> None:
@@ -221,7 +222,7 @@ def test_progress_is_told_in_seconds_of_all_recordings(day: Path, tmp_path: Path
 
     other = tmp_path / "other.wav"
     other.write_bytes(day.read_bytes())
-    asked = Asked.of(picks=2, block=2.0, overlap=0.0, period=10.0, cache=tmp_path / "cache")
+    asked = SkimOptions.of(picks=2, block=2.0, overlap=0.0, period=10.0, cache=tmp_path / "cache")
     skim([day, other], tmp_path / "skims", asked, progress=progress)
     assert {total for _, total in told} == {80}
     done = [one for one, _ in told]

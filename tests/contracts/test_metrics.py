@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from examples.metric.offset import Offset
 
-from earwitness.api.tasks import TASKS
-from earwitness.data import Case, Chapters, Item, Key, Pick, Skim, Summary
+from earwitness.chapters.metrics import ChapterMeans
+from earwitness.core import Case, Chapters, Item, Key, Summary
 from earwitness.errors import UsageError
-from earwitness.metrics import METRICS, Metric, find
-from earwitness.metrics.chapters.pairs import ChapterMeans
-from earwitness.metrics.pairs import PairMetric
-from stats.skims.days import made
-from support import columns, nasty
+from earwitness.metric import Metric, PairMetric, find
+from earwitness.registry import METRICS, TASKS
+from earwitness.skims.types import Pick, Skim
+from helpers.random_days import made
+from helpers.samples import columns, nasty
 
 EVERY: dict[str, type[Metric]] = {**METRICS, "offset": Offset}  # and the example in CONTRIBUTING.md
 every = pytest.mark.parametrize("kind", EVERY.values(), ids=EVERY)

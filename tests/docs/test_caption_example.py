@@ -14,14 +14,15 @@ from click.testing import CliRunner
 from examples.captions import make
 from numpy.typing import NDArray
 
-from earwitness.api.studies import study_design
-from earwitness.cli.group import group
-from earwitness.formats.study import read_study
-from earwitness.listening.rubrics import defined, thumbs, total
-from earwitness.soundscapes import Mixer, Scene
-from earwitness.soundscapes.mixing import LIMIT
+from earwitness.cli.main import group
+from earwitness.soundscapes.mix import MAX_AMPLITUDE, Mixer
+from earwitness.soundscapes.scene import Scene
 from earwitness.soundscapes.sources import SOURCES
-from earwitness.web.course import make_course
+from earwitness.studies.design.report import study_design
+from earwitness.studies.file.reader import read_study
+from earwitness.studies.rubric import defined, thumbs
+from earwitness.studies.rubric_totals import total
+from earwitness.web.site import make_course
 
 DATASETS = ("park", "street", "home", "farm")
 OTHER = "other"  # a source that no clip of ours could have
@@ -170,7 +171,7 @@ def test_every_source_can_be_heard_in_its_clip_and_nothing_is_clipped() -> None:
         heard = {name: one.sound(at, long).astype(float) for name, one in mixers.items()}
         sounds = {name: one for name, one in heard.items() if np.abs(one).max() > SILENT}
         whole = np.sum(list(sounds.values()), axis=0)
-        assert np.abs(whole).max() < LIMIT, item
+        assert np.abs(whole).max() < MAX_AMPLITUDE, item
         out = {name for name, one in sounds.items() if stands_out(one, whole - one) > HEARD}
         assert out - {""} == truth(item), item
 

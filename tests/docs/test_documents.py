@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import earwitness
-from earwitness.cli.group import COMMANDS
-from earwitness.formats.study import read_study
+from earwitness.cli.main import COMMANDS
+from earwitness.studies.file.reader import read_study
 from generate import PAGES
 
 ROOT = Path(__file__).parents[2]

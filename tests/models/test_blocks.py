@@ -9,15 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from earwitness.audio.mending import Break
-from earwitness.audio.reading import Chunk, ignore, read_blocks
-from earwitness.data import Damage, Recording, Stretch
+from earwitness.audio.read import Break, Chunk, ignore, read_blocks
 from earwitness.errors import UsageError
-from earwitness.models.blocks import READING, Blocks, blocks_of
-from earwitness.models.cached import Cache
+from earwitness.models.blocks import READING_TIME_RATIO, RecordingBlocks, blocks_of
+from earwitness.models.cache import Cache
 from earwitness.models.codebook import Codebook
 from earwitness.models.embedders import EMBEDDERS, find_embedder
-from models.tones import RATE, recording, sound, written
+from earwitness.recordings.types import Damage, Recording, Stretch
+from helpers.tones import RATE, recording, sound, written
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def day(tmp_path: Path) -> Recording:
     return recording(one, other, gap=7)
 
 
-def same(one: Blocks, other: Blocks) -> bool:
+def same(one: RecordingBlocks, other: RecordingBlocks) -> bool:
     """In every field."""
     return (
         np.array_equal(one.starts, other.starts)
@@ -95,7 +94,7 @@ def test_progress_goes_on_while_blocks_are_embedded(
     assert told == sorted(told)
     assert told[-1] == 1
     # 200 blocks are four portions, gone through three times or more
-    assert len({one for one in told if one > READING / (READING + 1)}) == 12
+    assert len({one for one in told if one > READING_TIME_RATIO / (READING_TIME_RATIO + 1)}) == 12
 
 
 def test_blocks_come_back_from_the_cache_without_a_look_at_the_sound(

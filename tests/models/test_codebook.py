@@ -7,24 +7,23 @@ import re
 import numpy as np
 import pytest
 
-from earwitness.audio.logmel import ABSENT, BANDS, Bytes, log_mel
+from earwitness.audio.logmel import ABSENT_BYTE, MEL_BANDS, Bytes, log_mel
 from earwitness.models import codebook
-from earwitness.models.centres import assigned, centres
-from earwitness.models.codebook import Codebook, drawn, learn
-from earwitness.models.embedded import standardise
+from earwitness.models.base import BlockPlace, FrameBlocks, standardise, unit
+from earwitness.models.codebook import Codebook, assigned, centres, drawn, learn
+from earwitness.models.embedders import LogMel
 from earwitness.models.frames import FrameFile
-from earwitness.models.grid import FrameBlocks, Place
-from earwitness.models.log_mel import LogMel
-from earwitness.models.unit import unit
-from models.tones import RATE, sound
-from support import many
+from helpers.samples import many
+from helpers.tones import RATE, sound
 
 ROWS = 100  # of a block: 2 s
 
 
 def day_of(frames: Bytes, rows: int = ROWS) -> FrameBlocks:
     """Blocks of frames in memory."""
-    places = tuple(Place(i * rows / 50, "x", i * rows / 50) for i in range(len(frames) // rows))
+    places = tuple(
+        BlockPlace(i * rows / 50, "x", i * rows / 50) for i in range(len(frames) // rows)
+    )
     return FrameBlocks(places, rows, {"x": FrameFile((frames,))})
 
 
@@ -46,7 +45,7 @@ def plain_codes(block: Bytes, day: FrameBlocks, codebook: Codebook) -> tuple[np.
     codes = []
     for first in range(0, len(block) - 15, 8):
         patch = block[first : first + 16].astype(np.float64)
-        if (patch == ABSENT).any():
+        if (patch == ABSENT_BYTE).any():
             continue
         own = (patch - patch.mean()).ravel() - middle
         own = own @ way
@@ -79,7 +78,7 @@ def test_patches_are_drawn_without_repeats_from_all_over(
 ) -> None:
     day = day_of(frames)
     everything = {one.tobytes() for one in drawn(day, np.random.default_rng(0))}
-    monkeypatch.setattr(codebook, "LEARNT", 200)
+    monkeypatch.setattr(codebook, "TRAINING_PATCHES", 200)
     found = [one.tobytes() for one in drawn(day, np.random.default_rng(0))]
     assert len(found) == len(set(found)) == 200
     assert set(found) <= everything
@@ -91,14 +90,14 @@ def test_patches_are_drawn_without_repeats_from_all_over(
 
 def test_the_first_patch_that_is_drawn_is_the_first_of_the_day(frames: Bytes) -> None:
     patches = drawn(day_of(frames), np.random.default_rng(0))
-    assert np.array_equal(patches[0].reshape(16, BANDS), frames[:16])
-    assert np.array_equal(patches[1].reshape(16, BANDS), frames[8:24])
-    assert np.array_equal(patches[11].reshape(16, BANDS), frames[100:116])
+    assert np.array_equal(patches[0].reshape(16, MEL_BANDS), frames[:16])
+    assert np.array_equal(patches[1].reshape(16, MEL_BANDS), frames[8:24])
+    assert np.array_equal(patches[11].reshape(16, MEL_BANDS), frames[100:116])
 
 
 def test_absent_frames_do_not_count(frames: Bytes) -> None:
     holed = frames.copy()
-    holed[40:60] = ABSENT
+    holed[40:60] = ABSENT_BYTE
     day, embedder = day_of(holed), Codebook(codes=30)
     means, most = np.split(embedder.coded(day), 2, axis=1)
     mean, top = plain_codes(holed[:ROWS], day, embedder)
@@ -142,7 +141,7 @@ def test_short_recordings_have_fewer_codes(frames: Bytes) -> None:
 
 
 def test_silence_has_finite_vectors() -> None:
-    found = Codebook().embed(day_of(np.zeros((10 * ROWS, BANDS), np.uint8)))
+    found = Codebook().embed(day_of(np.zeros((10 * ROWS, MEL_BANDS), np.uint8)))
     assert not found.vectors.any()
     assert len(found.vectors) == 10
 
@@ -181,7 +180,7 @@ def test_a_column_that_never_changes_is_0() -> None:
 
 def test_log_mel_is_mean_and_spread_of_every_band_standardised(frames: Bytes) -> None:
     holed = frames.copy()
-    holed[:30] = ABSENT
+    holed[:30] = ABSENT_BYTE
     found = LogMel().embed(day_of(holed))
     decibels = holed.astype(np.float64) / 2 - 110
     blocks = [decibels[30:100], *(decibels[at : at + 100] for at in range(100, 7500, 100))]

@@ -18,17 +18,19 @@ from scipy.signal import lfilter
 from earwitness.errors import MissingExtra, UsageError
 from earwitness.models import speech
 from earwitness.models.speech import (
-    HOLDS,
-    SPOKEN,
-    Cues,
+    CUE_NAMES,
+    MIN_SPEECH_SHARE,
+    SPEECH_CLASSES,
+    CueDetector,
     Silero,
+    cues,
     find_detector,
+    quickly_resampled,
     speech_of_classes,
     speech_scores,
     speech_share,
 )
-from earwitness.models.speech_cues import NAMES, cues, quickly_resampled
-from support import many
+from helpers.samples import many
 
 Floats = NDArray[np.float32]
 RATE = 16_000
@@ -122,7 +124,7 @@ def test_a_voice_is_speech(seed: int) -> None:
 def test_a_voice_in_as_much_noise_is_still_caught(seed: int) -> None:
     sound, other = voice(8, seed), noise(8, seed)
     mixed = single(sound + other * np.sqrt(np.mean(sound**2) / np.mean(other**2)))
-    assert speech_share(mixed, RATE) >= HOLDS
+    assert speech_share(mixed, RATE) >= MIN_SPEECH_SHARE
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,7 @@ def test_a_voice_in_as_much_noise_is_still_caught(seed: int) -> None:
 )
 def test_other_sounds_are_not(make: Callable[[int], Floats]) -> None:
     for seed in range(many(3, 9)):
-        assert speech_share(make(seed), RATE) < HOLDS
+        assert speech_share(make(seed), RATE) < MIN_SPEECH_SHARE
 
 
 def test_two_seconds_of_speech_among_eight_are_caught_where_they_are() -> None:
@@ -141,7 +143,7 @@ def test_two_seconds_of_speech_among_eight_are_caught_where_they_are() -> None:
     found = np.flatnonzero(speech_scores(sound, RATE) > 0) / 2
     assert found.min() >= 2.0  # of seconds every half second; those that begin at 2.5 have half
     assert found.max() <= 4.5
-    assert speech_share(sound, RATE) >= HOLDS
+    assert speech_share(sound, RATE) >= MIN_SPEECH_SHARE
 
 
 @pytest.mark.parametrize("gain", [1e-3, 0.1, 30])
@@ -226,7 +228,7 @@ def test_cues_are_those_of_the_definition(seed: int) -> None:
     size = 320 + 99 * 80
     for sound in (voice(2, seed)[::2], noise(2, seed)[::2]):
         got = cues(sound[:size], 8_000)
-        assert got.shape == (1, len(NAMES))
+        assert got.shape == (1, len(CUE_NAMES))
         assert got[0] == pytest.approx(plain_cues(sound[:size]), rel=2e-3, abs=2e-3)
 
 
@@ -244,7 +246,7 @@ def test_classes_of_speech_are_found_by_their_names() -> None:
     assert found is not None
     assert found.tolist() == pytest.approx([0.2, 0.9])
     assert speech_of_classes(("Bird", "0", "1"), classes) is None
-    assert "Speech" in SPOKEN
+    assert "Speech" in SPEECH_CLASSES
 
 
 class FakeSession:
@@ -322,14 +324,14 @@ def test_a_file_that_is_no_model_is_said(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_detectors_are_found_by_name_or_file(tmp_path: Path) -> None:
     sound = voice(2, 1)
-    assert find_detector().share(sound, RATE) == Cues().share(sound, RATE) > HOLDS
+    assert find_detector().share(sound, RATE) == CueDetector().share(sound, RATE) > MIN_SPEECH_SHARE
     assert find_detector(str(tmp_path / "a.onnx")) == Silero(tmp_path / "a.onnx")
     with pytest.raises(UsageError, match='no detector of speech "ears" — use cues'):
         find_detector("ears")
 
 
 def test_signatures_say_what_decides(tmp_path: Path) -> None:
-    assert Cues().signature == "speech=cues,weights=0.9,2.3,3.7,1.6,2.6,2.2,5.8"
+    assert CueDetector().signature == "speech=cues,weights=0.9,2.3,3.7,1.6,2.6,2.2,5.8"
     one = silero(tmp_path, FakeSession()).signature
     (tmp_path / "vad.onnx").write_bytes(b"others")
     assert Silero(tmp_path / "vad.onnx").signature != one

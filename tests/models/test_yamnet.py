@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from earwitness.errors import MissingExtra, UsageError
 from earwitness.models import yamnet
-from earwitness.models.yamnet import YamNet
-from earwitness.models.yamnet_patches import LENGTH, log_mel, patches, windows
-from support import many
+from earwitness.models.yamnet import PATCH_SAMPLES, YamNet, log_mel, patches, windows
+from helpers.samples import many
 
 Floats = NDArray[np.float32]
 
@@ -72,12 +71,12 @@ def test_windows_are_the_samples_of_the_patches() -> None:
     assert found == pytest.approx(patches(sound), abs=1e-5)
 
 
-@pytest.mark.parametrize("size", [0, 1, 399, LENGTH - 1])
+@pytest.mark.parametrize("size", [0, 1, 399, PATCH_SAMPLES - 1])
 def test_sound_shorter_than_a_patch_is_filled_with_zeros(size: int) -> None:
     sound = noise(1)[:size]
-    whole = np.concatenate([sound, np.zeros(LENGTH - size, np.float32)])
+    whole = np.concatenate([sound, np.zeros(PATCH_SAMPLES - size, np.float32)])
     assert np.array_equal(patches(sound), patches(whole))
-    assert windows(sound).shape == (1, LENGTH)
+    assert windows(sound).shape == (1, PATCH_SAMPLES)
 
 
 class Fake:

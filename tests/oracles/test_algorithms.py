@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from algorithms import bootstrap as slow_bootstrap
 from algorithms import chunks as slow_chunks
 from algorithms import collar as slow_collar
-from earwitness.metrics.chapters import Chunks, Collar
-from earwitness.stats import Bootstrap, percentile_interval
-from earwitness.stats.exact import split, weighted_sums
-from earwitness.stats.weights import multinomial, poisson
-from earwitness.timeline import Ragged, greedy_matches
-from earwitness.timeline import matching as matching_module
-from support import Sample, chunk_sizes, collars, columns, many, nasty, sample
+from earwitness.chapters import matching as matching_module
+from earwitness.chapters.matching import greedy_matches
+from earwitness.chapters.metrics import Chunks, Collar
+from earwitness.stats.arrays import Ragged, split, weighted_sums
+from earwitness.stats.bootstrap import Bootstrap, multinomial, percentile_interval, poisson
+from helpers.samples import Sample, chunk_sizes, collars, columns, many, nasty, sample
 
 
 @given(st.lists(sample, min_size=1, max_size=6), chunk_sizes)
@@ -63,7 +62,7 @@ def test_matching_in_portions_gives_the_same_counts(monkeypatch: pytest.MonkeyPa
     batch = [nasty(rng, 6.0, 100) for _ in range(60)]
     output, reference = (Ragged.of([s[k] for s in batch]) for k in ("hypothesis", "reference"))
     whole = greedy_matches(output, reference, 30.0)
-    monkeypatch.setattr(matching_module, "MOST_PAIRS", 50)
+    monkeypatch.setattr(matching_module, "PAIRS_IN_MEMORY", 50)
     assert greedy_matches(output, reference, 30.0).tolist() == whole.tolist()
     assert whole.sum() > 100
 

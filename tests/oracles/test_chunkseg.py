@@ -12,10 +12,10 @@ import chunkseg
 import numpy as np
 import pytest
 
-import earwitness.chunkseg as ours
 from algorithms import chunks as slow
+from earwitness import chunkseg as ours
 from earwitness.errors import EarwitnessWarning
-from support import Sample, corpus, many, nasty
+from helpers.samples import Sample, corpus, many, nasty
 
 pytestmark = pytest.mark.peer
 SIZES = [0.1, 0.1, 0.5, 1.0, 2.0, 3.0, 6.0, 6.0, 6.0, 10.0, 30.0]

@@ -16,9 +16,9 @@ import chunkseg
 import numpy as np
 import pytest
 
-import earwitness.chunkseg as ours
-from earwitness.models import find_encoder
-from support import many, write_lines
+from earwitness import chunkseg as ours
+from earwitness.models.text_encoder import find_encoder
+from helpers.samples import many, write_lines
 
 SENTENCE = "rain sun wind background text clip introduction methods results running skies"
 WORDS = SENTENCE.split()

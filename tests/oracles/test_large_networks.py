@@ -17,11 +17,10 @@ from typing import Any
 import pytest
 from rapidfuzz.distance import Levenshtein
 
-from earwitness.networks import Network, alignment, closest
-from earwitness.networks.bounds import Bounds
-from earwitness.networks.costs import Costs
-from earwitness.networks.summary import Summary
-from support import many
+from earwitness.summaries.closest_path import alignment, closest
+from earwitness.summaries.network import Network, StepCosts, SummaryMatches
+from earwitness.summaries.path_distances import CostBounds
+from helpers.samples import many
 
 ONE, SAME = 2**60, 2**60 // 10**9
 Kept = tuple[int, ...]
@@ -166,7 +165,9 @@ def test_closest_paths_of_larger_networks(objective: str, original: bool, writte
 
 def test_many_ties_are_settled_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(3)
-    monkeypatch.setattr(import_module("earwitness.networks.closest"), "MANY", 0)
+    monkeypatch.setattr(
+        import_module("earwitness.summaries.closest_path"), "MAX_TIED_CELLS_PER_NODE", 0
+    )
     for _ in range(many(4, 60)):
         size = rng.randint(10, 60)
         kept = people(rng, size)
@@ -182,10 +183,12 @@ def test_cells_that_closest_paths_cannot_have_are_left_out_and_no_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rng = random.Random(4)
-    monkeypatch.setattr(import_module("earwitness.networks.closest"), "WIDE", -1)
+    monkeypatch.setattr(import_module("earwitness.summaries.closest_path"), "BOUNDS_FROM_EDITS", -1)
     for _ in range(many(8, 120)):
         size = rng.randint(2, 60)
-        monkeypatch.setattr(import_module("earwitness.networks.sections"), "SECTION", size // 8 + 1)
+        monkeypatch.setattr(
+            import_module("earwitness.summaries.path_distances"), "SECTION_NODES", size // 8 + 1
+        )
         kept = people(rng, size)
         network = Network(size, kept, rng.random() < 0.5)
         for output in outputs(rng, size, kept):
@@ -203,11 +206,11 @@ def test_bounds_admit_the_cells_of_known_paths_and_few_others() -> None:
         kept = people(rng, size)
         network, one = Network(size, kept), list(rng.choice(kept))
         output = sorted({n if rng.random() < 0.9 else rng.randint(1, size) for n in one})
-        summary = Summary.of(network, output, None)
-        costs = Costs(-1, network.longest, network.longest + 1)
+        summary = SummaryMatches.of(network, output, None)
+        costs = StepCosts(-1, network.longest, network.longest + 1)
         for path in kept:
             edits = Levenshtein.distance(output, path)
-            starts, stops = Bounds(costs, costs.path(edits, len(path))).cells(network, summary)
+            starts, stops = CostBounds(costs, costs.path(edits, len(path))).cells(network, summary)
             place = 0
             for step in alignment(output, path):
                 place += step.place is not None

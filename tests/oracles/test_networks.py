@@ -12,20 +12,19 @@ import pytest
 from rapidfuzz.distance import Levenshtein
 
 from algorithms import networks as plain
-from earwitness.data import Case, Item, Key, Summary
-from earwitness.metrics.summaries import (
-    Bleu,
+from earwitness.core import Case, Item, Key, Summary
+from earwitness.summaries.closest_path import alignment, closest
+from earwitness.summaries.metrics import (
     KeptWords,
-    Rouge,
     SummarizationAccuracy,
     WeightedPrecision,
     WordAccuracy,
     WordStrings,
 )
-from earwitness.networks import Network, alignment, ceiling, closest, weight
-from earwitness.text.extraction import Extraction, extraction
-from earwitness.text.recognised import recognised
-from support import many
+from earwitness.summaries.network import Network, ceiling, weight
+from earwitness.summaries.positions import Extraction, extraction, recognised
+from earwitness.summaries.text_metrics import Bleu, Rouge
+from helpers.samples import many
 
 ARCS: tuple[Any, ...] = ("observed", "original")
 OBJECTIVES: tuple[Any, ...] = ("edits", "accuracy")

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from pyannote.core import Annotation, Segment
 from pyannote.metrics.segmentation import SegmentationCoverage, SegmentationPurity
 
-import earwitness
 from algorithms import chunks as slow_chunks
 from algorithms import collar as slow_collar
 from algorithms import segments as slow_segments
-from earwitness.metrics import Metric
-from earwitness.metrics.chapters import Collar, Deviation, RValue, Segments, Similarity
-from support import Sample, collars, columns, many, nasty, sample
+from earwitness.chapters.metrics import Collar, Deviation, RValue, Segments, Similarity
+from earwitness.metric import Metric
+from earwitness.scoring import score
+from helpers.samples import Sample, collars, columns, many, nasty, sample
 
 peer = pytest.mark.peer
 SIDES = ("hypothesis", "reference")
@@ -236,7 +236,7 @@ def test_agreement_between_annotators_is_fleiss_pi_of_segeval(people: int) -> No
     outputs = [
         {"item": i, "system": "s", "output": {"boundaries": []}} for i in range(len(dataset))
     ]
-    found = earwitness.score(outputs, references, metrics="agreement", draws=10).people
+    found = score.score(outputs, references, metrics="agreement", draws=10).people
     assert found is not None
     want = segeval.fleiss_pi_linear(segeval.Dataset(dataset))
     observed = segeval.actual_agreement_linear(segeval.Dataset(dataset))

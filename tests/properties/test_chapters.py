@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earwitness.metrics import METRICS, Metric
-from earwitness.metrics.chapters import Chunks, Collar
-from support import Sample, chunk_sizes, collars, columns, sample
+from earwitness.chapters.metrics import Chunks, Collar
+from earwitness.metric import Metric
+from earwitness.registry import METRICS
+from helpers.samples import Sample, chunk_sizes, collars, columns, sample
 
 
 def values(sample: Sample, chunk_size: float = 6.0, collar: float = 3.0) -> dict[str, float]:

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from earwitness.data import Case, Chapters, Item, Key, Pick, Skim, Summary
-from earwitness.metrics import METRICS
-from earwitness.stats.skims.day import Day
+from earwitness.core import Case, Chapters, Item, Key, Summary
+from earwitness.registry import METRICS
+from earwitness.skims.day import Day
+from earwitness.skims.types import Pick, Skim
 
 WORDS = ("one", "two", "three", "don't", "[noise]", "running", "東京", "été")
 NAMES = tuple(METRICS)

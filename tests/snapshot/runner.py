@@ -24,7 +24,7 @@ import numpy as np
 import openpyxl
 import soundfile
 
-from earwitness.__main__ import main
+from earwitness.cli.main import main
 from snapshot.masks import digests, masked, pixels, shortened
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -56,6 +56,7 @@ def run_all(commands: Sequence[Command], place: Path) -> dict[str, str]:
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)
     found = {}
+    _forget()
     with _surroundings(place):
         for command in commands:
             for name, source in command.files.items():
@@ -64,6 +65,15 @@ def run_all(commands: Sequence[Command], place: Path) -> dict[str, str]:
                 path.write_bytes(_bytes(source, folder))
             found[command.name] = _run(command, folder)
     return found
+
+
+def _forget() -> None:
+    """Clear what functions of the package remember, such as that a warning was given."""
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "earwitness":
+            for one in vars(module).values():
+                if hasattr(one, "cache_clear"):
+                    one.cache_clear()
 
 
 def _bytes(source: Source, folder: Path) -> bytes:

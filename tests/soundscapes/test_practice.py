@@ -7,13 +7,18 @@ from itertools import combinations, pairwise, product
 import numpy as np
 import pytest
 
-from earwitness.api.soundscaping import soundscape
-from earwitness.formats.timetables import PRESETS
-from earwitness.soundscapes import days
-from earwitness.soundscapes.course import Course
-from earwitness.soundscapes.practice import BLOCK, PICKS, Example, examples
+from earwitness.soundscapes.practice import (
+    BLOCK_SECONDS,
+    PICKS_PER_SKIM,
+    HourCourse,
+    PracticeSkim,
+    examples,
+)
+from earwitness.soundscapes.scene import days
+from earwitness.soundscapes.timetable import PRESETS
 from earwitness.soundscapes.truth import distances
-from support import many
+from earwitness.soundscapes.write import soundscape
+from helpers.samples import many
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -22,9 +27,9 @@ def test_the_seven_are_where_they_should_be(preset: str, seed: int) -> None:
     scene = soundscape(preset, seed=seed)
     forms, diverse, steady, quiet, course, _, reordered = found = examples(scene)
     for one in found:
-        assert len(one.skim.picks) == PICKS
-        assert len({pick.start for pick in one.skim.picks}) == PICKS
-        assert all(0 <= pick.start <= scene.seconds - BLOCK for pick in one.skim.picks)
+        assert len(one.skim.picks) == PICKS_PER_SKIM
+        assert len({pick.start for pick in one.skim.picks}) == PICKS_PER_SKIM
+        assert all(0 <= pick.start <= scene.seconds - BLOCK_SECONDS for pick in one.skim.picks)
         assert one.skim.seconds == 63
         if one is not reordered:
             assert list(one.skim.picks) == sorted(one.skim.picks, key=lambda pick: pick.start)
@@ -34,7 +39,7 @@ def test_the_seven_are_where_they_should_be(preset: str, seed: int) -> None:
     assert set(steady.heard) < set(diverse.heard)
 
 
-def _expect_places(*found: Example) -> None:
+def _expect_places(*found: PracticeSkim) -> None:
     forms, diverse, steady, _, course, balanced, reordered = found
     assert course.tc == max(one.tc for one in found)
     assert diverse.sd == max(one.sd for one in found)
@@ -71,4 +76,4 @@ def test_the_course_is_that_of_trying_all_parts_and_blocks() -> None:
             for rows in product(*(range(2 * first, 2 * last) for first, last in parts)):
                 cost = sum(costs[a:b, row].sum() for (a, b), row in zip(parts, rows, strict=True))
                 tried.append((cost, list(rows)))
-        assert Course(hours, blocks, hour_of).best(3) == min(tried)[1]
+        assert HourCourse(hours, blocks, hour_of).best(3) == min(tried)[1]

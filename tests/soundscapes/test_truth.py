@@ -8,18 +8,18 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from earwitness.data import Pick
-from earwitness.soundscapes import Event, Truth, day, true_sd, true_tc
-from earwitness.soundscapes.truth import best_mean
-from support import many
+from earwitness.skims.types import Pick
+from earwitness.soundscapes.scene import SoundEvent, day
+from earwitness.soundscapes.truth import Truth, best_mean, true_sd, true_tc
+from helpers.samples import many
 
 Cell = tuple[int, int]
 DAY = (  # four hours of ten seconds
-    Event(0, 10, "wind"),
-    Event(10, 15, "bird"),
-    Event(12, 20, "car"),
-    Event(25, 29.5, "dog"),  # for less than five seconds: none of the day's sources
-    Event(35, 40, "bird"),
+    SoundEvent(0, 10, "wind"),
+    SoundEvent(10, 15, "bird"),
+    SoundEvent(12, 20, "car"),
+    SoundEvent(25, 29.5, "dog"),  # for less than five seconds: none of the day's sources
+    SoundEvent(35, 40, "bird"),
 )
 
 
@@ -34,7 +34,9 @@ def paths(rows: int, columns: int, row: int = 0, column: int = 0) -> Iterator[li
                 yield [(row, column), *rest]
 
 
-def plain_presence(events: tuple[Event, ...], start: float, end: float, step: float) -> list[float]:
+def plain_presence(
+    events: tuple[SoundEvent, ...], start: float, end: float, step: float
+) -> list[float]:
     """Presence by looking every step; events and ends must lie on the grid of steps."""
     names = sorted({one.source for one in events})
     whole = {n: sum(e.end - e.start for e in events if e.source == n) for n in names}
@@ -73,12 +75,12 @@ def test_presence_is_that_of_looking_again_and_again() -> None:
         assert found == pytest.approx(np.array(expected))
 
 
-def _apart(grid: list[tuple[int, int, str]]) -> tuple[Event, ...]:
+def _apart(grid: list[tuple[int, int, str]]) -> tuple[SoundEvent, ...]:
     """Events whose own do not overlap."""
-    kept: list[Event] = []
+    kept: list[SoundEvent] = []
     for start, end, source in grid:
         if all(e.source != source or end <= e.start or e.end <= start for e in kept):
-            kept.append(Event(start, end, source))
+            kept.append(SoundEvent(start, end, source))
     return tuple(kept)
 
 
@@ -94,7 +96,7 @@ def test_true_sd_is_the_share_of_sources_heard_for_a_second() -> None:
 
 
 def test_true_tc_of_a_skim_that_has_every_hour_in_order_is_one() -> None:
-    day = tuple(Event(10 * n, 10 * n + 10, name) for n, name in enumerate("abcd"))
+    day = tuple(SoundEvent(10 * n, 10 * n + 10, name) for n, name in enumerate("abcd"))
     picks = [Pick(10 * n + 1, 2) for n in range(4)]
     assert true_tc(day, picks, 40, 10) == pytest.approx(1)
     # back to front: cells on the way all cost one but the one in which both meet

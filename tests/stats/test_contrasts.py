@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from earwitness.stats import resampling
-from earwitness.stats.bootstrap import FEWEST, percentile_interval
-from earwitness.stats.components import Components
+from earwitness.stats import bootstrap
+from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interval
 from earwitness.stats.contrasts import contrast, contrasts
 from earwitness.stats.means import METHODS, compact
-from earwitness.stats.simulate import Points, crossed, simulated
-from earwitness.stats.student import FAR, Moments, effect_sizes
+from earwitness.stats.mixed_model import Components
+from earwitness.stats.power import Points, crossed, simulated
+from earwitness.stats.significance import NONCENTRAL_LIMIT_SDS, Moments, effect_sizes
 from earwitness.stats.votes import Votes
-from stats.votings import (
+from helpers.samples import many
+from helpers.vote_tables import (
     gappy,
     listener_differences,
     listener_means,
@@ -26,7 +27,6 @@ from stats.votings import (
     votes_of,
     weighted_mean,
 )
-from support import many
 
 DRAWS, SEED = 40, 3
 PAIRS = list(itertools.permutations(range(3), 2))
@@ -105,7 +105,7 @@ def test_effects_are_hedges_g_with_the_interval_of_the_noncentral_t(listeners: i
 @pytest.mark.parametrize("n", [3.0, 8.0, 200.0])
 @pytest.mark.parametrize("side", [1, -1])
 def test_intervals_of_effects_go_on_smoothly_to_the_largest(n: float, side: int) -> None:
-    sizes = np.array([FAR * 0.9999, FAR * 1.0001, 1e4, 1e8])
+    sizes = np.array([NONCENTRAL_LIMIT_SDS * 0.9999, NONCENTRAL_LIMIT_SDS * 1.0001, 1e4, 1e8])
     ends = effect_sizes(Moments(side * sizes, np.ones(4), np.full(4, n)), 0.95)
     for end in (ends.low, ends.high):
         assert (end / sizes / (end / sizes)[-1]).tolist() == pytest.approx([1] * 4, abs=2e-3)
@@ -117,7 +117,7 @@ def test_intervals_of_effects_go_on_smoothly_to_the_largest(n: float, side: int)
 @settings(max_examples=many(40, 400))
 def test_the_cluster_bootstrap_is_that_of_loops(votes: Votes) -> None:
     votes = compact(votes)
-    (block,) = resampling.blocks((votes.size[2],), DRAWS, SEED)
+    (block,) = bootstrap.blocks((votes.size[2],), DRAWS, SEED)
     for (a, b), found in zip(
         PAIRS, contrasts(votes, PAIRS, "cluster_bootstrap", draws=DRAWS, seed=SEED), strict=True
     ):
@@ -127,7 +127,7 @@ def test_the_cluster_bootstrap_is_that_of_loops(votes: Votes) -> None:
             for weights in block[0].tolist()
         ]
         (low,), (high,) = percentile_interval(np.array(column)[:, None], 0.95)
-        ends = [low, high] if len(want) >= FEWEST else [math.nan] * 2
+        ends = [low, high] if len(want) >= MIN_CASES_FOR_INTERVAL else [math.nan] * 2
         assert same([found.difference.low, found.difference.high], ends)
 
 
@@ -150,9 +150,12 @@ def slow_two_way(votes: Votes, a: int, b: int) -> tuple[float, float]:
     sides = [[row[1:] for row in rows if row[0] == one and row[2] in raters] for one in (a, b)]
     common = [(i, p, v - mine[b, i, p]) for i, p, v in sides[0] if (b, i, p) in mine]
     parts = [common] if common else sides
-    if min(min(len({r[0] for r in part}), len({r[1] for r in part})) for part in parts) < FEWEST:
+    if (
+        min(min(len({r[0] for r in part}), len({r[1] for r in part})) for part in parts)
+        < MIN_CASES_FOR_INTERVAL
+    ):
         return math.nan, math.nan
-    (block,) = resampling.blocks((votes.size[2], votes.size[1]), DRAWS, SEED)
+    (block,) = bootstrap.blocks((votes.size[2], votes.size[1]), DRAWS, SEED)
     column = []
     for people, clips in zip(*(weights.tolist() for weights in block), strict=True):
         of = [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from earwitness.stats.effects import listener_means, listener_slopes
-from earwitness.stats.over_listeners import between, over_listeners
+from earwitness.stats.means import between, over_listeners
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]

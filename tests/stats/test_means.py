@@ -11,16 +11,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from earwitness.listening import planned
-from earwitness.stats import resampling
-from earwitness.stats.bootstrap import FEWEST, percentile_interval
-from earwitness.stats.components import Components
-from earwitness.stats.means import METHODS, compact, means
-from earwitness.stats.shares import shares
-from earwitness.stats.simulate import Points, crossed, simulated
+from earwitness.stats import bootstrap
+from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interval
+from earwitness.stats.means import METHODS, compact, means, shares
+from earwitness.stats.mixed_model import Components
+from earwitness.stats.power import Points, crossed, simulated
 from earwitness.stats.votes import Votes
-from stats.votings import SIZE, gappy, listener_means, rows_of, votes_of, weighted_mean
-from support import many
+from earwitness.studies import study
+from helpers.samples import many
+from helpers.vote_tables import SIZE, gappy, listener_means, rows_of, votes_of, weighted_mean
 
 DRAWS, SEED = 40, 3
 USUAL = Components.of_variances(0.3, 0.2, 0.1, 0.1, 0.5)
@@ -33,7 +32,7 @@ def panel(listeners: int = 8, items: int = 6, panels: int = 1) -> Votes:
 
 def drawn(*counts: int) -> Iterator[tuple[list[float], ...]]:
     """The very weights of the fast version, a draw at a time."""
-    (block,) = resampling.blocks(counts, DRAWS, SEED)
+    (block,) = bootstrap.blocks(counts, DRAWS, SEED)
     yield from zip(*(weights.tolist() for weights in block), strict=True)
 
 
@@ -92,7 +91,7 @@ def test_the_cluster_bootstrap_is_that_of_loops(votes: Votes) -> None:
             for (weights,) in drawn(votes.size[2])
         ]
         (low,), (high,) = percentile_interval(np.array(column)[:, None], 0.95)
-        enough = len(of) >= FEWEST
+        enough = len(of) >= MIN_CASES_FOR_INTERVAL
         assert same(found.value, fmean(of.values()) if of else math.nan)
         assert same([found.low, found.high], [low, high] if enough else [math.nan] * 2)
 
@@ -110,7 +109,10 @@ def test_the_two_way_bootstrap_is_that_of_loops(votes: Votes) -> None:
             for people, clips in drawn(votes.size[2], votes.size[1])
         ]
         (low,), (high,) = percentile_interval(np.array(column)[:, None], 0.95)
-        enough = min(len({i for i, *_ in mine}), len({who for _, who, _ in mine})) >= FEWEST
+        enough = (
+            min(len({i for i, *_ in mine}), len({who for _, who, _ in mine}))
+            >= MIN_CASES_FOR_INTERVAL
+        )
         passed = sum(math.isnan(one) for one in column)
         assert same(found.value, fmean(values) if values else math.nan)
         assert same([found.low, found.high], [low, high] if enough else [math.nan] * 2)
@@ -122,8 +124,8 @@ def test_the_two_way_bootstrap_is_that_of_loops(votes: Votes) -> None:
 def test_blocks_change_nothing(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     votes = panel(listeners=11, items=7)
     whole = means(votes, method, draws=50, seed=1)
-    monkeypatch.setattr(resampling, "HELD", 100)
-    monkeypatch.setattr(resampling, "MULTIPLIED", 30)
+    monkeypatch.setattr(bootstrap, "WEIGHTS_IN_MEMORY", 100)
+    monkeypatch.setattr(bootstrap, "PRODUCTS_IN_CACHE", 30)
     for a, b in zip(whole, means(votes, method, draws=50, seed=1), strict=True):
         assert same([a.value, a.low, a.high], [b.value, b.low, b.high])
 
@@ -219,4 +221,4 @@ def test_shares_of_both_sides_of_a_limit_add_up_to_1(votes: Votes) -> None:
 
 
 def test_a_plan_may_name_every_method() -> None:
-    assert set(METHODS) <= set(planned.INTERVALS)
+    assert set(METHODS) <= set(study.ANALYSIS_INTERVALS)

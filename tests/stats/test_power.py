@@ -8,17 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from drawing import drawn
-from earwitness.data import Estimate
-from earwitness.stats.components import Components
-from earwitness.stats.mixed import fit, mixed_contrasts
-from earwitness.stats.plans import Plan
-from earwitness.stats.power import closed_power, detectable, listeners_needed, power
+from earwitness.core import Estimate
+from earwitness.stats.mixed_model import Components, fit, mixed_contrasts
+from earwitness.stats.power import PowerScenario, closed_power, detectable, listeners_needed, power
 from earwitness.stats.votes import Votes
-from support import many
+from helpers.samples import many
+from helpers.simulated_votes import drawn
 
 PARTS = Components(0.5, 0.4, 0.3, 0.3, 0.7)
-PLAN = Plan(PARTS, listeners=12, items=8)
+PLAN = PowerScenario(PARTS, listeners=12, items=8)
 BOTH = pytest.mark.parametrize("method", ["cluster_t", "mixed"])
 
 
@@ -85,14 +83,14 @@ def test_mixed_power_is_that_of_fitted_models(systems: int, difference: float) -
     for _ in range(runs):
         votes = drawn(rng, PARTS, means, 10, 8)
         found += mixed_contrasts(votes, [(0, 1)])[0][1] < 0.05
-    plan = Plan(PARTS, listeners=8, items=10, systems=systems, method="mixed")
+    plan = PowerScenario(PARTS, listeners=8, items=10, systems=systems, method="mixed")
     assert near(power(plan, difference, runs=many(4000, 100_000)), found / runs, runs)
 
 
 def test_rounding_to_whole_numbers_costs_what_the_step_adds() -> None:
     runs, rng, found = many(400, 5000), np.random.default_rng(4), 0
     parts = Components(0.3, 0.2, 0.2, 0.0, 0.4)
-    plan = Plan(parts, listeners=8, items=3, step=1.0)
+    plan = PowerScenario(parts, listeners=8, items=3, step=1.0)
     for _ in range(runs):
         votes = drawn(rng, parts, np.array([3.2, 2.8]), 3, 8)
         found += paired_t(replace(votes, values=np.rint(votes.values)))
@@ -105,7 +103,9 @@ def test_rounding_to_whole_numbers_costs_what_the_step_adds() -> None:
 @BOTH
 @pytest.mark.parametrize("panels", [1, 2])
 def test_the_detectable_difference_has_the_power_asked_for(method: str, panels: int) -> None:
-    plan = Plan(PARTS, listeners=16, items=16, systems=4, panels=panels, tests=6, method=method)
+    plan = PowerScenario(
+        PARTS, listeners=16, items=16, systems=4, panels=panels, tests=6, method=method
+    )
     least = detectable(plan, power=0.9)
     assert closed_power(plan, least) == pytest.approx(0.9, abs=1e-6)
     found = power(plan, least, runs=many(4000, 100_000))
@@ -116,7 +116,7 @@ def test_the_detectable_difference_has_the_power_asked_for(method: str, panels: 
 @BOTH
 @pytest.mark.parametrize("panels", [1, 3])
 def test_so_many_listeners_are_needed_and_no_fewer(method: str, panels: int) -> None:
-    plan = Plan(PARTS, listeners=0, items=30, systems=3, panels=panels, method=method)
+    plan = PowerScenario(PARTS, listeners=0, items=30, systems=3, panels=panels, method=method)
     needed = listeners_needed(plan, 0.35)
     assert needed is not None
     assert needed % panels == 0
@@ -126,7 +126,7 @@ def test_so_many_listeners_are_needed_and_no_fewer(method: str, panels: int) -> 
 
 
 def test_no_number_of_listeners_makes_up_for_few_items() -> None:
-    plan = Plan(replace(PARTS, item_system=0.5), listeners=8, items=4, method="mixed")
+    plan = PowerScenario(replace(PARTS, item_system=0.5), listeners=8, items=4, method="mixed")
     assert listeners_needed(plan, 0.3) is None
     assert listeners_needed(replace(plan, method="cluster_t"), 0.3) is not None
 

@@ -6,11 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from databases import address, new_schema, server
-from earwitness.store import Store
-from keeping import DIGEST
-
-__all__ = ["address", "new_schema", "server", "store"]
+from earwitness.store.store import Store
+from helpers.store_answers import DIGEST
 
 
 @pytest.fixture

@@ -14,8 +14,10 @@ import pytest
 from sqlalchemy import Connection, event
 
 from earwitness.errors import BadAnswer, StoreError, UsageError
-from earwitness.store import Outcome, Store, add_answer
-from keeping import DIGEST, answer, ask
+from earwitness.store.answers import add_answer
+from earwitness.store.records import AnswerOutcome
+from earwitness.store.store import Store
+from helpers.store_answers import DIGEST, answer, ask
 
 
 @contextmanager
@@ -37,7 +39,7 @@ def held(store: Store) -> Iterator[None]:
         waiting.result()
 
 
-def given(store: Store, count: int, first: int = 0) -> list[Future[Outcome]]:
+def given(store: Store, count: int, first: int = 0) -> list[Future[AnswerOutcome]]:
     numbers = range(first, first + count)
     return [store.write(add_answer, answer(f"1.{one}"), f"id {one}") for one in numbers]
 
@@ -59,14 +61,14 @@ def uncommittable(connection: Connection) -> None:
 def test_whoever_is_told_finds_it_in_the_database(store: Store, address: str) -> None:
     seen = list[Any]()
 
-    def look(future: Future[Outcome]) -> None:
+    def look(future: Future[AnswerOutcome]) -> None:
         seen.append((future.result(), ask(address, "SELECT count(*) FROM answers")[0][0]))
 
     with held(store):
         for future in given(store, 20):
             future.add_done_callback(look)
     store.add_study(DIGEST, "A study")  # comes after all of them
-    assert seen == [(Outcome.STORED, 20)] * 20
+    assert seen == [(AnswerOutcome.STORED, 20)] * 20
 
 
 def test_jobs_that_wait_are_committed_together(store: Store) -> None:
@@ -74,7 +76,7 @@ def test_jobs_that_wait_are_committed_together(store: Store) -> None:
     event.listen(store._database.writer, "commit", commits.append)
     with held(store):
         futures = given(store, 400)
-    assert [one.result() for one in futures] == [Outcome.STORED] * 400
+    assert [one.result() for one in futures] == [AnswerOutcome.STORED] * 400
     assert len(commits) == 2  # of the job that held the others up, and of all others
 
 
@@ -91,7 +93,7 @@ def test_a_job_that_refuses_fails_alone(store: Store) -> None:
         more = given(store, 3, first=3)
     for future, error in ((bad, BadAnswer), (bug, ZeroDivisionError), (unknown, UsageError)):
         assert isinstance(future.exception(), error)
-    assert [one.result() for one in good + more] == [Outcome.STORED] * 6
+    assert [one.result() for one in good + more] == [AnswerOutcome.STORED] * 6
     assert [one.page for one in store.answers(DIGEST)] == [f"1.{n}" for n in range(6)]
 
 
@@ -103,7 +105,7 @@ def test_a_job_under_which_the_database_fails_fails_alone(store: Store) -> None:
         good, bad, more = given(store, 3), store.write(wrong), given(store, 3, first=3)
     with pytest.raises(StoreError, match=r"the store failed: .*nowhere"):
         bad.result()
-    assert [one.result() for one in good + more] == [Outcome.STORED] * 6
+    assert [one.result() for one in good + more] == [AnswerOutcome.STORED] * 6
     assert len(store.history(DIGEST)) == 6
 
 
@@ -113,7 +115,7 @@ def test_nobody_is_told_of_success_when_the_commit_fails(store: Store) -> None:
     assert isinstance(bad.exception(), StoreError)
     assert all(isinstance(one.exception(), StoreError) for one in good + more)
     assert store.history(DIGEST) == []
-    assert [one.result() for one in given(store, 10)] == [Outcome.STORED] * 10
+    assert [one.result() for one in given(store, 10)] == [AnswerOutcome.STORED] * 10
 
 
 def test_a_transaction_that_is_gone_takes_nobody_with_it(store: Store) -> None:
@@ -123,7 +125,10 @@ def test_a_transaction_that_is_gone_takes_nobody_with_it(store: Store) -> None:
     with held(store):
         good, bad, more = given(store, 3), store.write(gone), given(store, 3, first=3)
     assert isinstance(bad.exception(), StoreError)
-    assert {one.result() for one in good + more} <= {Outcome.STORED, Outcome.KNOWN}  # no matter
+    assert {one.result() for one in good + more} <= {
+        AnswerOutcome.STORED,
+        AnswerOutcome.KNOWN,
+    }  # no matter
     assert len(store.history(DIGEST)) == 6
 
 
@@ -140,10 +145,10 @@ def test_a_lost_connection_is_made_again(new_schema: Any) -> None:
         with held(store):
             good, bad, more = given(store, 3), store.write(lost), given(store, 3, first=3)
         assert isinstance(bad.exception(), StoreError)
-        assert [one.result() for one in good + more] == [Outcome.STORED] * 6
+        assert [one.result() for one in good + more] == [AnswerOutcome.STORED] * 6
         assert len(store.history(DIGEST)) == 6
         ask(address, ends)  # while nobody uses them
-        assert given(store, 1, first=6)[0].result() == Outcome.STORED
+        assert given(store, 1, first=6)[0].result() == AnswerOutcome.STORED
         assert len(store.history(DIGEST)) == 7
 
 
@@ -160,10 +165,13 @@ def test_a_full_disk_is_told_and_gone_on_from(tmp_path: Path) -> None:
             large = store.write(add_answer, answer("large", remarks="x" * 100_000), "large")
         with pytest.raises(StoreError, match="database or disk is full"):
             large.result()
-        assert [one.result() for one in small] == [Outcome.STORED] * 3  # they had room
+        assert [one.result() for one in small] == [AnswerOutcome.STORED] * 3  # they had room
         assert len(store.history(DIGEST)) == 3
         store.write(limit, 100_000).result()
-        assert store.add_answer(answer("large", remarks="x" * 100_000), "large") == Outcome.STORED
+        assert (
+            store.add_answer(answer("large", remarks="x" * 100_000), "large")
+            == AnswerOutcome.STORED
+        )
 
 
 def test_readers_read_while_another_process_writes(store: Store, address: str) -> None:
@@ -173,14 +181,14 @@ def test_readers_read_while_another_process_writes(store: Store, address: str) -
             later = given(store, 1, first=1)[0]
             assert len(store.history(DIGEST)) == 1
             assert not later.done()
-        assert later.result() == Outcome.STORED
+        assert later.result() == AnswerOutcome.STORED
 
 
 def test_asyncio_waits_without_blocking(store: Store) -> None:
-    async def many() -> list[Outcome]:
+    async def many() -> list[AnswerOutcome]:
         return list(await asyncio.gather(*map(asyncio.wrap_future, given(store, 100))))
 
-    assert asyncio.run(many()) == [Outcome.STORED] * 100
+    assert asyncio.run(many()) == [AnswerOutcome.STORED] * 100
 
 
 def test_what_was_sent_is_kept_even_if_nobody_waits_for_it(store: Store) -> None:
@@ -201,5 +209,5 @@ def test_closing_finishes_what_was_asked_for(store: Store, address: str) -> None
         closing = threading.Thread(target=store.close)
         closing.start()
     closing.join()
-    assert all(one.result(0) == Outcome.STORED for one in futures)
+    assert all(one.result(0) == AnswerOutcome.STORED for one in futures)
     assert ask(address, "SELECT count(*) FROM answers") == [(50,)]

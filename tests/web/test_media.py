@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import soundfile
 
-from browsing import link, served, take
 from earwitness.audio import files
 from earwitness.errors import MissingExtra
 from earwitness.web.media import sound_bytes
+from helpers.http_listener import link, served, take
 
 SYSTEMS, ITEMS = ("Kestrel", "Osprey"), ("bittern", "curlew", "dunlin")
 STUDY = """\

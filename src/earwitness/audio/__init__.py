@@ -1,1 +1,1 @@
-"""Signals and their files."""
+"""Audio library: decoding, encoding, streaming and signal processing."""

@@ -1,4 +1,4 @@
-"""Log-mel frames: how loud each of 40 bands of pitch is, every 20 ms, one byte a band.
+"""Log-mel frames: 40 bands, 50 frames per second, one byte per band.
 
 A frame is 32 ms in a Hann window; its power is split into triangles that are evenly spaced in mel
 (O'Shaughnessy's formula, as in HTK) from 50 Hz to 16 kHz, or to half the rate where that is less.
@@ -22,22 +22,23 @@ from numpy.typing import NDArray
 
 from earwitness.errors import UsageError
 
-BANDS = 40
-PER_SECOND = 50  # frames
-WINDOW = 0.032  # seconds of a frame
-LOWEST, HIGHEST = 50.0, 16_000.0  # Hz
-FLOOR = -110.0  # dB of the byte 0
-STEP = 0.5  # dB a byte
-ABSENT = 255
-GROUPS = (0, 24, 32, BANDS)  # bands between two are summed up in one go: few weights are 0
-BATCH = 64  # frames at a time: they stay in the fast memory of a core
-FORM = "log-mel/1"  # changes when the bytes of the same sound do
+MEL_BANDS = 40
+FRAMES_PER_SECOND = 50
+WINDOW_SECONDS = 0.032  # seconds of a frame
+MIN_FREQUENCY_HZ, MAX_FREQUENCY_HZ = 50.0, 16_000.0
+FLOOR_DB = -110.0  # dB of the byte 0
+STEP_DB = 0.5  # dB a byte
+ABSENT_BYTE = 255
+# bands between two are summed up in one go: few weights are 0
+BAND_GROUP_EDGES = (0, 24, 32, MEL_BANDS)
+BATCH_FRAMES = 64  # frames at a time: they stay in the fast memory of a core
+LOGMEL_FORMAT = "log-mel/1"  # changes when the bytes of the same sound do
 
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float32]
 
 
-class Group(NamedTuple):
+class MelBandGroup(NamedTuple):
     """Neighbouring bands, the part of a spectrum that they use, and its weights for each.
 
     A spectrum is taken as real and imaginary parts in turn, so each weight is there twice.
@@ -55,7 +56,7 @@ class Kernel:
     rate: int
     window: Floats
     size: int
-    groups: tuple[Group, ...]
+    groups: tuple[MelBandGroup, ...]
 
     @property
     def reach(self) -> int:
@@ -66,48 +67,50 @@ class Kernel:
 @cache
 def kernel(rate: int) -> Kernel:
     """For sound at a rate."""
-    if rate <= 2 * LOWEST:
-        raise UsageError(f"sound at {rate} Hz has no bands above {LOWEST:g} Hz")
+    if rate <= 2 * MIN_FREQUENCY_HZ:
+        raise UsageError(f"sound at {rate} Hz has no bands above {MIN_FREQUENCY_HZ:g} Hz")
     from scipy.fft import next_fast_len
     from scipy.signal.windows import hann
 
-    reach = round(rate * WINDOW)
+    reach = round(rate * WINDOW_SECONDS)
     size = int(next_fast_len(reach, real=True))
     window = hann(reach, sym=False)
     triangles = _triangles(rate, size) * 2 / (size * (window**2).sum())
-    groups = tuple(_group(triangles, slice(*ends)) for ends in pairwise(GROUPS))
+    groups = tuple(_group(triangles, slice(*ends)) for ends in pairwise(BAND_GROUP_EDGES))
     return Kernel(rate, window.astype(np.float32), size, groups)
 
 
-def _group(triangles: NDArray[np.float64], bands: slice) -> Group:
+def _group(triangles: NDArray[np.float64], bands: slice) -> MelBandGroup:
     weights = np.repeat(triangles[:, bands], 2, axis=0).astype(np.float32)
     there = np.flatnonzero(weights.any(axis=1))
     used = slice(int(there[0]), int(there[-1]) + 1) if len(there) else slice(0, 0)
-    return Group(bands, used, weights[used])
+    return MelBandGroup(bands, used, weights[used])
 
 
 def edges(rate: int) -> NDArray[np.float64]:
     """Frequencies at which the bands begin, peak and end, in Hz: two more than there are bands."""
-    low, high = (2595 * np.log10(1 + f / 700) for f in (LOWEST, min(HIGHEST, rate / 2)))
-    return np.asarray(700 * (10 ** (np.linspace(low, high, BANDS + 2) / 2595) - 1))
+    low, high = (
+        2595 * np.log10(1 + f / 700) for f in (MIN_FREQUENCY_HZ, min(MAX_FREQUENCY_HZ, rate / 2))
+    )
+    return np.asarray(700 * (10 ** (np.linspace(low, high, MEL_BANDS + 2) / 2595) - 1))
 
 
 def _triangles(rate: int, size: int) -> NDArray[np.float64]:
     """Weights, a row a bin of the transform and a column a band; each peaks at 1."""
     bins = np.arange(size // 2 + 1)[:, None] * rate / size
-    low, peak, high = (edges(rate)[i : i + BANDS] for i in range(3))
+    low, peak, high = (edges(rate)[i : i + MEL_BANDS] for i in range(3))
     rising, falling = (bins - low) / (peak - low), (high - bins) / (high - peak)
     return np.maximum(0, np.minimum(rising, falling))
 
 
 def first_sample(frame: int, rate: int) -> int:
     """Where a frame starts."""
-    return (frame * rate + PER_SECOND // 2) // PER_SECOND
+    return (frame * rate + FRAMES_PER_SECOND // 2) // FRAMES_PER_SECOND
 
 
 def frames_within(samples: int, rate: int) -> int:
     """Frames whose 20 ms are all within so many samples: the number of the first that is not."""
-    return (PER_SECOND * samples + PER_SECOND // 2 - 1) // rate
+    return (FRAMES_PER_SECOND * samples + FRAMES_PER_SECOND // 2 - 1) // rate
 
 
 def log_mel(samples: Floats, rate: int) -> Bytes:
@@ -118,21 +121,23 @@ def log_mel(samples: Floats, rate: int) -> Bytes:
 def frames_from(samples: Floats, rate: int, first: int, count: int) -> Bytes:
     """So many frames of a stream whose samples at hand start with those of frame ``first``."""
     own = kernel(rate)
-    powers = np.empty((count, BANDS), np.float32)
+    powers = np.empty((count, MEL_BANDS), np.float32)
     if not count:
         return in_bytes(powers)
     numbers = np.arange(first, first + count, dtype=np.int64)
-    starts = (numbers * rate + PER_SECOND // 2) // PER_SECOND - first_sample(first, rate)
+    starts = (numbers * rate + FRAMES_PER_SECOND // 2) // FRAMES_PER_SECOND - first_sample(
+        first, rate
+    )
     lacking = max(0, int(starts[-1]) + own.reach - len(samples))
     whole = np.pad(samples, (0, lacking)) if lacking else samples
     windows = np.lib.stride_tricks.sliding_window_view(whole, own.reach)
-    room = np.empty((min(count, BATCH), own.reach), np.float32)
-    for at in range(0, count, BATCH):
-        part = starts[at : at + BATCH]
-        even = not rate % PER_SECOND
-        chosen = slice(part[0], part[-1] + 1, rate // PER_SECOND) if even else part
+    room = np.empty((min(count, BATCH_FRAMES), own.reach), np.float32)
+    for at in range(0, count, BATCH_FRAMES):
+        part = starts[at : at + BATCH_FRAMES]
+        even = not rate % FRAMES_PER_SECOND
+        chosen = slice(part[0], part[-1] + 1, rate // FRAMES_PER_SECOND) if even else part
         shaped = np.multiply(windows[chosen], own.window, out=room[: len(part)])
-        _put_powers(shaped, own, powers[at : at + BATCH])
+        _put_powers(shaped, own, powers[at : at + BATCH_FRAMES])
     return in_bytes(powers)
 
 
@@ -152,24 +157,24 @@ def in_bytes(powers: Floats) -> Bytes:
     steps = powers
     with np.errstate(divide="ignore"):
         np.log(powers, out=steps)
-    steps *= np.float32(10 / np.log(10) / STEP)
-    steps -= np.float32(FLOOR / STEP)
+    steps *= np.float32(10 / np.log(10) / STEP_DB)
+    steps -= np.float32(FLOOR_DB / STEP_DB)
     np.rint(steps, out=steps)
-    np.fmin(steps, np.float32(ABSENT - 1), out=steps)  # of it and no number, it
+    np.fmin(steps, np.float32(ABSENT_BYTE - 1), out=steps)  # of it and no number, it
     np.maximum(steps, np.float32(0), out=steps)
     return steps.astype(np.uint8)
 
 
 def in_decibels(frames: Bytes) -> Floats:
     """Bytes as decibels below full scale; −110 for what is silent."""
-    return frames * np.float32(STEP) + np.float32(FLOOR)
+    return frames * np.float32(STEP_DB) + np.float32(FLOOR_DB)
 
 
 def levels(frames: Bytes) -> Floats:
     """Loudness of every frame in dB, all bands together; NaN for one that is not there."""
-    powers = 10.0 ** ((np.arange(256) * STEP + FLOOR) / 10)
+    powers = 10.0 ** ((np.arange(256) * STEP_DB + FLOOR_DB) / 10)
     powers[0] = 0
     summed = powers.astype(np.float32)[frames].sum(axis=1)
     with np.errstate(divide="ignore"):
-        found = np.maximum(10 * np.log10(summed), np.float32(FLOOR))
-    return np.where(frames[:, 0] == ABSENT, np.float32(np.nan), found)
+        found = np.maximum(10 * np.log10(summed), np.float32(FLOOR_DB))
+    return np.where(frames[:, 0] == ABSENT_BYTE, np.float32(np.nan), found)

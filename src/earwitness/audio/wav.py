@@ -1,16 +1,25 @@
-"""WAV files without a library: how long one is, and what of it is sound."""
+"""WAV headers, sample formats, and a decoder for files with wrong lengths."""
 
 from __future__ import annotations
 
 import io
+import os
 import struct
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.audio.files import DecodingError, Facts, Samples, sound_library
 from earwitness.errors import UsageError
 
-UNKNOWN = 0xFFFFFFFF  # a size that stands in the chunk ds64 of a long file
-SHORTEST = 16  # bytes of a header
+# --- WAV headers and duration --------------------------------------------------------------------
+
+
+SIZE_IN_DS64 = 0xFFFFFFFF  # a size that stands in the chunk ds64 of a long file
+MIN_FORMAT_CHUNK_BYTES = 16  # bytes of a header
 
 
 class Head(NamedTuple):
@@ -36,8 +45,8 @@ def wav_head(path: str | Path) -> Head:
         head = file.read(12)
         if head[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
             raise UsageError(f"{path}: not a WAV file")
-        header, size = _chunks(file, Path(path).stat().st_size)
-    if len(header) < SHORTEST or not any(header[8:12]) or size is None:
+        header, size = _find_sound_chunk(file, Path(path).stat().st_size)
+    if len(header) < MIN_FORMAT_CHUNK_BYTES or not any(header[8:12]) or size is None:
         raise UsageError(f"{path}: a WAV file without a header or without sound")
     return Head(header, size)
 
@@ -51,11 +60,11 @@ def wav_parts(content: bytes) -> tuple[bytes, bytes]:
     header, sound = b"", None
     while sound is None and len(head := file.read(8)) == 8:
         name, size = struct.unpack("<4sI", head)
-        own = file.read() if name == b"data" and size == UNKNOWN else file.read(size)
+        own = file.read() if name == b"data" and size == SIZE_IN_DS64 else file.read(size)
         file.seek(size % 2, io.SEEK_CUR)
         header = own if name == b"fmt " else header
         sound = own if name == b"data" else None
-    if len(header) < SHORTEST or sound is None:
+    if len(header) < MIN_FORMAT_CHUNK_BYTES or sound is None:
         raise UsageError("a WAV file without a header or without sound")
     return header, sound
 
@@ -73,7 +82,7 @@ def _chunk(name: bytes, content: bytes) -> bytes:
     return name + struct.pack("<I", len(content)) + content + bytes(len(content) % 2)
 
 
-def _chunks(file: BinaryIO, total: int) -> tuple[bytes, int | None]:
+def _find_sound_chunk(file: BinaryIO, total: int) -> tuple[bytes, int | None]:
     """The header, and how many bytes of sound there are."""
     header, long_size = b"", None
     while len(head := file.read(8)) == 8:
@@ -84,9 +93,9 @@ def _chunks(file: BinaryIO, total: int) -> tuple[bytes, int | None]:
         elif name == b"ds64":
             long_size = _field(file, "<8xQ")
         elif name == b"data":
-            if size == UNKNOWN and long_size is not None:
+            if size == SIZE_IN_DS64 and long_size is not None:
                 size = long_size
-            if UNKNOWN > size > total - start:
+            if SIZE_IN_DS64 > size > total - start:
                 raise UsageError(f"{file.name}: is cut short")
             return header, min(size, total - start)
         file.seek(start + size + size % 2)
@@ -96,3 +105,280 @@ def _chunks(file: BinaryIO, total: int) -> tuple[bytes, int | None]:
 def _field(file: BinaryIO, form: str) -> int:
     data = file.read(struct.calcsize(form))
     return int(struct.unpack(form, data)[0]) if len(data) == struct.calcsize(form) else 0
+
+
+# --- Sample formats ------------------------------------------------------------------------------
+# A listener who looks at what the browser gets could tell systems by sizes and headers alone, if
+# one wrote 16 bits a sample and another 24. So all are sent in the widest form that any of them
+# has: whole numbers get zeros below their last bit, or become floats that hold each of them
+# exactly.
+
+
+PCM_TAG, FLOAT_TAG, EXTENSIBLE_TAG = 1, 3, 0xFFFE  # tags of WAV
+# follows the tag in extensible headers
+EXTENSIBLE_GUID_TAIL = bytes.fromhex("000000001000800000aa00389b71")
+SUBTYPES = {"PCM_16": (PCM_TAG, 16), "PCM_24": (PCM_TAG, 24), "PCM_32": (PCM_TAG, 32)}
+# what can be read and written here
+CONVERTIBLE_SAMPLE_TYPES = {(PCM_TAG, 8), *SUBTYPES.values(), (FLOAT_TAG, 32)}
+
+
+class Form(NamedTuple):
+    """Tag and bits of a sample, channels, and samples a second."""
+
+    tag: int
+    bits: int
+    channels: int
+    rate: int
+
+    @property
+    def sample(self) -> tuple[int, int]:
+        """Tag and bits."""
+        return self.tag, self.bits
+
+    @property
+    def header(self) -> bytes:
+        """As WAV has it."""
+        frame = self.channels * self.bits // 8
+        bytes_a_second = frame * self.rate
+        return struct.pack(
+            "<HHIIHH", self.tag, self.channels, self.rate, bytes_a_second, frame, self.bits
+        )
+
+
+class SoundProfile(NamedTuple):
+    """The form in which a file would be sent as it is, and how long it lasts."""
+
+    form: Form
+    seconds: float
+
+
+def measured(path: Path) -> SoundProfile:
+    """What a file says of itself; its samples are not read."""
+    if path.suffix.lower() != ".wav":
+        return _decoded(path)
+    head = wav_head(path)
+    return SoundProfile(form_of(head.header), head.seconds)
+
+
+def _decoded(path: Path) -> SoundProfile:
+    soundfile = sound_library()
+    try:
+        known = soundfile.info(path)
+    except soundfile.SoundFileError as error:
+        raise UsageError(f"{path}: cannot be read: {error}") from error
+    sample = SUBTYPES.get(known.subtype, (FLOAT_TAG, 32))
+    form = Form(*sample, known.channels, known.samplerate)
+    return SoundProfile(form, known.frames / known.samplerate)
+
+
+def form_of(header: bytes) -> Form:
+    """What the header of a WAV file says; the tag of an extensible one is looked up in it.
+
+    Bits are those that a sample takes up: if fewer of them are used, these are at the top.
+    """
+    tag, channels, rate, frame = struct.unpack_from("<HHI4xH", header)
+    if tag == EXTENSIBLE_TAG and channels <= 2 and header[26:40] == EXTENSIBLE_GUID_TAIL:
+        tag = struct.unpack_from("<24xH", header)[0]
+    return Form(tag, 8 * frame // max(1, channels), channels, rate)
+
+
+def widest(samples: Iterable[tuple[int, int]]) -> tuple[int, int] | None:
+    """Tag and bits that hold samples of all these exactly; None if there are none such.
+
+    >>> widest([(PCM_TAG, 16), (PCM_TAG, 24)])
+    (1, 24)
+    >>> widest([(PCM_TAG, 16), (FLOAT_TAG, 32)])
+    (3, 32)
+    >>> widest([(PCM_TAG, 32), (FLOAT_TAG, 32)])
+    """
+    known = set(samples)
+    if (
+        not known
+        or not known <= CONVERTIBLE_SAMPLE_TYPES
+        or {(PCM_TAG, 32), (FLOAT_TAG, 32)} <= known
+    ):
+        return None
+    return max(known)
+
+
+def widened(content: bytes, sample: tuple[int, int] | None) -> bytes:
+    """A WAV file with format and samples alone, its samples in a form that is as wide or wider.
+
+    Without a form for all, each keeps its own; what is in no plain form is left as it is.
+    """
+    header, samples = wav_parts(content)
+    form = form_of(header)
+    if form.sample not in CONVERTIBLE_SAMPLE_TYPES:
+        return made_wav(header, samples)
+    sample = sample or form.sample
+    wide = form._replace(tag=sample[0], bits=sample[1])
+    if form.sample != sample:
+        whole = len(samples) - len(samples) % (form.bits // 8)
+        samples = _written(_whole(samples[:whole], form.bits), sample)
+    return made_wav(wide.header, samples)
+
+
+def _whole(samples: bytes, bits: int) -> NDArray[np.int32]:
+    """Whole numbers of 32 bits, the given ones at the top; those of 8 bits have no sign."""
+    given = np.frombuffer(samples, np.uint8).reshape(-1, bits // 8)
+    wide = np.zeros((len(given), 4), np.uint8)
+    wide[:, 4 - bits // 8 :] = given
+    if bits == 8:
+        wide[:, 3] ^= 0x80
+    return wide.view("<i4")[:, 0]
+
+
+def _written(samples: NDArray[np.int32], sample: tuple[int, int]) -> bytes:
+    tag, bits = sample
+    if tag == FLOAT_TAG:
+        floats: NDArray[Any] = samples.astype(np.float64) / 2**31
+        return floats.astype("<f4").tobytes()
+    return samples.astype("<i4").view(np.uint8).reshape(-1, 4)[:, 4 - bits // 8 :].tobytes()
+
+
+# --- WAV files with wrong lengths ----------------------------------------------------------------
+# The size of the sound stands in a WAV header in 32 bits. Programs that stream write 0 or a huge
+# number there, recorders that lose power never come to write it, and beyond 4 GiB it starts from 0
+# again; libsndfile believes it and silently reads less than there is. So it is compared with the
+# size of the file, and where they do not agree the file tells the length.
+
+
+# as streams write it
+PLACEHOLDER_SIZES = (range(1), range(0x7FFFF000, 1 << 31), range(0xFFFFFF00, 1 << 32))
+DECODABLE_SAMPLE_TYPES = {
+    (PCM_TAG, 8),
+    (PCM_TAG, 16),
+    (PCM_TAG, 24),
+    (PCM_TAG, 32),
+    (FLOAT_TAG, 32),
+    (FLOAT_TAG, 64),
+}
+
+
+class Riff(NamedTuple):
+    """The form of a WAV file, where its sound begins, bytes of it as told, and as they are."""
+
+    form: Form
+    start: int
+    told: int
+    real: int
+
+    @property
+    def frame(self) -> int:
+        """Bytes of a sample of all channels."""
+        return self.form.channels * self.form.bits // 8
+
+    @property
+    def honest(self) -> bool:
+        """Whether the header tells what is there; less than a sample does not count."""
+        return abs(self.told - self.real) < max(2, self.frame)
+
+    @property
+    def plain(self) -> bool:
+        """Whether its samples are numbers as they are."""
+        return self.form.sample in DECODABLE_SAMPLE_TYPES and self.frame > 0 and self.form.rate > 0
+
+
+def riff_of(path: Path) -> Riff | None:
+    """What a WAV file tells of itself and what it has; None if it is none."""
+    with path.open("rb") as file:
+        head = file.read(12)
+        if head[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
+            return None
+        return _found(file, os.fstat(file.fileno()).st_size)
+
+
+def _found(file: BinaryIO, total: int) -> Riff | None:
+    header, long_size = b"", None
+    for name, start, size in _iterate_chunks(file, 12):
+        if name == b"fmt ":
+            header = file.read(min(size, 64))
+        elif name == b"ds64" and len(data := file.read(16)) == 16:
+            long_size = struct.unpack("<8xQ", data)[0]
+        elif name == b"data" and len(header) >= MIN_FORMAT_CHUNK_BYTES:
+            told = long_size if size == 0xFFFFFFFF and long_size is not None else size
+            whole = 0 < told <= total - start and _ends(file, start + told, total)
+            return Riff(form_of(header), start, told, told if whole else total - start)
+    return None
+
+
+def _iterate_chunks(file: BinaryIO, place: int) -> Iterator[tuple[bytes, int, int]]:
+    """Name, begin and size of each chunk; the file stands at its begin."""
+    while True:
+        file.seek(place)
+        if len(head := file.read(8)) < 8:
+            return
+        name, size = struct.unpack("<4sI", head)
+        yield name, place + 8, size
+        place += 8 + size + size % 2
+
+
+def _ends(file: BinaryIO, place: int, total: int) -> bool:
+    """Whether nothing but other chunks stands from a place to the end."""
+    place += place % 2
+    for name, start, size in _iterate_chunks(file, place):
+        if not all(0x20 <= byte < 0x7F for byte in name) or start + size > total + 1:
+            return False
+        place = start + size + size % 2
+    return total - place < 8
+
+
+def riff_facts(riff: Riff) -> Facts:
+    """What can be read, and what the header tells instead."""
+    frames = riff.real // riff.frame
+    facts = Facts(riff.form.rate, riff.form.channels, frames)
+    if riff.honest:
+        return facts
+    told = riff.told / riff.frame / riff.form.rate
+    has = f"the file has {facts.seconds:.1f} s"
+    if any(riff.told in values for values in PLACEHOLDER_SIZES):
+        return facts._replace(note=f"its header tells no length, but {has}, which are read")
+    if riff.real < riff.told:
+        return facts._replace(
+            note=f"was cut short: its header tells {told:.1f} s, {has}", short=True
+        )
+    return facts._replace(note=f"its header tells {told:.1f} s, but {has}, which are read")
+
+
+class PcmDecoder:
+    """A decoder of samples that are numbers as they are."""
+
+    def __init__(self, path: Path, riff: Riff) -> None:
+        if not riff.plain:
+            raise DecodingError("its header lies about its length, and its samples are packed")
+        self._riff, self.facts = riff, riff_facts(riff)
+        self._file = path.open("rb")
+        self._frame = 0
+        self.seek(0)
+
+    def seek(self, frame: int) -> None:
+        """To the byte."""
+        self._frame = min(frame, self.facts.frames)
+        self._file.seek(self._riff.start + self._frame * self._riff.frame)
+
+    def read(self, frames: int) -> Samples:
+        """As floats of 32 bits; whole numbers from -1 to 1."""
+        frames = min(frames, self.facts.frames - self._frame)
+        data = self._file.read(frames * self._riff.frame)
+        data = data[: len(data) - len(data) % self._riff.frame]
+        samples = floats(data, self._riff.form).reshape(-1, self._riff.form.channels)
+        self._frame += len(samples)
+        return samples
+
+    def close(self) -> None:
+        """Close it."""
+        self._file.close()
+
+
+def floats(data: bytes, form: Form) -> Samples:
+    """Numbers of a WAV file as floats of 32 bits; those of 8 bits have no sign."""
+    if form.tag == FLOAT_TAG:
+        return np.frombuffer(data, f"<f{form.bits // 8}").astype(np.float32)
+    if form.bits == 8:
+        return np.asarray((np.frombuffer(data, np.uint8) - 128.0) / 128, np.float32)
+    if form.bits == 24:
+        wide = np.zeros((len(data) // 3, 4), np.uint8)
+        wide[:, 1:] = np.frombuffer(data, np.uint8).reshape(-1, 3)
+        return np.asarray(wide.view("<i4")[:, 0] / 2**31, np.float32)
+    whole = np.frombuffer(data, f"<i{form.bits // 8}")
+    return np.asarray(whole / 2 ** (form.bits - 1), np.float32)

@@ -1,4 +1,4 @@
-"""A drop-in for the ``chunkseg`` package: change the import, keep the code.
+"""Drop-in replacement for the chunkseg package.
 
 Same functions, keys, order and aggregation; under a seed of NumPy's global generator the same
 numbers to the last bit, a great deal faster. Where chunkseg 0.4.0 is wrong (windows of 256 chunks
@@ -21,24 +21,18 @@ from typing import Any
 
 import numpy as np
 
-from earwitness.chunkseg.boundaries import REQUIRED, Floats, boundary_table
-from earwitness.chunkseg.means import COUNTS, Results, aggregate
-from earwitness.chunkseg.texts import (
-    Pairs,
-    Setting,
-    no_titles,
-    own_titles,
-    title_scores,
-)
+from earwitness.chunkseg.boundaries import REQUIRED_FIELDS, Floats, boundary_table
+from earwitness.chunkseg.means import COUNT_KEYS, ChunksegResults, aggregate
+from earwitness.chunkseg.texts import TextSettings, TitlePairs, no_titles, own_titles, title_scores
 from earwitness.errors import EarwitnessWarning, UsageError
-from earwitness.text.sections import Transcript
-from earwitness.text.wer import word_errors
+from earwitness.text.alignment import word_errors
+from earwitness.text.transcripts import Transcript
 
 __all__ = ["compute_title_scores", "evaluate", "evaluate_batch", "print_results"]
 
 Titles = Sequence[tuple[str, float]]
-KNOWN = {*REQUIRED, "id", "audio", "format", "meta"}
-KNOWN |= {"reference_transcript", "reference_titles", "hyp_titles"}
+KNOWN_FIELDS = {*REQUIRED_FIELDS, "id", "audio", "format", "meta"}
+KNOWN_FIELDS |= {"reference_transcript", "reference_titles", "hyp_titles"}
 
 
 def evaluate(
@@ -73,7 +67,7 @@ def evaluate(
         "reference_titles": reference_titles,
         "hyp_titles": hyp_titles,
     }
-    setting = Setting(
+    setting = TextSettings(
         format, custom_pattern, timestamp_format, lang or tgt_lang, force_alignment, tolerance
     )
     titled = reference_titles is not None
@@ -110,15 +104,15 @@ def evaluate_batch(
     if not (wer or titles or any(_is_text(sample) for sample in samples)):
         return aggregate(_defined(boundary_table(samples, chunk_size, collar)), num_bootstrap)
     shared = (custom_pattern, timestamp_format, lang or tgt_lang, force_alignment, tolerance)
-    settings = [Setting(format or sample.get("format"), *shared) for sample in samples]
+    settings = [TextSettings(format or sample.get("format"), *shared) for sample in samples]
     rows, model = _rows(samples, settings, chunk_size, collar, wer=wer, titles=titles)
     _report_left_out(sum(not row for row in rows), len(rows))
     return _collected([row for row in rows if row], num_bootstrap, model)
 
 
 def compute_title_scores(
-    hyp_titles: Pairs,
-    ref_titles: Pairs,
+    hyp_titles: TitlePairs,
+    ref_titles: TitlePairs,
     duration: float | None = None,
     tolerance: float = 5.0,
     lang: str = "en",
@@ -138,15 +132,15 @@ def print_results(results: Mapping[str, Mapping[str, float]]) -> None:
     if not results:
         print("No results to display.")
     for name, value in results.items():
-        scale = 1 if name in COUNTS else 100
+        scale = 1 if name in COUNT_KEYS else 100
         print(f"{name}: {round(value['mean'] * scale, 2)} ± {round(value['std'] * scale, 2)}")
-    if isinstance(results, Results) and results.model:
+    if isinstance(results, ChunksegResults) and results.model:
         print(f"titles compared with: {results.model}")
 
 
 def _rows(
     samples: Sequence[Mapping[str, Any]],
-    settings: Sequence[Setting],
+    settings: Sequence[TextSettings],
     chunk_size: float,
     collar: float,
     *,
@@ -185,7 +179,7 @@ def _add_titles(
     rows: list[dict[str, float]],
     samples: Sequence[Mapping[str, Any]],
     read: Sequence[Transcript | None],
-    settings: Sequence[Setting],
+    settings: Sequence[TextSettings],
 ) -> str:
     """Title keys for all samples that have titles to be compared with; the model's name."""
     wanted = []
@@ -206,10 +200,10 @@ def _add_titles(
     return model
 
 
-def _collected(rows: list[dict[str, float]], draws: int, model: str) -> Results:
+def _collected(rows: list[dict[str, float]], draws: int, model: str) -> ChunksegResults:
     """Values by key in the order in which keys appear; WER over all words together comes first."""
     if not rows:
-        return Results()
+        return ChunksegResults()
     columns: dict[str, list[float]] = {}
     for row in rows:
         for name, value in row.items():
@@ -217,7 +211,7 @@ def _collected(rows: list[dict[str, float]], draws: int, model: str) -> Results:
     errors, words = columns.pop("_wer_errors", []), columns.pop("_wer_words", [])
     columns.pop("wer", None)
     found = aggregate({name: np.array(column) for name, column in columns.items()}, draws)
-    results = Results()
+    results = ChunksegResults()
     if words:
         micro = sum(errors) / sum(words) if sum(words) else 0.0
         results["wer"] = {"mean": micro, "std": 0.0, "ci_lower": micro, "ci_upper": micro}
@@ -231,12 +225,12 @@ def _is_text(sample: Any) -> bool:
 
 
 def _plain(name: str, value: float) -> float:
-    return int(value) if name in COUNTS else float(value)
+    return int(value) if name in COUNT_KEYS else float(value)
 
 
 def _report_unknown(samples: Sequence[Mapping[str, Any]]) -> None:
     good = [sample for sample in samples if isinstance(sample, Mapping)]
-    unknown = Counter(field for sample in good for field in sample.keys() - KNOWN)
+    unknown = Counter(field for sample in good for field in sample.keys() - KNOWN_FIELDS)
     if unknown:
         listed = ", ".join(f"{field} ({count:,}×)" for field, count in sorted(unknown.items()))
         warnings.warn(f"ignored unknown fields: {listed}", EarwitnessWarning, stacklevel=3)

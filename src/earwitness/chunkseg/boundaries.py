@@ -1,4 +1,4 @@
-"""Boundaries of chunkseg's samples to values, one number a sample."""
+"""Boundary metrics of chunkseg samples, one value per sample."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.data import Case
+from earwitness.chapters.cases import ChapterCases
+from earwitness.core import Case
 from earwitness.errors import InputError, Problem
-from earwitness.metrics import METRICS
-from earwitness.timeline import ChapterCases, Ragged
+from earwitness.registry import METRICS
+from earwitness.stats.arrays import Ragged
 
 Floats = NDArray[np.float64]
-OURS = ("f1", "f1_micro", "f1_sample")
-REQUIRED = ("hypothesis", "reference", "duration")
-AT_ONCE = 500  # samples per kernel call: what fits into a core's cache
+VALUES_CHUNKSEG_LACKS = ("f1", "f1_micro", "f1_sample")
+REQUIRED_FIELDS = ("hypothesis", "reference", "duration")
+SAMPLES_PER_KERNEL_CALL = 500  # what fits into a core's cache
 
 
 def boundary_table(
@@ -26,13 +27,15 @@ def boundary_table(
     """Values by name, one number a sample."""
     cases = _cases(samples)
     metrics = (METRICS["chunks"](chunk_size), METRICS["collar"](collar))  # type: ignore[call-arg]
-    starts = range(0, len(cases), AT_ONCE)
+    starts = range(0, len(cases), SAMPLES_PER_KERNEL_CALL)
     table: dict[str, Floats] = {}
     for metric in metrics:
-        rows = [metric.measure_many(cases[start : start + AT_ONCE]) for start in starts]
+        rows = [
+            metric.measure_many(cases[start : start + SAMPLES_PER_KERNEL_CALL]) for start in starts
+        ]
         values = metric.score(np.concatenate(rows)) if rows else np.empty((0, len(metric.values)))
         names = [value.name for value in metric.values]
-        table |= {n: values[:, i] for i, n in enumerate(names) if n not in OURS}
+        table |= {n: values[:, i] for i, n in enumerate(names) if n not in VALUES_CHUNKSEG_LACKS}
     return table
 
 
@@ -63,7 +66,7 @@ def _faults(sample: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(sample, Mapping):
         yield "", f"must be an object, got {type(sample).__name__}"
         return
-    for field in REQUIRED:
+    for field in REQUIRED_FIELDS:
         if field not in sample:
             yield field, "missing"
         elif field == "duration":

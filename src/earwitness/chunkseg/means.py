@@ -1,4 +1,4 @@
-"""Means over samples with chunkseg's own intervals, from NumPy's global generator."""
+"""Means over samples with chunkseg's bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -9,27 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-COUNTS = ("num_segments", "reference/num_segments")
-DRAWN = 1_000_000  # picks in memory at a time
+COUNT_KEYS = ("num_segments", "reference/num_segments")
+PICKS_IN_MEMORY = 1_000_000  # at a time
 
 
-class Results(dict[str, dict[str, float]]):
+class ChunksegResults(dict[str, dict[str, float]]):
     """Results by key; ``model`` is what titles were compared with, if they were."""
 
     model: str = ""
 
 
-def aggregate(values: Mapping[str, Floats], draws: int) -> Results:
+def aggregate(values: Mapping[str, Floats], draws: int) -> ChunksegResults:
     """One entry a key, in the order of the keys, and f1 behind them."""
-    drawn = {name: _draw(column, draws) for name, column in values.items() if name not in COUNTS}
-    results = Results()
+    drawn = {
+        name: _draw(column, draws) for name, column in values.items() if name not in COUNT_KEYS
+    }
+    results = ChunksegResults()
     if not values:
         return results
     lows, highs = np.percentile(list(drawn.values()), [2.5, 97.5], axis=1)
     ends = dict(zip(drawn, zip(lows.tolist(), highs.tolist(), strict=True), strict=True))
     for name, column in values.items():
         mean = float(np.mean(column))
-        if name in COUNTS:
+        if name in COUNT_KEYS:
             results[name] = _band(mean, float(np.std(column)))
         else:
             low, high = ends[name]
@@ -43,7 +45,7 @@ def aggregate(values: Mapping[str, Floats], draws: int) -> Results:
 def _draw(values: Floats, draws: int) -> Floats:
     """Means of draws with replacement, from the generator that chunkseg draws from."""
     n = len(values)
-    rows = max(1, DRAWN // n)
+    rows = max(1, PICKS_IN_MEMORY // n)
     blocks = [min(rows, draws - done) for done in range(0, draws, rows)]
     picked = (np.random.randint(0, n, (block, n)) for block in blocks)  # noqa: NPY002
     return np.concatenate([values[picks].mean(axis=1) for picks in picked])

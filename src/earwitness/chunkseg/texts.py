@@ -1,4 +1,4 @@
-"""What chunkseg does with texts: times and titles of transcripts, title scores, word errors."""
+"""Transcripts, title scores and word errors as chunkseg computes them."""
 
 from __future__ import annotations
 
@@ -10,29 +10,35 @@ from typing import Any
 
 import numpy as np
 
-from earwitness.data import Case, Chapters, Item, Key, Titles
-from earwitness.errors import EarwitnessWarning, NotYet, UsageError
-from earwitness.metrics.chapters import TitleBertScore, TitleOverlap
-from earwitness.models import is_there
-from earwitness.text.presets import Options, read
-from earwitness.text.sections import Transcript
+from earwitness.chapters.presets import PresetOptions, read
+from earwitness.chapters.text_metrics import TitleBertScore, TitleOverlap
+from earwitness.core import Case, Chapters, Item, Key, Titles
+from earwitness.errors import EarwitnessWarning, MissingFeature, UsageError
+from earwitness.models.text_encoder import is_there
+from earwitness.text.transcripts import Transcript
 
-Pairs = Iterable[tuple[str, float]]
-MODELS = {  # chunkseg's model for a language; all others share the last
+TitlePairs = Iterable[tuple[str, float]]
+MODEL_BY_LANGUAGE = {  # chunkseg's model for a language; all others share the last
     "en": "roberta-large",
     "zh": "bert-base-chinese",
     "tr": "dbmdz/bert-base-turkish-cased",
     "en-sci": "allenai/scibert_scivocab_uncased",
     "": "bert-base-multilingual-cased",
 }
-NO_TITLES = [f"gc_{how}_{part}" for how in ("bs", "rl") for part in ("f1", "precision", "recall")]
-ORDER = [f"tm_{how}_{part}" for how in ("bs", "rl") for part in ("precision", "recall", "f1")]
-ORDER += ["tm_matched"]
-ORDER += [f"gc_{how}_{part}" for how in ("bs", "rl") for part in ("precision", "recall", "f1")]
+ZERO_TITLE_KEYS = [
+    f"gc_{how}_{part}" for how in ("bs", "rl") for part in ("f1", "precision", "recall")
+]
+TITLE_KEY_ORDER = [
+    f"tm_{how}_{part}" for how in ("bs", "rl") for part in ("precision", "recall", "f1")
+]
+TITLE_KEY_ORDER += ["tm_matched"]
+TITLE_KEY_ORDER += [
+    f"gc_{how}_{part}" for how in ("bs", "rl") for part in ("precision", "recall", "f1")
+]
 
 
 @dataclass(frozen=True)
-class Setting:
+class TextSettings:
     """How texts are read and compared."""
 
     format: str | None = None
@@ -46,7 +52,7 @@ class Setting:
         """The sections of a text; what is wrong with it is said, and the rest is used."""
         if self.format is None:
             raise UsageError("format is required when hypothesis is a string (transcript mode)")
-        options = Options(self.custom_pattern or "", self.timestamp_format or "")
+        options = PresetOptions(self.custom_pattern or "", self.timestamp_format or "")
         found = read(text, self.format, options)
         for flaw in found.flaws:
             told = f"{place}: hypothesis: line {flaw.line}: {flaw.message}"
@@ -63,11 +69,11 @@ class Setting:
             raise UsageError(
                 "audio path is required for transcript mode when timestamps are not in the text"
             )
-        raise NotYet("text cannot be aligned with sound yet — use a format with timestamps")
+        raise MissingFeature("text cannot be aligned with sound yet — use a format with timestamps")
 
 
 def title_scores(
-    samples: Sequence[tuple[Pairs, Pairs, float | None]], tolerance: float, lang: str
+    samples: Sequence[tuple[TitlePairs, TitlePairs, float | None]], tolerance: float, lang: str
 ) -> tuple[list[dict[str, float]], str]:
     """chunkseg's title keys for every sample, all in one go, and the model.
 
@@ -91,13 +97,16 @@ def title_scores(
             names = [value.name for value in metric.values]
             for place, row in zip(places, values.tolist(), strict=True):
                 results[place] |= dict(zip(names, row, strict=True))
-    ordered = [{key: found[key] for key in ORDER if found[key] == found[key]} for found in results]
+    ordered = [
+        {key: found[key] for key in TITLE_KEY_ORDER if found[key] == found[key]}
+        for found in results
+    ]
     return [_plain(row, *flags[2:]) for row, flags in zip(ordered, rows, strict=True)], model
 
 
 def no_titles() -> dict[str, float]:
     """What chunkseg says where the reference has titles and the output has none."""
-    return {**dict.fromkeys(NO_TITLES, 0.0), "tm_matched": 0.0}
+    return {**dict.fromkeys(ZERO_TITLE_KEYS, 0.0), "tm_matched": 0.0}
 
 
 def _plain(row: dict[str, float], mine: bool, theirs: bool) -> dict[str, float]:
@@ -107,7 +116,7 @@ def _plain(row: dict[str, float], mine: bool, theirs: bool) -> dict[str, float]:
     return {"tm_matched": 0.0}
 
 
-def _titles(pairs: Pairs) -> Titles:
+def _titles(pairs: TitlePairs) -> Titles:
     return tuple((str(title), float(time)) for title, time in pairs)
 
 
@@ -118,7 +127,7 @@ def _case(output: Titles, reference: Titles, duration: float) -> Case:
 @cache
 def _model(lang: str) -> str:
     """chunkseg's model if it is on disk, else the packaged one, with a loud warning."""
-    wanted = MODELS.get(lang, MODELS[""])
+    wanted = MODEL_BY_LANGUAGE.get(lang, MODEL_BY_LANGUAGE[""])
     if is_there(wanted):
         return wanted
     warnings.warn(
@@ -130,9 +139,9 @@ def _model(lang: str) -> str:
     return "minilm"
 
 
-def own_titles(sample: Mapping[str, Any], found: Transcript | None) -> Pairs | None:
+def own_titles(sample: Mapping[str, Any], found: Transcript | None) -> TitlePairs | None:
     """Titles of the output: as given, else those of its transcript with their own times."""
     if sample.get("hyp_titles") is not None:
-        titles: Pairs = sample["hyp_titles"]
+        titles: TitlePairs = sample["hyp_titles"]
         return titles
     return None if found is None else found.titles

@@ -1,4 +1,4 @@
-"""``earwitness agree``."""
+"""The command agree."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from typing import Any
 
 import click
 
-from earwitness.api.agreeing import Scoring, study_agree
-from earwitness.api.rated import Reading
-from earwitness.cli.analyse import (
-    ANCHOR,
-    FILE,
-    REFERENCE,
-    SCREEN,
+from earwitness.cli.output import OutputTarget, bar, notes
+from earwitness.cli.study_analyse import (
+    ANCHOR_OPTION,
+    FILE_PATH,
+    REFERENCE_OPTION,
+    SCREEN_OPTION,
     pairs,
     parted,
     screening_of,
 )
-from earwitness.cli.notes import notes
-from earwitness.cli.progress import bar
-from earwitness.cli.target import Target
-from earwitness.concordance.settings import ADJUST, Settings
-from earwitness.report import FORMS
-from earwitness.stats.concord.coefficients import COEFFICIENTS, LEVELS
-from earwitness.stats.concord.draws import OVER
-from earwitness.stats.concord.p1401 import ORDERS
-from earwitness.stats.concord.swaps import WHAT
-from earwitness.stats.correction import CORRECTIONS
+from earwitness.metaeval.agree import ScoreOptions, study_agree
+from earwitness.metaeval.coefficients import COEFFICIENTS, LEVELS
+from earwitness.metaeval.mapping import MAPPING_ORDERS
+from earwitness.metaeval.resampling import RESAMPLED_AXES
+from earwitness.metaeval.settings import ADJUSTMENTS, AgreementSettings
+from earwitness.metaeval.significance import SWAP_UNITS
+from earwitness.output_formats import FORMS
+from earwitness.stats.significance import CORRECTIONS
+from earwitness.studies.ratings.collect import TableOptions
 
-USUAL = Settings()
+DEFAULT_SETTINGS = AgreementSettings()
 
 
 @click.command("agree")
-@click.argument("scores", type=FILE)
-@click.argument("ratings", nargs=-1, type=FILE)
-@click.option("--with", "more", multiple=True, type=FILE, help="More scores, of other metrics.")
+@click.argument("scores", type=FILE_PATH)
+@click.argument("ratings", nargs=-1, type=FILE_PATH)
+@click.option(
+    "--with", "more", multiple=True, type=FILE_PATH, help="More scores, of other metrics."
+)
 @click.option("--db", help="A store that has the answers, instead of files of them.")
 @click.option(
     "--scale",
@@ -49,7 +49,7 @@ USUAL = Settings()
 )
 @click.option("--low", multiple=True, help="A metric of which low scores are good.")
 @click.option("--baseline", "baselines", multiple=True, help="A column that is only to be beaten.")
-@click.option("--outputs", type=FILE, help="Outputs, whose length is a baseline.")
+@click.option("--outputs", type=FILE_PATH, help="Outputs, whose length is a baseline.")
 @click.option("--score-pattern", default="", help="How names of scored samples are made.")
 @click.option("--score-sample", default="", help="The column of scores that has names of samples.")
 @click.option("--score-column", "score_columns", multiple=True, metavar="NAME=COLUMN")
@@ -57,55 +57,60 @@ USUAL = Settings()
 @click.option("--sample", default="", help="The column of ratings that has names of samples.")
 @click.option("--column", "columns", multiple=True, metavar="NAME=COLUMN", help="Of ratings.")
 @click.option("--given", multiple=True, metavar="NAME=VALUE", help="What ratings do not say.")
-@SCREEN
-@REFERENCE
-@ANCHOR
+@SCREEN_OPTION
+@REFERENCE_OPTION
+@ANCHOR_OPTION
 @click.option(
     "--rank",
     "coefficient",
     type=click.Choice(list(COEFFICIENTS)),
-    default=USUAL.coefficient,
+    default=DEFAULT_SETTINGS.coefficient,
     show_default=True,
     help="The coefficient that ranks metrics.",
 )
 @click.option("--at", "levels", multiple=True, type=click.Choice(LEVELS), help="[default: all]")
 @click.option(
     "--over",
-    type=click.Choice(list(OVER)),
-    default=USUAL.over,
+    type=click.Choice(list(RESAMPLED_AXES)),
+    default=DEFAULT_SETTINGS.over,
     show_default=True,
     help="What intervals draw anew.",
 )
 @click.option(
     "--swap",
-    type=click.Choice(WHAT),
-    default=USUAL.swap,
+    type=click.Choice(SWAP_UNITS),
+    default=DEFAULT_SETTINGS.swap,
     show_default=True,
     help="What the deciding test between metrics swaps.",
 )
 @click.option(
-    "--mapping", type=click.Choice(list(ORDERS)), default=USUAL.mapping, show_default=True
+    "--mapping",
+    type=click.Choice(list(MAPPING_ORDERS)),
+    default=DEFAULT_SETTINGS.mapping,
+    show_default=True,
 )
 @click.option(
     "--adjust",
-    type=click.Choice(ADJUST),
-    default=USUAL.adjust,
+    type=click.Choice(ADJUSTMENTS),
+    default=DEFAULT_SETTINGS.adjust,
     show_default=True,
     help="What means of systems are adjusted for where systems have different items.",
 )
 @click.option(
     "--correction",
     type=click.Choice(list(CORRECTIONS)),
-    default=USUAL.correction,
+    default=DEFAULT_SETTINGS.correction,
     show_default=True,
 )
-@click.option("--level", default=USUAL.level, show_default=True, help="Level of intervals.")
-@click.option("--draws", default=USUAL.draws, show_default=True, help="Bootstrap draws.")
-@click.option("--permutations", default=USUAL.permutations, show_default=True)
+@click.option(
+    "--level", default=DEFAULT_SETTINGS.level, show_default=True, help="Level of intervals."
+)
+@click.option("--draws", default=DEFAULT_SETTINGS.draws, show_default=True, help="Bootstrap draws.")
+@click.option("--permutations", default=DEFAULT_SETTINGS.permutations, show_default=True)
 @click.option("--seed", default=0, show_default=True, help="Seed of all that is drawn.")
 @click.option("--to", type=click.Choice(FORMS), help="Form.  [default: what --output ends in]")
-@click.option("-o", "--output", type=FILE, help="Write here, not to stdout.")
-def command(
+@click.option("-o", "--output", type=FILE_PATH, help="Write here, not to stdout.")
+def agree_command(
     scores: Path,
     ratings: tuple[Path, ...],
     to: str | None,
@@ -125,8 +130,8 @@ def command(
     study, files = parted(ratings)
     every = [scores, *options.pop("more")]
     outputs = options.pop("outputs")
-    target = Target(to, output, [str(one) for one in (*every, *ratings)], None)
-    scoring = Scoring(
+    target = OutputTarget(to, output, [str(one) for one in (*every, *ratings)], None)
+    scoring = ScoreOptions(
         options.pop("score_pattern"),
         options.pop("score_sample"),
         tuple(pairs(options.pop("score_columns"), "=")),
@@ -135,7 +140,7 @@ def command(
         options.pop("baselines"),
         "" if outputs is None else str(outputs),
     )
-    reading = Reading(
+    reading = TableOptions(
         pattern=options.pop("pattern"),
         column=options.pop("sample"),
         columns=dict(pairs(options.pop("columns"), "=")),

@@ -1,4 +1,4 @@
-"""``earwitness chunkseg``: the flags and output of the chunkseg command."""
+"""The command chunkseg, with the flags and output of the chunkseg package."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import click
 
 from earwitness.chunkseg import evaluate_batch, print_results
 from earwitness.errors import EarwitnessWarning, InputError, Problem
-from earwitness.formats.source import Source
-from earwitness.formats.whole import WholeFile
+from earwitness.io.atomic import AtomicFile
+from earwitness.io.source import RecordSource
 
 
 @click.command("chunkseg")
@@ -39,13 +39,13 @@ from earwitness.formats.whole import WholeFile
 @click.option("--tolerance", default=5.0, show_default=True, help="For title metrics.")
 @click.option("--output", type=click.Path(path_type=Path), help="Write JSON to this file.")
 @click.option("--num-bootstrap", default=100, show_default=True, help="Bootstrap draws.")
-def command(input: str, output: Path | None, **options: Any) -> None:
+def chunkseg_command(input: str, output: Path | None, **options: Any) -> None:
     """Score INPUT.jsonl as the chunkseg package does.
 
     Same flags, keys, arithmetic and text; see `earwitness score` for better intervals and ids.
     """
     lines, samples = [], []
-    for line, sample in _samples(Source(input)):
+    for line, sample in _samples(RecordSource(input)):
         lines.append(line)
         samples.append(sample)
     if not samples:
@@ -61,7 +61,7 @@ def command(input: str, output: Path | None, **options: Any) -> None:
     if output is None:
         print_results(results)
         return
-    with WholeFile(output) as file:
+    with AtomicFile(output) as file:
         json.dump(results, file, indent=2)
     click.echo(f"Results written to {output}")
 
@@ -74,7 +74,7 @@ def _with_lines(error: InputError, source: str, lines: list[int]) -> InputError:
     return InputError(moved, error.count)
 
 
-def _samples(source: Source) -> Iterator[tuple[int, Any]]:
+def _samples(source: RecordSource) -> Iterator[tuple[int, Any]]:
     for block in source.blocks():
         for line, text in enumerate(block.lines, block.line):
             if not text.strip():

@@ -1,31 +1,31 @@
-"""Options that several verbs share."""
+"""Options shared by several commands, and options of metrics."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 
-from earwitness.api.tasks import TASKS
-from earwitness.data import Map
-from earwitness.engines import in_process, processes
+from earwitness.chapters.presets import PRESETS
+from earwitness.core import Map, OnError
 from earwitness.errors import nearest
-from earwitness.formats.records import OnError
-from earwitness.formats.skims import SkimLines
-from earwitness.formats.summaries import SummaryLines
-from earwitness.metrics import METRICS
-from earwitness.report import FORMS
-from earwitness.text.clock import CLOCKS
-from earwitness.text.presets import PRESETS
-from earwitness.text.words import TOKENISERS
+from earwitness.output_formats import FORMS
+from earwitness.text.times import TIMESTAMP_FORMATS
+from earwitness.text.words import TOKENIZERS
 
-DEFAULTS = "; ".join(f"{name}: {', '.join(t.defaults)}" for name, t in TASKS.items())
-Decorated = Callable[..., Any]
+# Declarations of metrics as click needs them, so that help needs neither the metrics nor numpy;
+# made by docs/generate.py from the metrics themselves.
+DECLARED = json.loads(
+    files("earwitness.cli").joinpath("metric_options.json").read_text(encoding="utf-8")
+)
+CommandFunction = Callable[..., Any]
 
 
-class Named(click.Choice[str]):
+class NameChoice(click.Choice[str]):
     """One of several names; a slip is told the nearest one."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str:
@@ -35,13 +35,13 @@ class Named(click.Choice[str]):
         return name
 
 
-SHARED = {
+SHARED_OPTIONS = {
     "metric": click.option(
         "--metric",
         "metrics",
         multiple=True,
-        type=Named(list(METRICS)),
-        help=f"Which metrics; may be given several times.  [default: {DEFAULTS}]",
+        type=NameChoice(DECLARED["metrics"]),
+        help=f"Which metrics; may be given several times.  [default: {DECLARED['defaults']}]",
     ),
     "by": click.option(
         "--by",
@@ -73,18 +73,18 @@ SHARED = {
     "pattern": click.option("--pattern", help="Expression of the presets custom and custom_ts."),
     "timestamp_format": click.option(
         "--timestamp-format",
-        help=f"Of custom_ts: {', '.join(CLOCKS)}, or an expression with groups h, m, s.",
+        help=f"Of custom_ts: {', '.join(TIMESTAMP_FORMATS)}, or an expression with groups h, m, s.",
     ),
     "tokenise": click.option(
         "--tokenise",
-        type=click.Choice(list(TOKENISERS)),
+        type=click.Choice(list(TOKENIZERS)),
         help="How texts of summaries become words.  [default: blanks]",
     ),
     "baseline": click.option(
         "--baseline",
         "baselines",
         multiple=True,
-        type=click.Choice([*dict.fromkeys((*SummaryLines.baselines, *SkimLines.baselines))]),
+        type=click.Choice(DECLARED["baselines"]),
         help="Also score this baseline (lead and random: summaries; all but lead: skims); may be "
         "given several times.",
     ),
@@ -118,28 +118,23 @@ SHARED = {
 }
 
 
-SYSTEMS = {
-    "baseline",
-    "by",
-    "worst",
-    "worst_by",
-    "show",
-}  # make no sense without systems
+# make no sense without systems
+SYSTEM_OPTIONS = {"baseline", "by", "worst", "worst_by", "show"}
 
 
-def shared_options(*, systems: bool = True) -> Callable[[Decorated], Decorated]:
+def shared_options(*, systems: bool = True) -> Callable[[CommandFunction], CommandFunction]:
     """What every verb that scores takes."""
 
-    def decorate(function: Decorated) -> Decorated:
-        for name, option in reversed(SHARED.items()):
-            if systems or name not in SYSTEMS:
+    def decorate(function: CommandFunction) -> CommandFunction:
+        for name, option in reversed(SHARED_OPTIONS.items()):
+            if systems or name not in SYSTEM_OPTIONS:
                 function = option(function)
         return metric_options(function)
 
     return decorate
 
 
-class Numbers(click.ParamType[list[float]]):
+class NumberList(click.ParamType[list[float]]):
     """One number, or several with commas between them."""
 
     name = "float"
@@ -151,7 +146,7 @@ class Numbers(click.ParamType[list[float]]):
             self.fail(f"{value!r} is no number, and no list such as 1,3,10", param, ctx)
 
 
-class Counts(click.ParamType[tuple[int, ...]]):
+class CountList(click.ParamType[tuple[int, ...]]):
     """Whole numbers with commas between them; none if nothing is said."""
 
     name = "numbers"
@@ -164,21 +159,30 @@ class Counts(click.ParamType[tuple[int, ...]]):
 
 
 def _kind(default: Any) -> Any:
-    return str if isinstance(default, str) else Numbers()
+    return str if isinstance(default, str) else NumberList()
 
 
-def metric_options(function: Decorated) -> Decorated:
+def metric_options(function: CommandFunction) -> CommandFunction:
     """An option for every parameter of every metric; several values are scored side by side."""
-    parameters = {name: kind for kind in METRICS.values() for name in kind.parameters()}
-    for name, kind in reversed(parameters.items()):
-        default, choices = kind.parameters()[name], kind.choices(name)
-        families = ", ".join(key for key, one in METRICS.items() if name in one.parameters())
+    for declared in reversed(DECLARED["parameters"]):
+        name, default, choices = declared["name"], declared["default"], declared["choices"]
         function = click.option(
             f"--{name.replace('_', '-')}",
             name,
             type=click.Choice(choices) if choices else _kind(default),
             multiple=True,
-            help=f"{families}: {kind.help(name)}  [default: {default}]",
+            help=f"{', '.join(declared['metrics'])}: {declared['help']}  [default: {default}]",
+        )(function)
+    return function
+
+
+def network_options(function: CommandFunction) -> CommandFunction:
+    """An option for every parameter of the metric that looks at word networks."""
+    for declared in reversed(DECLARED["network"]):
+        function = click.option(
+            f"--{declared['name']}",
+            type=click.Choice(declared["choices"]),
+            help=f"{declared['help']}  [default: {declared['default']}]",
         )(function)
     return function
 
@@ -196,6 +200,9 @@ def _flat(value: Any) -> Any:
 
 def engine(jobs: int, metrics: Sequence[str]) -> Map:
     """Who does the work; metrics that do theirs in one process are told."""
+    from earwitness.engines.local import in_process, processes
+    from earwitness.registry import METRICS
+
     alone = [name for name in metrics if METRICS[name].alone]
     if jobs > 1 and alone:
         why = "its model uses all cores, and encodes every text once for all"

@@ -1,16 +1,28 @@
-"""``earwitness score``."""
+"""The commands score, compare, people, metrics, gather and network."""
 
 from __future__ import annotations
 
+import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 import click
 
-from earwitness.api import score
-from earwitness.cli.options import Counts, engine, given, shared_options
-from earwitness.cli.progress import bar
-from earwitness.cli.target import Target
+from earwitness import api
+from earwitness.cli.options import (
+    SHARED_OPTIONS,
+    CountList,
+    engine,
+    given,
+    network_options,
+    shared_options,
+)
+from earwitness.cli.output import OutputTarget, bar, check_results, form_of
+from earwitness.errors import EarwitnessWarning
+from earwitness.io.atomic import AtomicFile
+
+# --- Command score -------------------------------------------------------------------------------
 
 
 @click.command("score")
@@ -26,7 +38,7 @@ from earwitness.cli.target import Target
 @click.option(
     "--references",
     "fewer",
-    type=Counts(),
+    type=CountList(),
     default="",
     metavar="N,…",
     help="Also score against so many references of each item, drawn anew (for --samples).",
@@ -39,7 +51,7 @@ from earwitness.cli.target import Target
     type=click.Path(path_type=Path),
     help="Also write every sample's words to this text file, output below reference.",
 )
-def command(
+def score_command(
     outputs: str,
     references: str | None,
     to: str | None,
@@ -61,11 +73,193 @@ def command(
     earwitness score samples.jsonl
     earwitness score outputs.jsonl references.jsonl --collar 5 --worst 3
     """
-    target = Target(to, output, (outputs, references), samples, alignments)
+    target = OutputTarget(to, output, (outputs, references), samples, alignments)
     files = {"samples": samples, "alignments": alignments}
     work = {"map": engine(jobs, options["metrics"]), **files, **target.worst(given(options))}
     with bar(quiet=quiet) as progress:
-        scores = score(outputs, references, progress=progress, **work)
+        scores = api.score(outputs, references, progress=progress, **work)
     for path in filter(None, files.values()):
         click.echo(f"wrote {path}", err=True)
     target.write(scores)
+
+
+# --- Command compare -----------------------------------------------------------------------------
+
+
+@click.command("compare")
+@click.argument("outputs")
+@click.argument("references")
+@click.option(
+    "--value",
+    "values",
+    multiple=True,
+    help="Which values; may be given several times.  [default: each metric's headline]",
+)
+@click.option("--alpha", default=0.05, show_default=True, help="Below which p systems differ.")
+@click.option("--permutations", default=10_000, show_default=True, help="Of the test.")
+@shared_options()
+def compare_command(
+    outputs: str,
+    references: str,
+    to: str | None,
+    output: Path | None,
+    jobs: int,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Say which systems in OUTPUTS can be told apart.
+
+    All pairs of systems are compared on the items that every system answered: the difference with
+    an interval (paired bootstrap), p by swapping outputs item by item (permutation test), and p
+    corrected for all pairs (Holm).
+
+    \b
+    earwitness compare outputs.jsonl references.jsonl
+    earwitness compare outputs.jsonl references.jsonl --metric chunks --value pk --value f1
+    """
+    target = OutputTarget(to, output, (outputs, references))
+    with bar(quiet=quiet) as progress:
+        found = api.compare(
+            outputs,
+            references,
+            map=engine(jobs, options["metrics"]),
+            progress=progress,
+            **target.worst(given(options)),
+        )
+    target.write(found)
+
+
+# --- Command people ------------------------------------------------------------------------------
+
+
+@click.command("people")
+@click.argument("references")
+@shared_options(systems=False)
+def people_command(
+    references: str, to: str | None, output: Path | None, jobs: int, quiet: bool, **options: Any
+) -> None:
+    """Say how well the annotators of REFERENCES agree.
+
+    Each annotator in turn is scored against the others of the same item: by default for agreement
+    beyond chance, and by the metrics that systems are scored with, for which this is the ceiling.
+
+    \b
+    earwitness people references.jsonl
+    """
+    del quiet
+    target = OutputTarget(to, output, (references,))
+    target.write(api.people(references, map=engine(jobs, options["metrics"]), **given(options)))
+
+
+# --- Command metrics -----------------------------------------------------------------------------
+
+
+@click.command("metrics")
+def metrics_command() -> None:
+    """List the metrics with their values and parameters."""
+    from earwitness.registry import METRICS
+    from earwitness.report.numbers import ARROWS
+
+    for name, kind in METRICS.items():
+        click.echo(f"{name} ({kind.task}): {kind.title}")
+        for parameter, default in kind.parameters().items():
+            click.echo(f"  --{parameter.replace('_', '-')} {default}: {kind.help(parameter)}")
+        for value in kind.values:
+            click.echo(f"  {value.name} {ARROWS[value.best]}".rstrip() + f": {value.doc}")
+
+
+# --- Command gather ------------------------------------------------------------------------------
+
+
+@click.command("gather")
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--durations",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Make references: a CSV file with the columns item and duration (in seconds).",
+)
+@click.option("--system", help="Name of the system.  [default: a file's folder]")
+@click.option(
+    "--spoken",
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="Add what was said, for --metric sentences: files or folders of .srt, .vtt or .ctm.",
+)
+@SHARED_OPTIONS["preset"]
+@SHARED_OPTIONS["pattern"]
+@SHARED_OPTIONS["timestamp_format"]
+@SHARED_OPTIONS["output"]
+def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any) -> None:
+    """Make JSON lines of FILES: subtitles and lists of chapters, a file an item.
+
+    Without --durations they are outputs, and their folder is the system; with it they are
+    references, and their folder is the annotator. A folder stands for the files in it that can be
+    read. The preset follows from the ending (.srt, .vtt, .json, .ffmeta); --preset is for others,
+    and for files that are named one by one. A .ctm file has recognised words of summaries, an item
+    for every recording.
+
+    \b
+    earwitness gather careful/ eager/ > outputs.jsonl
+    earwitness gather --durations durations.csv anna/ bert/ > references.jsonl
+    earwitness gather --durations durations.csv anna/ --spoken subtitles/ > references.jsonl
+    """
+    import msgspec
+
+    target = None if output is None else AtomicFile(output)
+    read = [*files, *options["spoken"], *(path for path in [options.get("durations")] if path)]
+    check_results(map(str, read), (output,))
+    given = {name: value for name, value in options.items() if value not in (None, ())}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", EarwitnessWarning)
+        found = api.gather(files, **given)
+    for warning in caught:
+        click.echo(f"note: {warning.message}", err=True)
+    lines = [msgspec.json.encode(one).decode() + "\n" for one in found]
+    if target is None:
+        sys.stdout.writelines(lines)
+        return
+    with target as file:
+        file.writelines(lines)
+    click.echo(f"wrote {output}", err=True)
+
+
+# --- Command network -----------------------------------------------------------------------------
+
+
+NETWORK_FORMS = ("text", "json", "dot", "html")
+NETWORK_FORM_BY_SUFFIX = {"gv": "dot", "txt": "text", "htm": "html"}
+
+
+@click.command("network")
+@click.argument("references")
+@click.argument("item")
+@click.option("--outputs", help="Also find the path that is closest to every system's output.")
+@network_options
+@SHARED_OPTIONS["tokenise"]
+@click.option(
+    "--to",
+    type=click.Choice(NETWORK_FORMS),
+    help="Form of the network.  [default: what --output ends in, else text]",
+)
+@SHARED_OPTIONS["output"]
+def network_command(
+    references: str, item: str, to: str | None, output: Path | None, **options: Any
+) -> None:
+    """Write the word network of an ITEM of REFERENCES: who went from which word to which.
+
+    \b
+    earwitness network references.jsonl news-7 --outputs outputs.jsonl
+    earwitness network references.jsonl news-7 --to dot | dot -Tsvg > news-7.svg
+    """
+    from earwitness.scoring.network import written_network
+
+    form = to or form_of(output, NETWORK_FORMS, NETWORK_FORM_BY_SUFFIX)
+    target = None if output is None else AtomicFile(output)
+    check_results((references, options.get("outputs")), (output,))
+    text = written_network(api.network(references, item, **given(options)), form)
+    if target is None:
+        sys.stdout.write(text)
+        return
+    with target as file:
+        file.write(text)
+    click.echo(f"wrote {output}", err=True)

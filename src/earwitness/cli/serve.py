@@ -1,4 +1,4 @@
-"""``earwitness serve``."""
+"""The command serve."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 
 import click
 
-from earwitness import __version__
-from earwitness.api.beside import left_out, other_forms
-from earwitness.api.came import judges_captions
-from earwitness.api.keeping import store_address
-from earwitness.cli.group import Terminated
+from earwitness.cli.main import Termination
 from earwitness.errors import UsageError
-from earwitness.store import State, Store
-from earwitness.web import POLICIES, Settings, Site, make_app, make_site
+from earwitness.store.records import ParticipationState
+from earwitness.store.store import Store
+from earwitness.studies.admin import judges_captions, left_out, other_forms, store_address
+from earwitness.version import __version__
+from earwitness.web.app import make_app
+from earwitness.web.site import RESUME_POLICIES, Site, SiteSettings, make_site
 
-WAITING = 1024  # connections that are not taken yet
+SOCKET_BACKLOG = 1024  # connections that are not taken yet
 
 
 @click.command("serve")
@@ -40,13 +40,13 @@ WAITING = 1024  # connections that are not taken yet
 )
 @click.option(
     "--resume",
-    type=click.Choice(POLICIES),
-    default=POLICIES[0],
+    type=click.Choice(RESUME_POLICIES),
+    default=RESUME_POLICIES[0],
     show_default=True,
     help="Who comes again in the midst of a session goes on, starts it again, or is blocked.",
 )
 @click.option("--clips", default="", help="Where workbooks find clips: https://example.org/{file}")
-def command(study: Path, db: str | None, host: str, port: int, **how: Any) -> None:
+def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any) -> None:
     """Serve STUDY to listeners, until Ctrl-C.
 
     \b
@@ -54,12 +54,12 @@ def command(study: Path, db: str | None, host: str, port: int, **how: Any) -> No
     earwitness study links study.yaml --base http://127.0.0.1:8000
     """
     names = ("root_path", "places", "outside_id", "resume", "clips")
-    settings = Settings(*(how[name] for name in names))
+    settings = SiteSettings(*(how[name] for name in names))
     with Store.open(store_address(study, db), version=__version__) as store:
         site = make_site(study, store, settings)
         with _bound(host, port) as bound:
             _tell(site, study, db, bound)
-            with suppress(KeyboardInterrupt, Terminated):  # it has ended in good order then
+            with suppress(KeyboardInterrupt, Termination):  # it has ended in good order then
                 _serve(site, bound, how["trust_proxy"])
     click.echo("stopped; all that was acknowledged is stored", err=True)
 
@@ -73,7 +73,7 @@ def _bound(host: str, port: int) -> socket.socket:
             bound = stack.enter_context(socket.socket(family, **wanted))
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             bound.bind(place)
-            bound.listen(WAITING)
+            bound.listen(SOCKET_BACKLOG)
             stack.pop_all()
         return bound
     except OSError as error:
@@ -109,7 +109,7 @@ def _tell_open(site: Site, address: str, links: str) -> None:
     click.echo(f"open link: {address} (places free: {free})", err=True)
     last = [plan.listener for plan in site.design.plans][-wanted:]
     found = {one.listener.number: one.listener for one in site.store.status(site.digest)}
-    invited = sum(found[number].state == State.INVITED for number in last)
+    invited = sum(found[number].state == ParticipationState.INVITED for number in last)
     if invited:
         told = f"{invited} of the {wanted} open places have links of their own"
         remedy = f"{links} --take-back {invited} takes back those unused; then serve again"

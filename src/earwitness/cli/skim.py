@@ -1,4 +1,4 @@
-"""``earwitness skim``."""
+"""The commands skim and soundscape."""
 
 from __future__ import annotations
 
@@ -8,19 +8,28 @@ from typing import Any
 
 import click
 
-from earwitness.api.skims import ENDINGS, EXTRAS, METHODS, SPEECH, Asked, skim
-from earwitness.cli.notes import notes, remarked
-from earwitness.cli.progress import SOUND, bar
-from earwitness.data import Skimming
-from earwitness.report import text
-from earwitness.report.skimmed import skimming_report
+from earwitness.cli.output import SOUND_UNIT, bar, notes, remarked
+from earwitness.errors import UsageError
+from earwitness.report.text import text
+from earwitness.skims.options import ENDINGS, EXTRAS, METHODS, SPEECH_CHOICES, SkimOptions
+from earwitness.skims.report import skimming_report
+from earwitness.skims.run import skim
+from earwitness.skims.types import SkimRun
+from earwitness.soundscapes.scene import Scene
+from earwitness.soundscapes.timetable import PRESET_FOLDER, PRESETS
+from earwitness.soundscapes.write import SOUND_FORMATS, practice_write, soundscape, soundscape_write
 
-PATH = click.Path(path_type=Path)
-USUAL = Asked()
-STOPPED = "skims that were made and hours that were read are kept — run it again to go on"
+FILE_PATH = click.Path(path_type=Path)
 
 
-class Zs(click.ParamType[tuple[float, ...]]):
+# --- Command skim --------------------------------------------------------------------------------
+
+
+DEFAULT_OPTIONS = SkimOptions()
+INTERRUPTED_NOTE = "skims that were made and hours that were read are kept — run it again to go on"
+
+
+class ZList(click.ParamType[tuple[float, ...]]):
     """Numbers from 0 to 1, with commas between them."""
 
     name = "numbers"
@@ -38,18 +47,18 @@ class Zs(click.ParamType[tuple[float, ...]]):
 
 
 @click.command("skim")
-@click.argument("recordings", nargs=-1, required=True, type=PATH, metavar="RECORDING…")
+@click.argument("recordings", nargs=-1, required=True, type=FILE_PATH, metavar="RECORDING…")
 @click.option(
     "-o",
     "--output",
     required=True,
-    type=PATH,
+    type=FILE_PATH,
     help=f"The skim ({', '.join(ENDINGS)}), or a folder for several.",
 )
 @click.option(
     "--z",
     "zs",
-    type=Zs(),
+    type=ZList(),
     default="0.5",
     show_default=True,
     help="From 0, follow the day, to 1, show all that occurs; several with commas.",
@@ -61,17 +70,26 @@ class Zs(click.ParamType[tuple[float, ...]]):
     type=click.Choice(METHODS),
     help="How blocks are picked; may be given several times.  [default: pareto]",
 )
-@click.option("--times", type=PATH, help="Of the method manual: a CSV with a column start.")
+@click.option("--times", type=FILE_PATH, help="Of the method manual: a CSV with a column start.")
 @click.option("--length", type=float, help="Seconds of the skim, in place of --picks.")
-@click.option("--picks", type=click.IntRange(1), help=f"Blocks.  [default: {USUAL.plan.picks}]")
-@click.option("--block", default=USUAL.plan.block, show_default=True, help="Seconds of a block.")
 @click.option(
-    "--overlap", default=USUAL.plan.overlap, show_default=True, help="Seconds of a cross-fade."
+    "--picks", type=click.IntRange(1), help=f"Blocks.  [default: {DEFAULT_OPTIONS.plan.picks}]"
 )
-@click.option("--period", default=USUAL.plan.period, show_default=True, help="Seconds of a period.")
+@click.option(
+    "--block", default=DEFAULT_OPTIONS.plan.block, show_default=True, help="Seconds of a block."
+)
+@click.option(
+    "--overlap",
+    default=DEFAULT_OPTIONS.plan.overlap,
+    show_default=True,
+    help="Seconds of a cross-fade.",
+)
+@click.option(
+    "--period", default=DEFAULT_OPTIONS.plan.period, show_default=True, help="Seconds of a period."
+)
 @click.option(
     "--embedder",
-    default=USUAL.embedder,
+    default=DEFAULT_OPTIONS.embedder,
     show_default=True,
     help="codebook, log-mel, a YAMNet .tflite file, or a folder with a Hugging Face model.",
 )
@@ -84,13 +102,13 @@ class Zs(click.ParamType[tuple[float, ...]]):
 @click.option("--by-day", is_flag=True, help="A skim of every day, cut at midnight.")
 @click.option(
     "--speech",
-    type=click.Choice(SPEECH),
-    default=USUAL.speech,
+    type=click.Choice(SPEECH_CHOICES),
+    default=DEFAULT_OPTIONS.speech,
     show_default=True,
     help="What becomes of blocks in which somebody speaks.",
 )
 @click.option(
-    "--speech-model", type=PATH, help="Silero's ONNX file, in place of the detector inside."
+    "--speech-model", type=FILE_PATH, help="Silero's ONNX file, in place of the detector inside."
 )
 @click.option("--sparse", is_flag=True, help="Look at 2 s of each 8 s only: faster.")
 @click.option("--ending", default=ENDINGS[0], type=click.Choice(ENDINGS), show_default=True)
@@ -100,11 +118,11 @@ class Zs(click.ParamType[tuple[float, ...]]):
     type=click.Choice(EXTRAS),
     help="Do not write this beside the sound; may be given several times.",
 )
-@click.option("--cache", type=PATH, help="Folder for features.  [default: the user's cache]")
+@click.option("--cache", type=FILE_PATH, help="Folder for features.  [default: the user's cache]")
 @click.option("--again", is_flag=True, help="Make skims that are there already anew.")
 @click.option("--seed", default=0, show_default=True, help="Seed of all that is drawn.")
 @click.option("--quiet", is_flag=True, help="No progress bar.")
-def command(recordings: tuple[Path, ...], output: Path, quiet: bool, **options: Any) -> None:
+def skim_command(recordings: tuple[Path, ...], output: Path, quiet: bool, **options: Any) -> None:
     """Make a minute that stands for a day.
 
     RECORDING is a file or a folder of consecutive files; each RECORDING gets its own skim. Beside
@@ -115,15 +133,15 @@ def command(recordings: tuple[Path, ...], output: Path, quiet: bool, **options: 
     earwitness skim day.flac -o skim.flac --z 0.5
     earwitness skim site1/ site2/ -o skims/ --by-day --z 0,0.5,1 --zone Europe/Paris
     """
-    asked = Asked.of(**options)
-    with notes(), remarked(STOPPED), bar(quiet=quiet, unit=SOUND) as progress:
+    asked = SkimOptions.of(**options)
+    with notes(), remarked(INTERRUPTED_NOTE), bar(quiet=quiet, unit=SOUND_UNIT) as progress:
         found = skim(recordings, output, asked, progress=progress)
     click.echo(text(skimming_report(found)), nl=False)
     for line in (*(f"note: {note}" for note in found.notes), *_done(found, output)):
         click.echo(line, err=True)
 
 
-def _done(found: Skimming, output: Path) -> Iterator[str]:
+def _done(found: SkimRun, output: Path) -> Iterator[str]:
     """What was written: file by file for one skim, in short for many."""
     if found.kept:
         kept = "1 skim is" if len(found.kept) == 1 else f"{len(found.kept):,} skims are"
@@ -137,3 +155,66 @@ def _done(found: Skimming, output: Path) -> Iterator[str]:
         each = "each " * (len(made) > 1)
         yield f"wrote {skims} into {output}, {each}with its sound, picks and more beside it"
     yield f"wrote {outputs} and {recordings}, which earwitness score reads"
+
+
+# --- Command soundscape --------------------------------------------------------------------------
+
+
+@click.command("soundscape")
+@click.argument("timetable", default=PRESETS[0])
+@click.option("-o", "--output", type=FILE_PATH, help=f"The sound: {', '.join(SOUND_FORMATS)}.")
+@click.option("--practice", type=FILE_PATH, help="A new folder: a day, and seven skims that teach.")
+@click.option("--show", is_flag=True, help="Print a preset, to begin a timetable with.")
+@click.option("--seed", type=int, help="Another seed, another day.  [default: the timetable's]")
+@click.option("--hours", default=24, show_default=True, help="How many; it begins at midnight.")
+@click.option("--rate", default=32_000, show_default=True, help="Samples a second.")
+@click.option("--clips", type=FILE_PATH, help="Sounds of your own: a folder for every source.")
+@click.option(
+    "--hour-gap", default=0.0, show_default=True, help="Seconds of silence between hours."
+)
+@click.option("--quiet", is_flag=True, help="No progress bar.")
+def soundscape_command(
+    timetable: str,
+    output: Path | None,
+    practice: Path | None,
+    show: bool,
+    seed: int | None,
+    hours: int,
+    rate: int,
+    clips: Path | None,
+    hour_gap: float,
+    quiet: bool,
+) -> None:
+    """Make a day of sound by TIMETABLE: a file, or village, city or forest.
+
+    Labels (when each source sounds) and the truth about every hour are written beside the sound.
+    """
+    if show:
+        _show(timetable)
+        return
+    if (output is None) == (practice is None):
+        raise UsageError("say where the sound goes: -o day.flac, or --practice FOLDER")
+    with notes():
+        scene = soundscape(timetable, seed=seed, hours=hours, rate=rate, clips=clips)
+    with bar(quiet=quiet, unit="s") as progress:
+        if output is not None:
+            written = soundscape_write(scene, output, hour_gap=hour_gap, progress=progress)
+            told = f"wrote {', '.join(map(str, written))}"
+        else:
+            assert practice is not None
+            practice_write(scene, practice, progress=progress)
+            told = f"wrote a day and seven skims into {practice} — read reasons.md"
+    click.echo(_summary(scene), err=True)
+    click.echo(told, err=True)
+
+
+def _show(name: str) -> None:
+    if name not in PRESETS:
+        raise UsageError(f"--show prints a preset: {', '.join(PRESETS)}")
+    click.echo((PRESET_FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), nl=False)
+
+
+def _summary(scene: Scene) -> str:
+    sources = {event.source for event in scene.events}
+    counts = ((len(scene.events), "event"), (len(sources), "source"))
+    return f"{scene.name}: " + " of ".join(f"{n:,} {word}{'s' * (n != 1)}" for n, word in counts)

@@ -1,4 +1,4 @@
-"""``earwitness study``."""
+"""The command group study: new, check, design, take, ratings, power and others."""
 
 from __future__ import annotations
 
@@ -6,46 +6,165 @@ import csv
 import json
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
-from earwitness.api.preparing import study_anchors, study_import
-from earwitness.api.studies import study_design, study_render, study_write
-from earwitness.api.taking import Addresses, rating_records, study_ratings, study_take
-from earwitness.cli.analyse import analyse
-from earwitness.cli.group import Terminated
-from earwitness.cli.keep import export, links, status
-from earwitness.cli.notes import notes
-from earwitness.cli.player import player
-from earwitness.cli.power import power
-from earwitness.cli.progress import bar
-from earwitness.cli.simulate import simulate
-from earwitness.cli.take import Terminal
-from earwitness.cli.workbooks import export_xlsx, import_xlsx
-from earwitness.data import Study
+from earwitness.cli.main import Termination
+from earwitness.cli.output import OutputTarget, bar, notes
+from earwitness.cli.study_analyse import analyse
+from earwitness.cli.study_store import export, links, status
+from earwitness.cli.study_take import Terminal, player
+from earwitness.cli.study_workbooks import export_xlsx, import_xlsx
 from earwitness.errors import UsageError
-from earwitness.formats.study import read_study
-from earwitness.listening.design.minutes import clips_for
-from earwitness.listening.digest import with_digest
-from earwitness.listening.kinds import KINDS, block_kind
-from earwitness.listening.start import starting_file
-from earwitness.listening.wordings import wording
+from earwitness.output_formats import FORMS
+from earwitness.studies.design.plan import clips_for
+from earwitness.studies.design.report import study_design, study_render, study_write
+from earwitness.studies.file.reader import read_study, with_digest
+from earwitness.studies.population import Population, Qualities
+from earwitness.studies.power import COMPONENT_NAMES, study_power
+from earwitness.studies.prepare import starting_file, study_anchors, study_import
+from earwitness.studies.ratings.from_answers import rating_records, study_ratings
+from earwitness.studies.simulate import simulated_write, study_simulate
+from earwitness.studies.study import Study
+from earwitness.studies.take import Addresses, study_take
+from earwitness.studies.trials import KINDS, block_kind
+from earwitness.studies.wording import wording
 
-STUDY = click.argument("study", type=click.Path(path_type=Path))
-FILE = click.Path(path_type=Path)
-MINUTES = click.option(
+FILE_PATH = click.Path(path_type=Path)
+
+
+# --- Command study power -------------------------------------------------------------------------
+
+
+@click.command("power")
+@click.argument("study", type=FILE_PATH)
+@click.option(
+    "--pilot",
+    multiple=True,
+    type=FILE_PATH,
+    help="Answers or a table that variances are taken from.",
+)
+@click.option(
+    "--sd",
+    "components",
+    multiple=True,
+    metavar="NAME=POINTS",
+    help=f"Instead of what is assumed: {', '.join(COMPONENT_NAMES)}.",
+)
+@click.option("--scale", default="", help="[default: the first of the study]")
+@click.option(
+    "--difference", "differences", multiple=True, type=float, help="In points of the scale."
+)
+@click.option("--listeners", multiple=True, type=int, help="[default: half to thrice the planned]")
+@click.option("--power", "wanted", default=0.8, show_default=True, help="That is wanted.")
+@click.option("--runs", default=2000, show_default=True, help="Simulated studies.")
+@click.option("--seed", default=0, show_default=True, help="Seed of all that is drawn.")
+@click.option("--to", type=click.Choice(FORMS), help="Form.  [default: what --output ends in]")
+@click.option("-o", "--output", type=FILE_PATH, help="Write here, not to stdout.")
+def power(
+    study: Path,
+    pilot: tuple[Path, ...],
+    components: tuple[str, ...],
+    to: str | None,
+    output: Path | None,
+    **options: Any,
+) -> None:
+    """Say which differences STUDY can find, with how many listeners, and what that costs."""
+    target = OutputTarget(to, output, [str(study), *map(str, pilot)])
+    said = dict(_component(one) for one in components)
+    target.write(study_power(study, pilot=pilot, components=said, **options))
+
+
+def _component(text: str) -> tuple[str, float]:
+    name, _, number = text.partition("=")
+    try:
+        return name, float(number)
+    except ValueError:
+        raise UsageError(f'--sd must be like residual=0.7, got "{text}"') from None
+
+
+# --- Command study simulate ----------------------------------------------------------------------
+
+
+SCALE_SHARE = "share of the scale"
+POPULATION_HELP = {
+    "bias": f"Between listeners (SD, {SCALE_SHARE}).",
+    "taste": f"Of a listener for a system (SD, {SCALE_SHARE}).",
+    "items": f"Between items (SD, {SCALE_SHARE}).",
+    "mixture": f"Of an item with a system (SD, {SCALE_SHARE}).",
+    "inconsistency": f"Of a listener with themselves (SD, {SCALE_SHARE}).",
+    "fatigue": f"What is heard less at the end of a session ({SCALE_SHARE}).",
+}
+
+
+def population_options(function: Any) -> Any:
+    """An option for every number of a population."""
+    for name, told in reversed(POPULATION_HELP.items()):
+        default = getattr(Population(), name)
+        option = click.option(f"--{name}", default=default, show_default=True, help=told)
+        function = option(function)
+    return function
+
+
+@click.command("simulate")
+@click.argument("study", type=FILE_PATH)
+@click.option("-o", "--output", type=FILE_PATH, required=True, help="A new folder.")
+@click.option("--seed", default=0, show_default=True, help="Another seed, other listeners.")
+@click.option("--careless", default=0, show_default=True, help="So many answer anything.")
+@click.option(
+    "--quality",
+    "qualities",
+    multiple=True,
+    metavar="SYSTEM[:SCALE]=Q",
+    help="From 0 to 1.  [default: evenly, the last system best]",
+)
+@population_options
+def simulate(
+    study: Path, output: Path, seed: int, qualities: tuple[str, ...], **numbers: Any
+) -> None:
+    """Take STUDY with simulated listeners, and analyse what they answer.
+
+    Answers, what is true, what the listeners are like, and all results go into a new folder.
+    """
+    population = Population(**numbers, qualities=_qualities(qualities))
+    written = simulated_write(study_simulate(study, population, seed=seed), output)
+    click.echo(f"wrote {len(written)} files into {output}", err=True)
+
+
+def _qualities(given: Sequence[str]) -> Qualities:
+    found = {}
+    for one in given:
+        name, _, number = one.partition("=")
+        system, _, scale = name.partition(":")
+        try:
+            quality = float(number)
+            if not (system and 0 <= quality <= 1):
+                raise ValueError
+        except ValueError:
+            raise UsageError(f'quality must be like C1=0.6 or C1:SIG=0.6, got "{one}"') from None
+        found[system, scale] = quality
+    return found
+
+
+# --- Command group study -------------------------------------------------------------------------
+
+
+STUDY_ARGUMENT = click.argument("study", type=FILE_PATH)
+MINUTES_OPTION = click.option(
     "--minutes", type=float, help="Find the clips for so many minutes a listener."
 )
 
 
 @click.group("study")
-def command() -> None:
+def study_command() -> None:
     """Plan a study with listeners, and take part in it."""
 
 
-@command.command("new")
+@study_command.command("new")
 @click.option(
     "--protocol", type=click.Choice(list(KINDS)), default="p835", show_default=True, help="Kind."
 )
@@ -58,9 +177,9 @@ def new(protocol: str) -> None:
     sys.stdout.write(starting_file(protocol))
 
 
-@command.command("check")
-@STUDY
-@MINUTES
+@study_command.command("check")
+@STUDY_ARGUMENT
+@MINUTES_OPTION
 @click.option("--to", type=click.Choice(["text", "html"]), default="text", help="Form.")
 def check(study: Path, minutes: float | None, to: str) -> None:
     """Print the plan of STUDY, the minutes of a listener, and the proof of balance."""
@@ -100,20 +219,22 @@ def _set_aside(plan: Study) -> int:
     return -(-plan.training // each) + sum(block.clips for block in others)
 
 
-@command.command("design")
-@STUDY
-@click.option("-o", "--output", type=FILE, required=True, help="A new folder.")
-@MINUTES
+@study_command.command("design")
+@STUDY_ARGUMENT
+@click.option("-o", "--output", type=FILE_PATH, required=True, help="A new folder.")
+@MINUTES_OPTION
 def design(study: Path, output: Path, minutes: float | None) -> None:
     """Write what every listener of STUDY hears, and the proof of balance, into a new folder."""
     written = study_write(study_design(_planned(study, minutes)), output)
     click.echo(f"wrote {len(written)} files into {output}", err=True)
 
 
-@command.command("take")
-@STUDY
+@study_command.command("take")
+@STUDY_ARGUMENT
 @click.option("--listener", type=int, required=True, help="Whose trials; the first is 1.")
-@click.option("-o", "--output", type=FILE, required=True, help="A file that answers are added to.")
+@click.option(
+    "-o", "--output", type=FILE_PATH, required=True, help="A file that answers are added to."
+)
 @click.option(
     "--player", "player_command", default="", help="A command that plays a file, such as aplay."
 )
@@ -129,9 +250,9 @@ def take(study: Path, listener: int, output: Path, player_command: str) -> None:
     try:
         with notes():
             _take(plan, listener, output, terminal)
-    except (KeyboardInterrupt, click.Abort, Terminated) as stop:
+    except (KeyboardInterrupt, click.Abort, Termination) as stop:
         click.echo("\n" + words.page("stopped", count=terminal.answered), err=True)
-        raise click.exceptions.Exit(143 if isinstance(stop, Terminated) else 130) from None
+        raise click.exceptions.Exit(143 if isinstance(stop, Termination) else 130) from None
     click.echo(words.page("answered", count=terminal.answered), err=True)
 
 
@@ -150,8 +271,8 @@ def _take(plan: Study, listener: int, output: Path, terminal: Terminal) -> None:
     )
 
 
-@command.command("anchors")
-@STUDY
+@study_command.command("anchors")
+@STUDY_ARGUMENT
 def anchors(study: Path) -> None:
     """Make the low-pass anchors of a MUSHRA study of its references, where they are not there."""
     with bar(unit="files") as progress:
@@ -159,10 +280,10 @@ def anchors(study: Path) -> None:
     click.echo(f"wrote {len(written)} files", err=True)
 
 
-@command.command("import")
-@click.argument("config", type=FILE)
-@click.option("-o", "--output", type=FILE, required=True, help="A new folder.")
-@click.option("--root", type=FILE, help="The folder that paths of CONFIG start from.")
+@study_command.command("import")
+@click.argument("config", type=FILE_PATH)
+@click.option("-o", "--output", type=FILE_PATH, required=True, help="A new folder.")
+@click.option("--root", type=FILE_PATH, help="The folder that paths of CONFIG start from.")
 @click.option("--listeners", type=click.IntRange(1), default=20, show_default=True, help="Planned.")
 def import_(config: Path, output: Path, root: Path | None, listeners: int) -> None:
     """Write the trials of CONFIG, a YAML file of webMUSHRA, as a study into a new folder."""
@@ -171,9 +292,9 @@ def import_(config: Path, output: Path, root: Path | None, listeners: int) -> No
     click.echo(f"wrote {output}", err=True)
 
 
-@command.command("ratings")
-@STUDY
-@click.argument("answers", type=FILE)
+@study_command.command("ratings")
+@STUDY_ARGUMENT
+@click.argument("answers", type=FILE_PATH)
 @click.option("--to", type=click.Choice(["jsonl", "csv"]), default="jsonl", help="Form.")
 def ratings(study: Path, answers: Path, to: str) -> None:
     """Print the ratings that follow from ANSWERS to STUDY, a line each."""
@@ -189,11 +310,11 @@ def ratings(study: Path, answers: Path, to: str) -> None:
         writer.writerows(records)
 
 
-command.add_command(export_xlsx)
-command.add_command(import_xlsx)
-command.add_command(links)
-command.add_command(status)
-command.add_command(export)
-command.add_command(analyse)
-command.add_command(simulate)
-command.add_command(power)
+study_command.add_command(export_xlsx)
+study_command.add_command(import_xlsx)
+study_command.add_command(links)
+study_command.add_command(status)
+study_command.add_command(export)
+study_command.add_command(analyse)
+study_command.add_command(simulate)
+study_command.add_command(power)

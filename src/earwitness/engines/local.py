@@ -1,9 +1,23 @@
-"""Work in this process, one item after the other."""
+"""Local execution, in this process or in several worker processes."""
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from earwitness.core import Map
+from earwitness.errors import UsageError, WorkerDied
+
+# --- In-process execution ------------------------------------------------------------------------
+
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -16,3 +30,76 @@ def in_process(function: Callable[[T], R], items: Iterable[T], /) -> Iterator[R]
     [1, 2]
     """
     return map(function, items)
+
+
+# --- Worker processes ----------------------------------------------------------------------------
+
+
+ITEMS_AHEAD_PER_WORKER = 3  # items a worker that are handed out before the first result is taken
+_function: Callable[[Any], Any]
+
+
+def processes(jobs: int) -> Map:
+    """A map over ``jobs`` processes: results in order, few items in flight at any time."""
+    if jobs < 1:
+        raise UsageError(f"jobs must be 1 or more, got {jobs}")
+
+    def map_(function: Callable[[T], R], items: Iterable[T], /) -> Iterator[R]:
+        context = multiprocessing.get_context("spawn")
+        pool = ProcessPoolExecutor(jobs, context, _begin, (function,))
+        try:
+            yield from _in_order(pool, items, jobs * ITEMS_AHEAD_PER_WORKER)
+        except BrokenProcessPool as error:
+            raise WorkerDied("a worker process died; is there enough memory?") from error
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    return map_
+
+
+def _in_order(pool: ProcessPoolExecutor, items: Iterable[Any], most: int) -> Iterator[Any]:
+    waiting: deque[Future[Any]] = deque()
+    for item in items:
+        with _signals_held():
+            waiting.append(pool.submit(_work, item))
+        if len(waiting) >= most:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Keep signals back for a moment, so that no worker is left half started.
+
+    A worker that starts meanwhile never hears Ctrl-C; the parent hears it a moment later.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(function: Callable[[Any], Any]) -> None:
+    """In a worker: take the function once, leave Ctrl-C to the parent, and end when it ends."""
+    global _function
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    _function = function
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work(item: Any) -> Any:
+    return _function(item)

@@ -1,42 +1,202 @@
-"""How much of a block of sound is speech: three ways to tell, none of which understands a word.
-
-- ``speech_share``: no network, no weights to fetch. Six cues a second (``speech_cues``), weighed by
-  logistic regression on synthetic voices in and out of noise against animals, weather, traffic and
-  tools; a second is speech if the sum is above 0.
-- ``Silero``: the network of silero-vad, from an ONNX file that the user has.
-- ``speech_of_classes``: what an embedder with classes, such as YAMNet, says about speech.
-
-A block holds speech from ``HOLDS`` on, a second of eight (from ``HOLDS_CLASS`` on by classes). That
-is chosen to miss little rather than to accuse little: who asks for no speech wants nobody
-overheard, and a day has blocks enough. On voices that were not used to weigh them, the cues found
-all speech at 10 dB above other sounds and 95 % or more at 0 dB, and took a quarter of blocks
-without speech for it: what calls, sings or knocks at the pace of syllables, and most music.
-"""
+"""Speech detectors: share of speech in a block by cues, Silero or sound classes."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.util import find_spec
+from math import gcd
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.errors import MissingExtra, UsageError
-from earwitness.models.speech_cues import cues, quickly_resampled
+
+# --- Speech cues ---------------------------------------------------------------------------------
+# Sound is taken at 8 kHz in frames of 40 ms every 10 ms. From each frame come how periodic it is
+# with a pitch of 80 to 400 Hz (autocorrelation of its whitened spectrum up to 2,500 Hz), the levels
+# of eight bands from 300 to 3,400 Hz, and how much of its power is where first formants are. Frames
+# make windows of 1 s every 0.5 s with six cues each; ``CUE_NAMES`` says which. All of them stay as
+# they are when sound is made louder or softer.
+
 
 Floats = NDArray[np.float32]
-WEIGHTS = np.array([0.9, 2.3, 3.7, 1.6, 2.6, 2.2], np.float32)  # of the cues, in their order
-NEEDED = 5.8  # sum from which a second is speech
-HOLDS = 0.12  # share of a block
-HOLDS_CLASS = 0.2  # score of a class
-LIKELY = 0.5  # probability from which Silero's frames are speech
-SPOKEN = (  # classes of AudioSet in which people can be understood
+CUE_SAMPLE_RATE = 8_000
+FRAME_SAMPLES, STEP_SAMPLES, FFT_SAMPLES = 320, 80, 512
+WINDOW_FRAMES, HOP_FRAMES = 100, 50
+MIN_LAG_SAMPLES, MAX_LAG_SAMPLES = 20, 100  # samples: 400 and 80 Hz
+PITCH_BINS = slice(6, 160)  # bins of the transform: 94 to 2,484 Hz
+WHITENING_BINS = 33  # bins over which a spectrum is whitened
+BAND_EDGE_BINS = (20, 26, 36, 48, 65, 88, 119, 161, 218)  # bins: 300 to 3,400 Hz
+FIRST_FORMANT_BINS, AUDIBLE_BINS = slice(13, 65), slice(7, 256)  # bins: 200 to 1,000 Hz; 100 Hz on
+RELATIVE_POWER_FLOOR = 1e-5  # of the mean power: what lies 50 dB below it is silence
+MIN_VOICED_PERIODICITY = 0.14  # periodicity from which a frame has a pitch
+VOICED_SHARE_FLOOR = 0.02  # share of voiced frames from which more of them matter
+MAX_GLIDE_OCTAVES = 0.06  # octaves by which the pitch of a voice moves in 10 ms at most
+SYLLABLE_RATES_HZ, MOVEMENT_RATES_HZ = slice(2, 9), slice(1, 26)
+CUE_NAMES = (
+    "voiced",  # log10(0.02 + share of frames whose pitch goes on smoothly)
+    "beat",  # share of 2–8 Hz in how the levels move
+    "formant beat",  # the same for the shape of the spectrum, whatever the level
+    "formant depth",  # how far that shape moves at 2–8 Hz: log10(1 + dB²)
+    "first formant",  # share of the power that is at 200–1,000 Hz
+    "first formant moves",  # how far that share moves
+)
+
+
+class SpeechFrames(NamedTuple):
+    """Measures of each frame."""
+
+    periodicity: Floats
+    pitch: Floats  # octaves
+    levels: Floats  # dB, a column a band
+    first: Floats  # share of the power where first formants are
+    weight: Floats
+
+
+def cues(samples: Floats, rate: int) -> Floats:
+    """A row a window, a column a cue; shorter sound is filled with silence to one window."""
+    whole = quickly_resampled(samples, rate, CUE_SAMPLE_RATE)
+    short = max(0, FRAME_SAMPLES + (WINDOW_FRAMES - 1) * STEP_SAMPLES - len(whole))
+    frames = _frames(np.pad(whole, (0, short)).astype(np.float32, copy=False))
+    return np.stack([_voice(frames), *_movement(frames), *_formant(frames)], axis=1)
+
+
+def quickly_resampled(samples: Floats, rate: int, wanted: int) -> Floats:
+    """Sound at another rate, by a short filter: cues need no more."""
+    if rate == wanted:
+        return samples
+    from scipy.signal import resample_poly
+
+    up, down = wanted // gcd(wanted, rate), rate // gcd(wanted, rate)
+    return np.asarray(resample_poly(samples, up, down, window=_taps(max(up, down))), np.float32)
+
+
+def _frames(samples: Floats) -> SpeechFrames:
+    from scipy.fft import rfft
+
+    cut = np.lib.stride_tricks.sliding_window_view(samples, FRAME_SAMPLES)[::STEP_SAMPLES]
+    spectra = rfft(cut * _hann(), FFT_SAMPLES, axis=1)
+    power = spectra.real**2 + spectra.imag**2
+    power += RELATIVE_POWER_FLOOR * power.mean() + np.finfo(np.float32).tiny
+    bands = np.add.reduceat(power[:, : BAND_EDGE_BINS[-1]], BAND_EDGE_BINS[:-1], axis=1)
+    audible = power[:, AUDIBLE_BINS].sum(axis=1)
+    first = power[:, FIRST_FORMANT_BINS].sum(axis=1) / audible
+    return SpeechFrames(*_periods(power), 10 * np.log10(bands), first, np.sqrt(audible))
+
+
+def _periods(power: Floats) -> tuple[Floats, Floats]:
+    """How periodic each frame is, about 0 to 1, and at which pitch."""
+    from scipy.ndimage import uniform_filter1d
+
+    size = np.cbrt(power[:, : PITCH_BINS.stop + WHITENING_BINS // 2])
+    around = uniform_filter1d(size, WHITENING_BINS, axis=1, mode="nearest")
+    alike = (size[:, PITCH_BINS] / around[:, PITCH_BINS] - 1) @ _cosines()
+    best = alike.argmax(axis=1)
+    pitch = np.log2(CUE_SAMPLE_RATE / (MIN_LAG_SAMPLES + best)).astype(np.float32)
+    return alike[np.arange(len(alike)), best], pitch
+
+
+def _voice(frames: SpeechFrames) -> Floats:
+    """How many frames have a pitch that goes on."""
+    voiced = frames.periodicity > MIN_VOICED_PERIODICITY
+    glides = np.abs(np.diff(frames.pitch)) < MAX_GLIDE_OCTAVES
+    goes_on = np.append(False, voiced[1:] & voiced[:-1] & glides)
+    return np.asarray(
+        np.log10(VOICED_SHARE_FLOOR + _windows(goes_on.astype(np.float32)).mean(axis=-1))
+    )
+
+
+def _movement(frames: SpeechFrames) -> tuple[Floats, Floats, Floats]:
+    """The beat of levels, and beat and depth of the shape of the spectrum."""
+    shape = frames.levels - frames.levels.mean(axis=1, keepdims=True)
+    (slow, all_), (formants, all_shape) = _modulation(frames.levels), _modulation(shape)
+    depth = np.log10(1 + np.median(formants, axis=1))
+    return _share(slow, all_), _share(formants, all_shape), depth
+
+
+def _modulation(levels: Floats) -> tuple[Floats, Floats]:
+    """Of each window and band, dB² of what moves as syllables do, and of all that moves."""
+    from scipy.fft import rfft
+
+    taper = np.hanning(WINDOW_FRAMES).astype(np.float32)
+    spectra = rfft(_centred(_windows(levels)) * taper, axis=-1)
+    power = (spectra.real**2 + spectra.imag**2) / ((taper**2).sum() * WINDOW_FRAMES / 2)
+    return power[..., SYLLABLE_RATES_HZ].sum(axis=-1), power[..., MOVEMENT_RATES_HZ].sum(axis=-1)
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    return np.asarray(part.sum(axis=1) / np.maximum(whole.sum(axis=1), 1e-6))
+
+
+def _formant(frames: SpeechFrames) -> tuple[Floats, Floats]:
+    """Where the power is (loud frames count more), and how far that moves."""
+    first, weight = _windows(frames.first), _windows(frames.weight)
+    mean = (first * weight).sum(axis=-1) / weight.sum(axis=-1)
+    return mean, first.std(axis=-1)
+
+
+def _windows(values: Floats) -> Any:
+    """Windows first, frames last; the last window ends with the sound."""
+    last = len(values) - WINDOW_FRAMES
+    starts = sorted({*range(0, last + 1, HOP_FRAMES), last})
+    return np.lib.stride_tricks.sliding_window_view(values, WINDOW_FRAMES, axis=0)[starts]
+
+
+def _centred(windows: Any) -> Any:
+    return windows - windows.mean(axis=-1, keepdims=True)
+
+
+@cache
+def _cosines() -> Floats:
+    """What makes an autocorrelation of a spectrum: a row a bin, a column a lag."""
+    bins = np.arange(PITCH_BINS.start, PITCH_BINS.stop)[:, None]
+    lags = np.arange(MIN_LAG_SAMPLES, MAX_LAG_SAMPLES + 1)
+    return np.asarray(np.cos(2 * np.pi * bins * lags / FFT_SAMPLES) / len(bins), np.float32)
+
+
+@cache
+def _taps(most: int) -> Floats:
+    """A low-pass filter for a change of rate; half as long as the usual one, for speed."""
+    from scipy.signal import firwin
+
+    return np.asarray(firwin(10 * most + 1, 1 / most, window=("kaiser", 5.0)), np.float32)
+
+
+@cache
+def _hann() -> Floats:
+    places = np.arange(FRAME_SAMPLES) / FRAME_SAMPLES
+    return (0.5 - 0.5 * np.cos(2 * np.pi * places)).astype(np.float32)
+
+
+# --- Speech detectors ----------------------------------------------------------------------------
+# Three ways to tell how much of a block of sound is speech, none of which understands a word:
+#
+# - ``speech_share``: no network, no weights to fetch. Six cues a second (see above), weighed by
+#   logistic regression on synthetic voices in and out of noise against animals, weather, traffic
+#   and tools; a second is speech if the sum is above 0.
+# - ``Silero``: the network of silero-vad, from an ONNX file that the user has.
+# - ``speech_of_classes``: what an embedder with classes, such as YAMNet, says about speech.
+#
+# A block holds speech from ``MIN_SPEECH_SHARE`` on, a second of eight (from
+# ``MIN_SPEECH_CLASS_SCORE`` on by classes). That is chosen to miss little rather than to accuse
+# little: who asks for no speech wants nobody overheard, and a day has blocks enough. On voices that
+# were not used to weigh them, the cues found all speech at 10 dB above other sounds and 95 % or
+# more at 0 dB, and took a quarter of blocks without speech for it: what calls, sings or knocks at
+# the pace of syllables, and most music.
+
+
+CUE_WEIGHTS = np.array([0.9, 2.3, 3.7, 1.6, 2.6, 2.2], np.float32)  # of the cues, in their order
+MIN_SPEECH_SUM = 5.8  # sum from which a second is speech
+MIN_SPEECH_SHARE = 0.12  # share of a block
+MIN_SPEECH_CLASS_SCORE = 0.2
+MIN_SPEECH_PROBABILITY = 0.5  # probability from which Silero's frames are speech
+SPEECH_CLASSES = (  # classes of AudioSet in which people can be understood
     "Speech",
     "Male speech, man speaking",
     "Female speech, woman speaking",
@@ -47,11 +207,11 @@ SPOKEN = (  # classes of AudioSet in which people can be understood
     "Shout",
     "Whispering",
 )
-SILERO_RATE, SILERO_STEP, SILERO_BEFORE = 16_000, 512, 64
-SILERO_STATE = (2, 1, 128)
+SILERO_RATE, SILERO_STEP_SAMPLES, SILERO_CONTEXT_SAMPLES = 16_000, 512, 64
+SILERO_STATE_SHAPE = (2, 1, 128)
 
 
-class Detector(Protocol):
+class SpeechDetector(Protocol):
     """Something that tells how much of a sound is speech, from 0 to 1."""
 
     @property
@@ -63,17 +223,17 @@ class Detector(Protocol):
     def share(self, samples: Floats, rate: int) -> float: ...
 
 
-def find_detector(name: str = "cues") -> Detector:
+def find_detector(name: str = "cues") -> SpeechDetector:
     """``cues``, or the path of an ONNX file of Silero."""
     if name == "cues":
-        return Cues()
+        return CueDetector()
     if Path(name).suffix == ".onnx":
         return Silero(Path(name))
     raise UsageError(f'there is no detector of speech "{name}" — use cues, or a file .onnx')
 
 
 @dataclass(frozen=True)
-class Cues:
+class CueDetector:
     """The detector that needs no file."""
 
     name: ClassVar[str] = "cues"
@@ -81,7 +241,9 @@ class Cues:
     @property
     def signature(self) -> str:
         """The weights, which are all there is."""
-        return f"speech=cues,weights={','.join(f'{one:g}' for one in (*WEIGHTS, NEEDED))}"
+        return (
+            f"speech=cues,weights={','.join(f'{one:g}' for one in (*CUE_WEIGHTS, MIN_SPEECH_SUM))}"
+        )
 
     def share(self, samples: Floats, rate: int) -> float:
         """See ``speech_share``."""
@@ -95,12 +257,12 @@ def speech_share(samples: Floats, rate: int) -> float:
 
 def speech_scores(samples: Floats, rate: int) -> Floats:
     """How much each second, one every half second, speaks for speech; above 0 it is."""
-    return np.asarray(cues(samples, rate) @ WEIGHTS - np.float32(NEEDED))
+    return np.asarray(cues(samples, rate) @ CUE_WEIGHTS - np.float32(MIN_SPEECH_SUM))
 
 
 def speech_of_classes(names: Sequence[str], classes: Floats) -> Floats | None:
     """The highest of the classes that are speech, a number a block; None where there are none."""
-    columns = [number for number, name in enumerate(names) if name in SPOKEN]
+    columns = [number for number, name in enumerate(names) if name in SPEECH_CLASSES]
     return np.asarray(classes[:, columns].max(axis=1)) if columns else None
 
 
@@ -134,15 +296,15 @@ class Silero:
         """The file by its content."""
         with _there(self.path).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
-        return f"speech=silero,sha256={digest},likely={LIKELY:g}"
+        return f"speech=silero,sha256={digest},likely={MIN_SPEECH_PROBABILITY:g}"
 
     def share(self, samples: Floats, rate: int) -> float:
         """The share of frames that are likely speech."""
-        return float(np.mean(self.probabilities(samples, rate) > LIKELY))
+        return float(np.mean(self.probabilities(samples, rate) > MIN_SPEECH_PROBABILITY))
 
     def probabilities(self, samples: Floats, rate: int) -> Floats:
         """Of speech, every 32 ms; at least one."""
-        state, found = np.zeros(SILERO_STATE, np.float32), []
+        state, found = np.zeros(SILERO_STATE_SHAPE, np.float32), []
         for frame in _silero_frames(quickly_resampled(samples, rate, SILERO_RATE)):
             given = {"input": frame[None], "state": state, "sr": np.array(SILERO_RATE, np.int64)}
             probability, state = self._network.run(None, given)
@@ -167,8 +329,8 @@ def _there(path: Path) -> Path:
 
 def _silero_frames(samples: Floats) -> Floats:
     """A row a frame, with zeros before the first and behind the last."""
-    count = max(1, -(-len(samples) // SILERO_STEP))
-    behind = count * SILERO_STEP - len(samples)
-    whole = np.pad(samples, (SILERO_BEFORE, behind)).astype(np.float32, copy=False)
-    size = SILERO_BEFORE + SILERO_STEP
-    return np.lib.stride_tricks.sliding_window_view(whole, size)[::SILERO_STEP]
+    count = max(1, -(-len(samples) // SILERO_STEP_SAMPLES))
+    behind = count * SILERO_STEP_SAMPLES - len(samples)
+    whole = np.pad(samples, (SILERO_CONTEXT_SAMPLES, behind)).astype(np.float32, copy=False)
+    size = SILERO_CONTEXT_SAMPLES + SILERO_STEP_SAMPLES
+    return np.lib.stride_tricks.sliding_window_view(whole, size)[::SILERO_STEP_SAMPLES]

@@ -1,10 +1,4 @@
-"""YAMNet: 521 classes of everyday sound, from a ``.tflite`` file that the user has.
-
-Files come in two kinds, told apart by the shape of what they take: log-mel patches (96 × 64) or
-samples (15,600). What they give is told apart by its width: 1,024 is an embedding, 521 or 527 are
-scores of classes. A block's vector is the mean over its patches of the embedding (of the scores
-where a file has no embedding), its classes are the highest scores of any patch.
-"""
+"""YAMNet embedder from a tflite file, and its log-mel patches."""
 
 from __future__ import annotations
 
@@ -12,7 +6,7 @@ import csv
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -21,16 +15,94 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.errors import MissingExtra, UsageError
-from earwitness.models.embedded import Embedded
-from earwitness.models.unit import unit
-from earwitness.models.yamnet_patches import BANDS, FRAMES, LENGTH, RATE, patches, windows
+from earwitness.models.base import BlockEmbeddings, unit
+
+# --- Log-mel patches -----------------------------------------------------------------------------
+# A frame is 400 samples at 16 kHz in a periodic Hann window, every 160 samples; its magnitudes (FFT
+# of 512) are summed by 64 triangles from 125 to 7,500 Hz, which are evenly spaced and straight on
+# the mel scale of HTK, and ln(sum + 0.001) is taken. Patches begin every 48 frames.
+#
+# Reference: Plakal and Ellis (2020), YAMNet, in the TensorFlow model garden.
+
 
 Floats = NDArray[np.float32]
-SCORES = (521, 527)  # classes of YAMNet and of all AudioSet
-EMBEDDING = 1024
-OPEN = -1  # a size that a file leaves open
-CLASS_MAP = "yamnet_class_map.csv"
-SPOKEN = "display_name"  # the column of a class map that has names
+SAMPLE_RATE = 16_000
+WINDOW_SAMPLES, STEP_SAMPLES, FFT_SAMPLES = 400, 160, 512
+MEL_BANDS, LOWEST_HZ, HIGHEST_HZ = 64, 125.0, 7500.0
+LOG_OFFSET = 0.001
+PATCH_FRAMES, PATCH_HOP_FRAMES = 96, 48  # of a patch, between patches
+PATCH_SAMPLES = WINDOW_SAMPLES + (PATCH_FRAMES - 1) * STEP_SAMPLES
+
+
+def patches(samples: Floats) -> Floats:
+    """All patches of a sound: patches × 96 × 64."""
+    frames = log_mel(filled(samples))
+    return np.stack([frames[start : start + PATCH_FRAMES] for start in _starts(len(frames))])
+
+
+def windows(samples: Floats) -> Floats:
+    """The samples behind the patches, for models that have their own front end."""
+    whole = filled(samples)
+    frames = 1 + (len(whole) - WINDOW_SAMPLES) // STEP_SAMPLES
+    return np.stack(
+        [whole[at * STEP_SAMPLES : at * STEP_SAMPLES + PATCH_SAMPLES] for at in _starts(frames)]
+    )
+
+
+def filled(samples: Floats) -> Floats:
+    """Zeros behind a sound that is shorter than a patch."""
+    return np.pad(samples, (0, max(0, PATCH_SAMPLES - len(samples)))).astype(np.float32, copy=False)
+
+
+def _starts(frames: int) -> list[int]:
+    """Every 48 frames, and once more so that the last patch ends with the sound."""
+    last = frames - PATCH_FRAMES
+    return sorted({*range(0, last + 1, PATCH_HOP_FRAMES), last})
+
+
+def log_mel(samples: Floats) -> Floats:
+    """A row a frame; samples that do not fill a frame are left out."""
+    from scipy.fft import rfft
+
+    frames = np.lib.stride_tricks.sliding_window_view(samples, WINDOW_SAMPLES)[::STEP_SAMPLES]
+    magnitudes = np.abs(rfft(frames * _hann(), FFT_SAMPLES, axis=1))
+    return np.asarray(np.log(magnitudes @ _triangles() + np.float32(LOG_OFFSET)), np.float32)
+
+
+@cache
+def _hann() -> Floats:
+    places = np.arange(WINDOW_SAMPLES) / WINDOW_SAMPLES
+    return (0.5 - 0.5 * np.cos(2 * np.pi * places)).astype(np.float32)
+
+
+@cache
+def _triangles() -> Floats:
+    """A row a bin of the transform, a column a band; what is at 0 Hz counts for nothing."""
+    bins = _mel(np.arange(FFT_SAMPLES // 2 + 1) * SAMPLE_RATE / FFT_SAMPLES)[:, None]
+    edges = np.linspace(_mel(LOWEST_HZ), _mel(HIGHEST_HZ), MEL_BANDS + 2)
+    lower, middle, upper = edges[:-2], edges[1:-1], edges[2:]
+    rising, falling = (bins - lower) / (middle - lower), (upper - bins) / (upper - middle)
+    weights = np.maximum(0, np.minimum(rising, falling))
+    weights[0] = 0
+    return np.asarray(weights, np.float32)
+
+
+def _mel(hertz: Any) -> Any:
+    return 1127 * np.log1p(np.asarray(hertz) / 700)
+
+
+# --- YAMNet embedder -----------------------------------------------------------------------------
+# Files come in two kinds, told apart by the shape of what they take: log-mel patches (96 × 64) or
+# samples (15,600). What they give is told apart by its width: 1,024 is an embedding, 521 or 527 are
+# scores of classes. A block's vector is the mean over its patches of the embedding (of the scores
+# where a file has no embedding), its classes are the highest scores of any patch.
+
+
+CLASS_COUNTS = (521, 527)  # classes of YAMNet and of all AudioSet
+EMBEDDING_SIZE = 1024
+OPEN_SIZE = -1  # a size that a file leaves open
+CLASS_MAP_FILE = "yamnet_class_map.csv"
+CLASS_NAME_COLUMN = "display_name"  # the column of a class map that has names
 
 
 def litert(path: Path) -> Any:
@@ -57,7 +129,7 @@ class Wiring(NamedTuple):
     @property
     def takes_samples(self) -> bool:
         """Whether it has a front end of its own."""
-        return LENGTH in self.shape
+        return PATCH_SAMPLES in self.shape
 
 
 @dataclass(frozen=True)
@@ -67,7 +139,7 @@ class YamNet:
     path: Path
     interpreter: Callable[[Path], Any] = field(default=litert, repr=False, compare=False)
     takes: ClassVar[Literal["sound"]] = "sound"
-    rate: ClassVar[int] = RATE
+    rate: ClassVar[int] = SAMPLE_RATE
 
     @property
     def name(self) -> str:
@@ -86,18 +158,18 @@ class YamNet:
     def class_names(self) -> tuple[str, ...]:
         """From a table beside the file; numbers where there is none."""
         count = self._network[1].classes
-        beside = (self.path.with_suffix(".csv"), self.path.with_name(CLASS_MAP))
+        beside = (self.path.with_suffix(".csv"), self.path.with_name(CLASS_MAP_FILE))
         table = next((one for one in beside if one.is_file()), None)
         return _numbered(count) if table is None else _names(table, count)
 
-    def embed(self, blocks: Iterable[Floats], /) -> Embedded:
+    def embed(self, blocks: Iterable[Floats], /) -> BlockEmbeddings:
         """Vectors of length 1, and classes from 0 to 1; a row a block."""
         _, wiring = self._network
         seen = [self._seen(block) for block in blocks]
-        width = wiring.classes if wiring.embedding is None else EMBEDDING
+        width = wiring.classes if wiring.embedding is None else EMBEDDING_SIZE
         vectors = [(scores if rest is None else rest).mean(axis=0) for scores, rest in seen]
         classes = [scores.max(axis=0) for scores, _ in seen]
-        return Embedded(
+        return BlockEmbeddings(
             unit(np.array(vectors, np.float32).reshape(-1, width)),
             np.clip(np.array(classes, np.float32).reshape(-1, wiring.classes), 0, 1),
             self.class_names,
@@ -113,7 +185,7 @@ class YamNet:
             scores.append(network.get_tensor(wiring.scores).reshape(-1, wiring.classes).mean(0))
             if wiring.embedding is not None:
                 found = network.get_tensor(wiring.embedding)
-                embeddings.append(found.reshape(-1, EMBEDDING).mean(axis=0))
+                embeddings.append(found.reshape(-1, EMBEDDING_SIZE).mean(axis=0))
         return np.array(scores), np.array(embeddings) if embeddings else None
 
     @cached_property
@@ -140,7 +212,8 @@ def _fixed(network: Any, path: Path) -> tuple[int, ...]:
     wanted = _matched(shape)
     if wanted is None:
         raise UsageError(
-            f"{path}: takes {_told(given)} — YAMNet takes {FRAMES} × {BANDS} or {LENGTH} numbers"
+            f"{path}: takes {_told(given)} — YAMNet takes {PATCH_FRAMES} × {MEL_BANDS} or"
+            f" {PATCH_SAMPLES} numbers"
         )
     if wanted != tuple(given[0]["shape"]):
         network.resize_tensor_input(given[0]["index"], list(wanted))
@@ -149,7 +222,7 @@ def _fixed(network: Any, path: Path) -> tuple[int, ...]:
 
 def _matched(shape: tuple[int, ...]) -> tuple[int, ...] | None:
     """One patch or its samples in a shape with as many axes, if that fits."""
-    ends: tuple[tuple[int, ...], ...] = ((FRAMES, BANDS), (LENGTH,))
+    ends: tuple[tuple[int, ...], ...] = ((PATCH_FRAMES, MEL_BANDS), (PATCH_SAMPLES,))
     for end in ends:
         for tail in (end, (*end, 1)):
             whole = (1,) * (len(shape) - len(tail)) + tail
@@ -159,17 +232,19 @@ def _matched(shape: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 def _fits(wanted: int, size: int) -> bool:
-    return size in (wanted, OPEN)
+    return size in (wanted, OPEN_SIZE)
 
 
 def _wiring(network: Any, shape: tuple[int, ...], path: Path) -> Wiring:
     given, outputs = network.get_input_details(), network.get_output_details()
     by_width = {int(one["shape"][-1]): one["index"] for one in outputs if len(one["shape"])}
-    classes = next((width for width in SCORES if width in by_width), None)
+    classes = next((width for width in CLASS_COUNTS if width in by_width), None)
     if classes is None:
         told = f"{path}: gives {_told(outputs)}"
-        raise UsageError(f"{told} — YAMNet gives scores of {SCORES[0]} or {SCORES[1]} classes")
-    embedding = by_width.get(EMBEDDING)
+        raise UsageError(
+            f"{told} — YAMNet gives scores of {CLASS_COUNTS[0]} or {CLASS_COUNTS[1]} classes"
+        )
+    embedding = by_width.get(EMBEDDING_SIZE)
     return Wiring(given[0]["index"], shape, by_width[classes], embedding, classes)
 
 
@@ -188,8 +263,8 @@ def _names(table: Path, count: int) -> tuple[str, ...]:
     """The column of a class map that has names."""
     with table.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
-    names = tuple(row.get(SPOKEN) or "" for row in rows)
+    names = tuple(row.get(CLASS_NAME_COLUMN) or "" for row in rows)
     if len(names) != count or not all(names):
-        told = f"{table}: must have a column {SPOKEN} with {count} names"
+        told = f"{table}: must have a column {CLASS_NAME_COLUMN} with {count} names"
         raise UsageError(f"{told}, has {sum(map(bool, names))} — mend it, or take it away")
     return names

@@ -1,13 +1,13 @@
-"""A report as LaTeX: tables for a paper, with booktabs."""
+"""Reports as LaTeX tables with booktabs."""
 
 from __future__ import annotations
 
 import re
 
-from earwitness.report.parts import Block, Lines, Quote, Report, Section, Table
+from earwitness.report.parts import Lines, Quote, Report, Section, Table, WordBlock
 from earwitness.report.tables import tables
 
-SPECIAL = {char: f"\\{char}" for char in "#$%&_{}"} | {
+LATEX_ESCAPES = {char: f"\\{char}" for char in "#$%&_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -29,17 +29,19 @@ SPECIAL = {char: f"\\{char}" for char in "#$%&_{}"} | {
     "∞": r"$\infty$",
     "√": r"$\surd$",
 }
-HEAD = "% needs \\usepackage{booktabs}, \\usepackage{graphicx} and \\usepackage[T1]{fontenc}"
+PACKAGES_COMMENT = (
+    "% needs \\usepackage{booktabs}, \\usepackage{graphicx} and \\usepackage[T1]{fontenc}"
+)
 LIGATURES = ("--", ",,", "``", "''", "?`", "!`")  # pairs that would become another character
 # A table is never wider than a line.
-FIT = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%"
+SHRINK_TO_LINE = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%"
 MINUS = re.compile(r"(?<![\w.−-])-(?=\d)")
 
 
 def latex(report: Report) -> str:
     """Tables to include in a document, with their provenance."""
     notes = [f"{report.title}: {report.about}", *report.provenance]
-    parts = ["\n".join([HEAD, *(f"% {' '.join(note.split())}" for note in notes)])]
+    parts = ["\n".join([PACKAGES_COMMENT, *(f"% {' '.join(note.split())}" for note in notes)])]
     sections = [section for section in report.sections if section.place != "pictures"]
     parts += [part for section in sections for part in _section(section)]
     made = "\n".join(f"\\par {_breakable(line)}" for line in report.provenance)
@@ -56,7 +58,7 @@ def _section(section: Section) -> list[str]:
                 parts.append(f"\\begin{{itemize}}\n{items}\n\\end{{itemize}}")
         if isinstance(part, Quote):
             parts.append(f"\\begin{{quote}}\n{_breakable(part.text)}\n\\end{{quote}}")
-        if isinstance(part, Block):
+        if isinstance(part, WordBlock):
             lines = "\\\\\n".join(_typed(line) for line in part.text.splitlines())
             parts.append(
                 f"{escape(part.title)}\n\n{{\\footnotesize\\ttfamily\\noindent {lines}\\par}}"
@@ -69,7 +71,7 @@ def _section(section: Section) -> list[str]:
 
 def _typed(line: str) -> str:
     """A line whose blanks stay."""
-    return "{}" + "".join("~" if char == " " else SPECIAL.get(char, char) for char in line)
+    return "{}" + "".join("~" if char == " " else LATEX_ESCAPES.get(char, char) for char in line)
 
 
 def _key(title: str) -> str:
@@ -85,7 +87,7 @@ def _table(table: Table) -> str:
             "\\centering",
             f"\\caption{{{_breakable(table.title)}}}",
             f"\\label{{tab:{_key(table.title)}}}",
-            FIT,
+            SHRINK_TO_LINE,
             f"\\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
             "\\toprule",
             f"{_row(table.header)} \\\\",
@@ -116,7 +118,7 @@ def escape(text: str) -> str:
     """
     for pair in LIGATURES:
         text = text.replace(pair, "\0".join(pair))
-    made = "".join(SPECIAL.get(char, char) for char in text)
+    made = "".join(LATEX_ESCAPES.get(char, char) for char in text)
     return " ".join(made.replace("\0", "{}").split())
 
 

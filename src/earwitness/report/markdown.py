@@ -1,10 +1,10 @@
-"""A report as Markdown, to paste into a paper's notebook or a merge request."""
+"""Reports as Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from earwitness.report.parts import Block, Lines, Part, Quote, Report, Section, Table
+from earwitness.report.parts import Lines, Part, Quote, Report, Section, Table, WordBlock
 from earwitness.report.tables import tables
 
 
@@ -27,7 +27,7 @@ def _part(part: Part) -> str:
         return _lines(part)
     if isinstance(part, Quote):
         return f"> {escape(part.text)}"
-    if isinstance(part, Block):
+    if isinstance(part, WordBlock):
         fence = "`" * (3 + part.text.count("```"))
         return f"### {escape(part.title)}\n\n{fence}text\n{part.text}\n{fence}"
     return "\n\n".join(table_lines(table) for table in tables(part))

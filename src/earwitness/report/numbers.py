@@ -1,12 +1,12 @@
-"""Numbers as text, the same in every medium."""
+"""Number formatting shared by all output media."""
 
 from __future__ import annotations
 
 from math import inf, isfinite, isnan
 
-from earwitness.data import Estimate, Value
+from earwitness.core import Estimate, Value
 
-SOURCES = {  # of differences between votes, in words
+COMPONENT_LABELS = {  # of differences between votes, in words
     "listener": "between listeners",
     "item": "between items",
     "listener_system": "of a listener for a system",
@@ -14,8 +14,8 @@ SOURCES = {  # of differences between votes, in words
     "residual": "of a vote, given again",
 }
 ARROWS = {"high": "↑", "low": "↓", "none": ""}
-WIDE = 50  # a range from which on one place is enough
-CORRECTED = {"holm": "p (Holm)", "bh": "p (BH)"}  # headings of corrected p
+WIDE_RANGE_FROM = 50  # a range from which on one place is enough
+CORRECTED_P_HEADINGS = {"holm": "p (Holm)", "bh": "p (BH)"}
 
 
 def titled(value: Value) -> str:
@@ -27,7 +27,7 @@ def number(x: float, value: Value) -> str:
     """Three places for a share, two for a count, one where the range is wide; – is undefined."""
     if not isfinite(x):
         return "–" if isnan(x) else "∞" if x > 0 else "-∞"
-    wide = WIDE <= value.high - value.low < inf
+    wide = WIDE_RANGE_FROM <= value.high - value.low < inf
     places = 3 if value.high == 1 else 1 if wide else 2
     return f"{round(x, places) + 0.0:.{places}f}"  # no negative zero
 

@@ -1,4 +1,4 @@
-"""What a report is made of, before any medium is chosen.
+"""Parts of a report: sections, tables, plots, matrices, timelines and quotes.
 
 Whatever is measured, a report is sections of these parts; every medium knows how to show each of
 them, or shows its table instead.
@@ -10,11 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from earwitness.data import Alignment, Contrast, Estimate, Shown, Value, WordNetwork
-from earwitness.text.aligned import aligned
+from earwitness.core import Alignment, Contrast, Estimate, ExampleItem, Value, WordNetwork
+from earwitness.text.alignment import aligned
 
 ABOUT_ARCS = "Arcs are the thicker the more people went that way; coloured: a closest path."
-PEOPLE = "(people)"  # a series that is no system
+PEOPLE_SERIES = "(people)"  # a series that is no system
+
+# --- Parts of a section --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class ValueSpread:
     """How the values of single cases lie, by series; ``cases`` are all that there are.
 
     ``unit`` says what a case is.
@@ -88,7 +90,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class VoteCounts:
     """How votes divide over the values of a scale: a row a system, counts by value.
 
     ``notes`` are said beside the rows; ``table`` has the numbers.
@@ -123,7 +125,7 @@ class Panels:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ScatterPoint:
     """A system beside people: the score, and the mean rating with its interval."""
 
     name: str
@@ -137,7 +139,7 @@ class Scatter:
 
     name: str
     told: str
-    points: tuple[Point, ...]
+    points: tuple[ScatterPoint, ...]
     curve: tuple[tuple[float, float], ...] = ()
 
 
@@ -188,12 +190,12 @@ class Timeline:
     """Boundaries of people and systems over time, and the systems' values."""
 
     title: str
-    shown: Shown
+    shown: ExampleItem
     values: tuple[Value, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class CategoryShares:
     """How a whole and its parts divide into categories: a row each, counts by category."""
 
     title: str
@@ -212,7 +214,7 @@ class NetworkPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class WordBlock:
     """Words of an output beside what was wanted."""
 
     title: str
@@ -231,12 +233,14 @@ class Quote:
     text: str
 
 
-Drawn = (
-    Intervals | Curve | Spread | Counts | Panels | Scatters | Heat
-)  # pictures of one value, with a table
-Part = Table | Lines | Quote | Drawn | Matrix | Timeline | NetworkPart | Shares | Block
+# --- Sections and reports ------------------------------------------------------------------------
 
 
+# pictures of one value, with a table
+ValuePlot = Intervals | Curve | ValueSpread | VoteCounts | Panels | Scatters | Heat
+Part = (
+    Table | Lines | Quote | ValuePlot | Matrix | Timeline | NetworkPart | CategoryShares | WordBlock
+)
 Place = Literal["everywhere", "pages", "pictures"]
 
 

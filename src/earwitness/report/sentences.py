@@ -1,4 +1,4 @@
-"""What a matrix says, in sentences."""
+"""Sentences that summarize a matrix of pairwise comparisons."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from earwitness.report.numbers import number
 from earwitness.report.parts import Matrix
 from earwitness.report.tables import verdict
 
-NAMED = 4  # names that a sentence holds
-SAME = 1e-9  # means that differ by less are equal
+MAX_NAMES_IN_SENTENCE = 4  # names that a sentence holds
+MEAN_TOLERANCE = 1e-9  # means that differ by less are equal
 
 
 def competing(matrix: Matrix) -> dict[str, float]:
@@ -28,7 +28,7 @@ def leaders(matrix: Matrix) -> list[str]:
     if len(known) < 2 or not sign:
         return []
     best = max(known.values(), key=lambda value: sign * value)
-    found = [name for name, value in known.items() if isclose(value, best, abs_tol=SAME)]
+    found = [name for name, value in known.items() if isclose(value, best, abs_tol=MEAN_TOLERANCE)]
     return found if len(found) < len(known) else []
 
 
@@ -114,7 +114,7 @@ def _open(matrix: Matrix, found: str, how: str) -> list[str]:
     return [f"{listed(pairs)} {how}"] if pairs else []
 
 
-def listed(names: Sequence[str], most: int = NAMED) -> str:
+def listed(names: Sequence[str], most: int = MAX_NAMES_IN_SENTENCE) -> str:
     """Names in a sentence, the first few if they are many.
 
     >>> listed(["a", "b", "c"]), listed(["a", "b", "c"], 1)

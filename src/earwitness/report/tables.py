@@ -1,4 +1,4 @@
-"""Every part as a table of text, for media that cannot draw."""
+"""Conversion of every report part to plain tables."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import Literal
 
-from earwitness.data import Contrast, Estimate, Value
-from earwitness.report.numbers import CORRECTED, cell, clock, labelled, p_value
+from earwitness.core import Contrast, Estimate, Value
+from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, clock, labelled, p_value
 from earwitness.report.parts import (
-    PEOPLE,
-    Counts,
+    PEOPLE_SERIES,
     Curve,
     Heat,
     Intervals,
@@ -18,14 +17,20 @@ from earwitness.report.parts import (
     Panels,
     Part,
     Scatters,
-    Spread,
     Table,
     Timeline,
+    ValueSpread,
+    VoteCounts,
 )
 
 Verdict = Literal["better", "worse", "same", "untested"]
-MARKS: dict[Verdict, str] = {"better": "better", "worse": "worse", "same": "·", "untested": "?"}
-SIZE = Value("effect size", "none", float("-inf"), float("inf"), "in standard deviations")
+VERDICT_MARKS: dict[Verdict, str] = {
+    "better": "better",
+    "worse": "worse",
+    "same": "·",
+    "untested": "?",
+}
+EFFECT_SIZE = Value("effect size", "none", float("-inf"), float("inf"), "in standard deviations")
 
 
 def tables(part: Part) -> list[Table]:
@@ -33,11 +38,11 @@ def tables(part: Part) -> list[Table]:
     match part:
         case Table():
             return [part]
-        case Counts() | Panels() | Scatters() | Heat():
+        case VoteCounts() | Panels() | Scatters() | Heat():
             return [part.table]
         case Intervals():
             return [part.table or _intervals(part)]
-        case Spread():
+        case ValueSpread():
             return [part.table] if part.table else []
         case Curve():
             return [_curve(part)]
@@ -50,7 +55,7 @@ def tables(part: Part) -> list[Table]:
 
 
 def _intervals(part: Intervals) -> Table:
-    if all({*row} <= {label, PEOPLE} for label, row in part.rows):
+    if all({*row} <= {label, PEOPLE_SERIES} for label, row in part.rows):
         header = (part.heading, "n", "estimate")
         alone = [(label, estimate) for label, row in part.rows for estimate in row.values()]
         rows = [(label, f"{e.n:,}", cell(e, part.value)) for label, e in alone]
@@ -131,12 +136,12 @@ def _estimate(part: Matrix, system: str) -> list[str]:
 
 def _mark(part: Matrix, a: str, b: str) -> str:
     told = None if a == b else verdict(part, a, b)
-    return "" if told is None else MARKS[told]
+    return "" if told is None else VERDICT_MARKS[told]
 
 
 def _contrasts(part: Matrix) -> Table:
     """Differences with p, corrected p if it is, and effect sizes if there are any."""
-    corrected = CORRECTED.get(part.correction)
+    corrected = CORRECTED_P_HEADINGS.get(part.correction)
     sized = any(c.effect is not None for c in part.contrasts)
     header = ("first", "second", "first − second", "n", "p", *([corrected] if corrected else []))
     header += (*(["effect size"] if sized else []), "better")
@@ -144,7 +149,7 @@ def _contrasts(part: Matrix) -> Table:
         (
             *(c.a, c.b, cell(c.difference, part.value), f"{c.difference.n:,}", p_value(c.p)),
             *([p_value(c.p_corrected)] if corrected else []),
-            *([cell(c.effect, SIZE) if c.effect else "–"] if sized else []),
+            *([cell(c.effect, EFFECT_SIZE) if c.effect else "–"] if sized else []),
             who_is_better(c),
         )
         for c in part.contrasts

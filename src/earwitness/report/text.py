@@ -1,4 +1,4 @@
-"""A report for the terminal."""
+"""Reports as plain text for the terminal."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from textwrap import fill
 
-from earwitness.report.parts import Block, Lines, Quote, Report, Section, Table
+from earwitness.report.parts import Lines, Quote, Report, Section, Table, WordBlock
 from earwitness.report.tables import tables
-from earwitness.text.columns import cells, pad
+from earwitness.text.alignment import cells, pad
 
-SHOWN = 20  # lines of a list
+SHOWN_LINES = 20  # lines of a list
 
 
 def text(report: Report, width: int = 100) -> str:
@@ -28,7 +28,7 @@ def _section(section: Section, width: int) -> Iterator[str]:
             drawn.append(_lines(part))
         elif isinstance(part, Quote):
             drawn.append(fill(part.text, width))
-        elif isinstance(part, Block):
+        elif isinstance(part, WordBlock):
             drawn.append("\n".join([part.title, *(f"  {x}" for x in part.text.splitlines())]))
         drawn += [draw(fitting) for table in tables(part) for fitting in _fit(table, width)]
     yield from drawn
@@ -69,7 +69,7 @@ def _fit(table: Table, width: int) -> Iterator[Table]:
 
 def _lines(part: Lines) -> str:
     title = [part.title] if part.title else []
-    lines = [*title, *(f"  {line}" for line in part.lines[:SHOWN])]
-    if len(part.lines) > SHOWN:
-        lines.append(f"  … and {len(part.lines) - SHOWN:,} more; --to json lists all")
+    lines = [*title, *(f"  {line}" for line in part.lines[:SHOWN_LINES])]
+    if len(part.lines) > SHOWN_LINES:
+        lines.append(f"  … and {len(part.lines) - SHOWN_LINES:,} more; --to json lists all")
     return "\n".join(lines)

@@ -1,32 +1,99 @@
-"""Seven skims of one day that teach what TC and SD are, each with the reason for its place.
-
-They are chosen with the truth about the day: one source in many forms; many sources; wind only;
-wind and quiet; the course of the day; something between the two; and the same in another order.
-"""
+"""Seven skims of a synthetic day that teach temporal consistency and diversity."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.data import Pick, Skim
-from earwitness.soundscapes.bank import chance
-from earwitness.soundscapes.course import Course
+from earwitness.skims.types import Pick, Skim
 from earwitness.soundscapes.scene import Scene
-from earwitness.soundscapes.truth import BACKGROUND, HEARD, Truth
+from earwitness.soundscapes.timetable import chance
+from earwitness.soundscapes.truth import (
+    BACKGROUND_SOURCE,
+    MIN_HEARD_SECONDS,
+    Matrix,
+    Truth,
+    distances,
+)
 
-Rows = list[int]
-PICKS, BLOCK, OVERLAP = 12, 8.0, 3.0
-BIRDS = ("birds", "chorus", "rooster", "owl", "cuckoo", "crow")
-CLOSE = 0.02  # presence by which blocks may differ and still be as good
-ORDERS = 200  # that are tried for the worst
+# --- Course over hours ---------------------------------------------------------------------------
+# With costs between hours and blocks, the best cut and the best blocks are found exactly (Bellman).
+
+
+NEW_SOURCE_WORTH = 0.35  # mean cost of an hour that a source which was not heard yet is worth
+
+
+class HourCourse:
+    """What it costs to let a block stand for hours; a block may stand only for those around it."""
+
+    def __init__(self, hours: Matrix, blocks: Matrix, hour_of: NDArray[Any]) -> None:
+        self._count = len(hours)
+        self._hour_of = hour_of.astype(int)
+        costs = distances(hours, blocks)
+        self._sums = np.concatenate([np.zeros((1, len(blocks))), np.cumsum(costs, axis=0)])
+
+    def best(self, picks: int) -> list[int]:
+        """Rows of the blocks that follow the day best, in its order."""
+        return [self._nearest(first, last) for first, last in self._parts(picks)]
+
+    def balanced(self, heard: NDArray[np.bool_], picks: int) -> list[int]:
+        """The same parts; in each the block that is near and brings sources not heard yet."""
+        left, rows = np.ones(heard.shape[1], bool), list[int]()
+        for first, last in self._parts(picks):
+            inside = self._inside(first, last)
+            far = (self._sums[last, inside] - self._sums[first, inside]) / (last - first)
+            brings = np.minimum((heard[inside] & left).sum(1), 1)
+            rows.append(int(inside[int(np.argmin(far - NEW_SOURCE_WORTH * brings))]))
+            left &= ~heard[rows[-1]]
+        return rows
+
+    def _inside(self, first: int, last: int) -> NDArray[np.intp]:
+        return np.flatnonzero((self._hour_of >= first) & (self._hour_of < last))
+
+    def _nearest(self, first: int, last: int) -> int:
+        inside = self._inside(first, last)
+        return int(inside[int(np.argmin(self._sums[last, inside] - self._sums[first, inside]))])
+
+    def _parts(self, picks: int) -> list[tuple[int, int]]:
+        """Hours from one to another for every pick, with the least sum of costs."""
+        count, picks = self._count, min(picks, self._count)
+        cost = np.full((count + 1, count + 1), np.inf)
+        for first in range(count):
+            for last in range(first + 1, count + 1):
+                row = self._nearest(first, last)
+                cost[first, last] = self._sums[last, row] - self._sums[first, row]
+        least, back = cost[0], list[NDArray[np.intp]]()
+        for _ in range(picks - 1):
+            ways = least[:, None] + cost
+            back.append(ways.argmin(axis=0))
+            least = ways.min(axis=0)
+        ends = [count]
+        for table in reversed(back):
+            ends.append(int(table[ends[-1]]))
+        edges = [0, *reversed(ends)]
+        return list(pairwise(edges))
+
+
+# --- Practice skims ------------------------------------------------------------------------------
+# Practice skims are chosen with the truth about the day: one source in many forms; many sources;
+# wind only; wind and quiet; the course of the day; something between the two; and the same in
+# another order.
+
+
+BlockRows = list[int]
+PICKS_PER_SKIM, BLOCK_SECONDS, OVERLAP_SECONDS = 12, 8.0, 3.0
+BIRD_SOURCES = ("birds", "chorus", "rooster", "owl", "cuckoo", "crow")
+PRESENCE_TOLERANCE = 0.02  # presence by which blocks may differ and still be as good
+TRIED_ORDERS = 200  # that are tried for the worst
 
 
 @dataclass(frozen=True)
-class Example:
+class PracticeSkim:
     """A skim, what it is, its true TC and SD, what is heard in it, and why it is where it is."""
 
     title: str
@@ -37,19 +104,19 @@ class Example:
     reason: str
 
 
-class Blocks:
+class DayBlocks:
     """All blocks of a day and what is present in each."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene, self.truth = scene, Truth(scene.events)
-        self.starts = np.arange(0, scene.seconds - BLOCK + 1e-9, BLOCK)
-        ends = self.starts + BLOCK
+        self.starts = np.arange(0, scene.seconds - BLOCK_SECONDS + 1e-9, BLOCK_SECONDS)
+        ends = self.starts + BLOCK_SECONDS
         self.presence = self.truth.presence(list(self.starts), list(ends))
-        self.heard = self.truth.seconds(list(self.starts), list(ends)) >= HEARD
-        self.names = (*self.truth.sources, BACKGROUND)
+        self.heard = self.truth.seconds(list(self.starts), list(ends)) >= MIN_HEARD_SECONDS
+        self.names = (*self.truth.sources, BACKGROUND_SOURCE)
         hours = np.arange(0, scene.seconds - 1e-9, scene.hour)
         self.hours = self.truth.presence(list(hours), list(hours + scene.hour))
-        self.course = Course(self.hours, self.presence, self.starts // scene.hour)
+        self.course = HourCourse(self.hours, self.presence, self.starts // scene.hour)
 
     def share(self, *names: str) -> NDArray[np.float64]:
         """How much of each block is these sources."""
@@ -58,73 +125,83 @@ class Blocks:
 
     def picks(self, rows: Sequence[int]) -> tuple[Pick, ...]:
         """The blocks in these rows."""
-        return tuple(Pick(float(self.starts[row]), BLOCK) for row in rows)
+        return tuple(Pick(float(self.starts[row]), BLOCK_SECONDS) for row in rows)
 
     def tc(self, rows: Sequence[int]) -> float:
         """The true TC of the blocks in these rows, in their order."""
         return self.truth.tc(self.picks(rows), self.scene.seconds, self.scene.hour)
 
 
-def examples(scene: Scene) -> tuple[Example, ...]:
+def examples(scene: Scene) -> tuple[PracticeSkim, ...]:
     """The seven, in the order in which they are told."""
-    blocks = Blocks(scene)
+    blocks = DayBlocks(scene)
     main, steady = _main(blocks), _steady(blocks)
-    balanced = blocks.course.balanced(blocks.heard, PICKS)
+    balanced = blocks.course.balanced(blocks.heard, PICKS_PER_SKIM)
     told = [
         (f"{main[0]}, in many forms", _forms(blocks, main), _told_forms(main[0])),
-        ("many sources", _diverse(blocks), DIVERSE),
-        (f"{steady} only", _spread(blocks.share(steady), PICKS), _only(steady)),
+        ("many sources", _diverse(blocks), DIVERSE_REASON),
+        (f"{steady} only", _spread(blocks.share(steady), PICKS_PER_SKIM), _only(steady)),
         (f"{steady} and quiet", _and_quiet(blocks, steady), _quiet(steady)),
-        ("the course of the day", blocks.course.best(PICKS), COURSE),
-        ("something of both", balanced, BALANCED),
-        ("the same, reordered", _reordered(blocks, balanced), REORDERED),
+        ("the course of the day", blocks.course.best(PICKS_PER_SKIM), COURSE_REASON),
+        ("something of both", balanced, BALANCED_REASON),
+        ("the same, reordered", _reordered(blocks, balanced), REORDERED_REASON),
     ]
     return tuple(_example(blocks, title, rows, reason) for title, rows, reason in told)
 
 
-def _example(blocks: Blocks, title: str, rows: Rows, reason: str) -> Example:
+def _example(blocks: DayBlocks, title: str, rows: BlockRows, reason: str) -> PracticeSkim:
     picks = blocks.picks(rows)
-    heard = blocks.truth.seconds([p.start for p in picks], [p.start + BLOCK for p in picks])
-    kept = [n for n, seconds in zip(blocks.names, heard.sum(0), strict=False) if seconds >= HEARD]
+    heard = blocks.truth.seconds([p.start for p in picks], [p.start + BLOCK_SECONDS for p in picks])
+    kept = [
+        n
+        for n, seconds in zip(blocks.names, heard.sum(0), strict=False)
+        if seconds >= MIN_HEARD_SECONDS
+    ]
     sd = blocks.truth.sd(picks)
-    return Example(title, Skim(picks, OVERLAP), blocks.tc(rows), sd, tuple(kept), reason)
+    return PracticeSkim(
+        title, Skim(picks, OVERLAP_SECONDS), blocks.tc(rows), sd, tuple(kept), reason
+    )
 
 
-def _main(blocks: Blocks) -> list[str]:
+def _main(blocks: DayBlocks) -> list[str]:
     """What is one source to most people in many forms: birds, or else what is most present."""
     most = blocks.names[int(blocks.hours[:, :-1].sum(0).argmax())]
-    return [name for name in BIRDS if name in blocks.names] or [most]
+    return [name for name in BIRD_SOURCES if name in blocks.names] or [most]
 
 
-def _forms(blocks: Blocks, names: list[str]) -> Rows:
+def _forms(blocks: DayBlocks, names: list[str]) -> BlockRows:
     """Some blocks of each form, and most of the first; nothing else in them, if that can be."""
-    each = PICKS // (len(names) + 1)
+    each = PICKS_PER_SKIM // (len(names) + 1)
     rows = {row for name in names[1:] for row in _spread(blocks.share(name), each)}
     score = blocks.share(names[0])
     score[list(rows)] = -1
-    return sorted([*rows, *_spread(score, PICKS - len(rows))])
+    return sorted([*rows, *_spread(score, PICKS_PER_SKIM - len(rows))])
 
 
-def _steady(blocks: Blocks) -> str:
+def _steady(blocks: DayBlocks) -> str:
     """Wind, or else what lasts and is least of the day."""
     lasting = [n for n in blocks.names[:-1] if blocks.scene.sources[n].lasts]
     by_share = sorted(lasting or blocks.names[:-1], key=lambda name: blocks.share(name).sum())
-    enough = [name for name in by_share if (blocks.share(name) > 1 - CLOSE).sum() >= PICKS]
+    enough = [
+        name
+        for name in by_share
+        if (blocks.share(name) > 1 - PRESENCE_TOLERANCE).sum() >= PICKS_PER_SKIM
+    ]
     return "wind" if "wind" in lasting else (enough or by_share[::-1])[0]
 
 
-def _spread(score: NDArray[np.float64], count: int) -> Rows:
+def _spread(score: NDArray[np.float64], count: int) -> BlockRows:
     """So many of the best blocks, evenly through the day, in its order."""
-    best = np.flatnonzero(score >= score.max() - CLOSE)
+    best = np.flatnonzero(score >= score.max() - PRESENCE_TOLERANCE)
     if len(best) < count:
         best = np.sort(np.argsort(-score, kind="stable")[:count])
     return [int(best[n]) for n in np.linspace(0, len(best) - 1, count).round().astype(int)]
 
 
-def _diverse(blocks: Blocks) -> Rows:
+def _diverse(blocks: DayBlocks) -> BlockRows:
     """Each the block that brings most sources that are not there yet; then the fullest."""
     left, rows = np.ones(blocks.heard.shape[1], bool), list[int]()
-    for _ in range(min(PICKS, len(blocks.heard))):
+    for _ in range(min(PICKS_PER_SKIM, len(blocks.heard))):
         brings = (blocks.heard & left).sum(1) + 0.01 * blocks.heard.sum(1)
         brings[rows] = -1
         rows.append(int(brings.argmax()))
@@ -132,16 +209,19 @@ def _diverse(blocks: Blocks) -> Rows:
     return sorted(rows)
 
 
-def _and_quiet(blocks: Blocks, steady: str) -> Rows:
-    half = PICKS // 2
-    wind, quiet = blocks.share(steady), blocks.share(BACKGROUND)
-    return sorted(_spread(wind, half) + _spread(quiet, PICKS - half))
+def _and_quiet(blocks: DayBlocks, steady: str) -> BlockRows:
+    half = PICKS_PER_SKIM // 2
+    wind, quiet = blocks.share(steady), blocks.share(BACKGROUND_SOURCE)
+    return sorted(_spread(wind, half) + _spread(quiet, PICKS_PER_SKIM - half))
 
 
-def _reordered(blocks: Blocks, rows: Rows) -> Rows:
+def _reordered(blocks: DayBlocks, rows: BlockRows) -> BlockRows:
     """The worst of many orders."""
     rng = chance(blocks.scene.seed, "orders")
-    orders = [rows[::-1], *([rows[n] for n in rng.permutation(len(rows))] for _ in range(ORDERS))]
+    orders = [
+        rows[::-1],
+        *([rows[n] for n in rng.permutation(len(rows))] for _ in range(TRIED_ORDERS)),
+    ]
     return min(orders, key=blocks.tc)
 
 
@@ -168,19 +248,19 @@ def _quiet(steady: str) -> str:
     )
 
 
-DIVERSE = (
+DIVERSE_REASON = (
     "SD is high: a wide range of the sources of the day is heard. TC is not: much of this is rare, "
     "and not what is most present in its hour."
 )
-COURSE = (
+COURSE_REASON = (
     "TC is high: what is most present is heard, hour after hour, in the order of the day. There is "
     "more from hours in which the day changes, and less from those that are alike."
 )
-BALANCED = (
+BALANCED_REASON = (
     "Some of both: it follows the day, and in each part of it prefers a block with a source that "
     "was not heard yet."
 )
-REORDERED = (
+REORDERED_REASON = (
     "SD is exactly that of the one before, since the blocks are the same. TC is lower, for they do "
     "not come in the order of the day."
 )

@@ -1,17 +1,44 @@
-"""Timetables: what sounds in which hour, how much and how loud."""
+"""Timetables of sources by hour, their YAML files, and folders of clips."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from zlib import crc32
 
-from earwitness.soundscapes.sources import SOURCES, Source
+import numpy as np
 
-HOURS = 24
+from earwitness.audio.files import read_sound, sound_library
+from earwitness.errors import EarwitnessWarning, InputError, Problem, UsageError, nearest
+from earwitness.io import schema
+from earwitness.io.schema import (
+    Entry,
+    Fault,
+    Shape,
+    filled,
+    mapping_of,
+    number,
+    pair_of,
+    record,
+    show,
+)
+from earwitness.io.yaml import read_yaml
+from earwitness.soundscapes.sources import CROSSFADE_SECONDS, SOURCES, SoundSource
+from earwitness.soundscapes.synthesis import Sound
+
+# --- Timetables by hour --------------------------------------------------------------------------
+
+
+HOURS_PER_DAY = 24
 
 
 @dataclass(frozen=True)
-class Row:
+class TimetableRow:
     """A source over the hours of a day: shares of each hour, or events in each.
 
     A row that ``strikes`` has one event at the beginning of every hour that has any, with as many
@@ -31,11 +58,11 @@ class Timetable:
     """Rows, seconds in an hour, how loud the background is, a seed, and what makes the sounds."""
 
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[TimetableRow, ...]
     hour: float = 3600.0
     background: float = -58.0
     seed: int = 0
-    sources: Mapping[str, Source] = field(default_factory=lambda: SOURCES)
+    sources: Mapping[str, SoundSource] = field(default_factory=lambda: SOURCES)
 
 
 def hourly(text: Mapping[str, float]) -> tuple[float, ...]:
@@ -44,10 +71,205 @@ def hourly(text: Mapping[str, float]) -> tuple[float, ...]:
     >>> hourly({"22-2": 0.5, "12": 1})[-3:], hourly({"22-2": 0.5, "12": 1})[:3]
     ((0.0, 0.5, 0.5), (0.5, 0.5, 0.0))
     """
-    found = [0.0] * HOURS
+    found = [0.0] * HOURS_PER_DAY
     for hours, value in text.items():
         first, _, last = hours.partition("-")
         start, end = int(first), int(last or int(first) + 1)
-        for hour in range(start, end if end > start else end + HOURS):
-            found[hour % HOURS] = float(value)
+        for hour in range(start, end if end > start else end + HOURS_PER_DAY):
+            found[hour % HOURS_PER_DAY] = float(value)
     return tuple(found)
+
+
+# --- Folders of clips ----------------------------------------------------------------------------
+
+
+CLIP_ENDINGS = (".wav", ".flac", ".ogg", ".mp3", ".opus", ".aiff", ".aif", ".w64")
+DEFAULT_LEVEL_DB = -28.0  # dB of full scale at the loudest moment, for sources that nobody knows
+# a clip from here on can go on: it is melted into the next
+MIN_LASTING_CLIP_SECONDS = 4 * CROSSFADE_SECONDS
+DEFAULT_EVENT_SECONDS = (10.0, 60.0)
+
+
+def own_sources(folder: Path) -> dict[str, SoundSource]:
+    """A source for every folder; all that is wrong is told at once."""
+    places = sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else []
+    if not places:
+        raise UsageError(f"{folder}: holds no folder — make a folder for every source")
+    problems: list[Problem] = []
+    found = {place.name: _source(place, problems) for place in places}
+    if problems:
+        raise InputError(problems, done="made")
+    return found
+
+
+def _source(folder: Path, problems: list[Problem]) -> SoundSource:
+    """The clips of a folder, used as those of the known source with its name, if there is one."""
+    files = sorted(one for one in folder.iterdir() if one.suffix.lower() in CLIP_ENDINGS)
+    lengths = [_seconds(one, problems) for one in files]
+    if not files:
+        problems.append(
+            Problem(str(folder), 0, "", "holds no sound", f"end it in {CLIP_ENDINGS[0]}")
+        )
+    known = SOURCES.get(folder.name)
+    level = DEFAULT_LEVEL_DB if known is None else known.level
+    event = DEFAULT_EVENT_SECONDS if known is None else known.event
+    lasts = (known is None or known.lasts) and min(lengths, default=0.0) >= MIN_LASTING_CLIP_SECONDS
+    pause = (0.3, 1.5) if known is None or known.lasts else known.pause
+    names = tuple(map(str, files))
+    fade = CROSSFADE_SECONDS if lasts else 0.02
+    return SoundSource(None, tuple(lengths), level, event, pause, lasts, fade, names)
+
+
+def _seconds(path: Path, problems: list[Problem]) -> float:
+    library = sound_library()
+    try:
+        found = float(library.info(path).duration)
+    except library.SoundFileError as error:
+        problems.append(Problem(str(path), 0, "", f"cannot be read: {error}"))
+        return 1.0
+    if found <= 0:
+        problems.append(Problem(str(path), 0, "", "is empty"))
+    return found
+
+
+def read_clip(path: str, rate: int) -> Sound:
+    """A clip as one channel at a rate."""
+    from scipy.signal import resample_poly
+
+    sound = read_sound(Path(path))
+    mono = sound.samples.mean(axis=1)
+    if sound.rate != rate:
+        mono = resample_poly(mono, rate, sound.rate)
+    return np.asarray(mono, np.float32)
+
+
+# --- Timetable files -----------------------------------------------------------------------------
+
+
+PRESET_FOLDER = Path(str(files("earwitness.soundscapes"))) / "presets"
+PRESETS = ("village", "city", "forest")
+HOURS_PATTERN = re.compile(r"\A(\d{1,2})(?:-(\d{1,2}))?\Z")
+MAX_LEVEL_DB = 0.0  # dB of full scale
+
+
+def _amount(least: float, most: float) -> Shape:
+    """A number for all hours, 24 numbers, or numbers from one o'clock to another."""
+    one = number(least, most)
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        if isinstance(value, Mapping):
+            for hours, inner in value.items():
+                yield from _hours(str(hours), f"{path}.{hours}")
+                yield from one(inner, f"{path}.{hours}")
+        elif isinstance(value, list):
+            yield from schema.list_of(one)(value, path)
+            if len(value) != HOURS_PER_DAY:
+                yield Fault(path, f"must have {HOURS_PER_DAY} numbers, got {len(value)}")
+        else:
+            yield from one(value, path)
+
+    return Shape(check)
+
+
+def _hours(text: str, path: str) -> Iterator[Fault]:
+    found = HOURS_PATTERN.match(text)
+    if not found or int(found[1]) >= HOURS_PER_DAY or int(found[2] or 0) > HOURS_PER_DAY:
+        told = f"must be an hour from 0 to 23, or two such as 22-5, got {show(text)}"
+        yield Fault(path, told)
+
+
+ROW_KEYS = {
+    "share": Entry(_amount(0, 1), "of each hour in which it sounds"),
+    "events": Entry(_amount(0, 10_000), "in each hour"),
+    "level": Entry(number(-120, MAX_LEVEL_DB), "at its loudest moment, in dB of full scale"),
+    "seconds": Entry(pair_of(number(0.1)), "of an event: at least, at most"),
+    "strikes": Entry(schema.yes_or_no, "once at every hour, as a clock does", default=False),
+}
+TIMETABLE_KEYS = {
+    "title": Entry(schema.text, "what is heard", default=""),
+    "seed": Entry(schema.whole(0, 2**31), "of all that is left to chance", default=0),
+    "hour": Entry(number(1, 3600), "seconds in an hour", default=3600.0),
+    "background": Entry(number(-120, MAX_LEVEL_DB), "how loud quiet is, in dB", default=-58.0),
+    "clips": Entry(schema.text, "a folder of one's own sounds, a folder for every source"),
+    "sources": Entry(mapping_of(record(ROW_KEYS)), "what sounds, and when", required=True),
+}
+
+
+def find_timetable(name: str | Path, *, clips: str | Path | None = None) -> Timetable:
+    """A preset by its name, or a file; sources may be made of clips in a folder."""
+    path = PRESET_FOLDER / f"{name}.yaml" if str(name) in PRESETS else Path(name)
+    if not path.is_file():
+        remedy = nearest(str(name), PRESETS)
+        raise UsageError(f"there is no file and no preset {name} — {remedy}")
+    return read_timetable(path, clips=clips)
+
+
+def read_timetable(path: Path, *, clips: str | Path | None = None) -> Timetable:
+    """A file, or all that is wrong with it."""
+    file = read_yaml(path)
+    faults = list(record(TIMETABLE_KEYS)(file.value, ""))
+    if faults:
+        raise InputError([file.problem(one) for one in faults], done="made")
+    value = filled(file.value, TIMETABLE_KEYS)
+    folder = clips or (path.parent / value["clips"] if "clips" in value else None)
+    own = {} if folder is None else own_sources(Path(folder))
+    sources = {**SOURCES, **own}
+    faults = [one for name, row in value["sources"].items() for one in _wrong(name, row, sources)]
+    if faults or not value["sources"]:
+        faults = faults or [Fault("sources", "must not be empty")]
+        raise InputError([file.problem(one) for one in faults], done="made")
+    if unused := [name for name in own if name not in value["sources"]]:
+        told = (
+            f"clips of {', '.join(unused)} are not heard: no source of the timetable is called so"
+        )
+        warnings.warn(told, EarwitnessWarning, stacklevel=3)
+    return Timetable(
+        value["title"] or path.stem,
+        tuple(_row(name, row) for name, row in value["sources"].items()),
+        float(value["hour"]),
+        float(value["background"]),
+        value["seed"],
+        sources,
+    )
+
+
+def _wrong(
+    name: str, row: Mapping[str, Any], sources: Mapping[str, SoundSource]
+) -> Iterator[Fault]:
+    """What does not fit together in a row."""
+    path = f"sources.{name}"
+    if name not in sources:
+        yield Fault(path, f'there is no source "{name}"', nearest(name, sources))
+    elif row.get("strikes") and sources[name].lasts:
+        yield Fault(f"{path}.strikes", f"{name} goes on and cannot strike")
+    if ("share" in row) == ("events" in row):
+        yield Fault(path, "must have either share or events")
+    if "seconds" in row and row["seconds"][0] > row["seconds"][1]:
+        yield Fault(f"{path}.seconds", "must not fall")
+
+
+def _row(name: str, row: Mapping[str, Any]) -> TimetableRow:
+    low, high = row.get("seconds", (0.0, 0.0))
+    return TimetableRow(
+        name,
+        _spread(row["share"]) if "share" in row else (),
+        _spread(row["events"]) if "events" in row else (),
+        float(row["level"]) if "level" in row else None,
+        (float(low), float(high)) if "seconds" in row else None,
+        bool(row.get("strikes", False)),
+    )
+
+
+def _spread(value: Any) -> tuple[float, ...]:
+    if isinstance(value, Mapping):
+        return hourly({str(hours): float(one) for hours, one in value.items()})
+    return tuple(map(float, value)) if isinstance(value, list) else (float(value),) * HOURS_PER_DAY
+
+
+# --- Named random streams ------------------------------------------------------------------------
+
+
+def chance(seed: int, *names: str | int) -> np.random.Generator:
+    """A stream of its own for everything that has a name: others do not move it."""
+    keys = [crc32(name.encode()) if isinstance(name, str) else name for name in names]
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=keys)))

@@ -1,4 +1,4 @@
-"""The truth about a day and its skims, which only somebody knows who made the day.
+"""True temporal consistency and source diversity of skims of a synthetic day.
 
 Presence of a source in a stretch of time is the share of it in which the source sounds; the share
 in which nothing sounds is the background's; shares are divided by their sum. True SD is the share
@@ -14,19 +14,19 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.data import Pick
-from earwitness.soundscapes.scene import Event
+from earwitness.skims.types import Pick
+from earwitness.soundscapes.scene import SoundEvent
 
 Matrix = NDArray[np.float64]
-PRESENT = 5.0  # seconds for which a source must sound in a day to be one of the day's
-HEARD = 1.0  # seconds for which it must sound in a skim to be heard
-BACKGROUND = "background"
+MIN_PRESENT_SECONDS = 5.0  # seconds for which a source must sound in a day to be one of the day's
+MIN_HEARD_SECONDS = 1.0  # seconds for which it must sound in a skim to be heard
+BACKGROUND_SOURCE = "background"
 
 
 class Truth:
     """When each source sounds: spans that do not overlap, joined where they touch."""
 
-    def __init__(self, events: Iterable[Event]) -> None:
+    def __init__(self, events: Iterable[SoundEvent]) -> None:
         spans: dict[str, list[tuple[float, float]]] = {}
         everything: list[tuple[float, float]] = []
         for event in events:
@@ -38,7 +38,7 @@ class Truth:
     @property
     def sources(self) -> tuple[str, ...]:
         """All that sound for long enough to count."""
-        return tuple(name for name, one in self._spans.items() if one.total >= PRESENT)
+        return tuple(name for name, one in self._spans.items() if one.total >= MIN_PRESENT_SECONDS)
 
     def seconds(self, starts: Sequence[float], ends: Sequence[float]) -> Matrix:
         """How long each source sounds (columns, those that count) in each stretch (rows)."""
@@ -61,7 +61,7 @@ class Truth:
         if not self.sources:
             return float("nan")
         heard = self.seconds(*_stretches(picks)).sum(0)
-        return float(np.mean(heard >= HEARD - 1e-9))
+        return float(np.mean(heard >= MIN_HEARD_SECONDS - 1e-9))
 
     def tc(self, picks: Sequence[Pick], seconds: float, hour: float = 3600.0) -> float:
         """How faithfully picks follow the hours of a day, in the order in which they are heard."""
@@ -95,13 +95,16 @@ class _Sounding:
         return np.asarray(np.interp(high, *known) - np.interp(low, *known))
 
 
-def true_sd(events: Iterable[Event], picks: Sequence[Pick]) -> float:
+def true_sd(events: Iterable[SoundEvent], picks: Sequence[Pick]) -> float:
     """The share of the day's sources that a skim has."""
     return Truth(events).sd(picks)
 
 
 def true_tc(
-    events: Iterable[Event], picks: Sequence[Pick], seconds: float = 86_400.0, hour: float = 3600.0
+    events: Iterable[SoundEvent],
+    picks: Sequence[Pick],
+    seconds: float = 86_400.0,
+    hour: float = 3600.0,
 ) -> float:
     """How faithfully a skim follows a day of so many seconds."""
     return Truth(events).tc(picks, seconds, hour)

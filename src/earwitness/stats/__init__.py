@@ -1,11 +1,1 @@
-"""Statistics over plain arrays."""
-
-from earwitness.stats.bootstrap import (
-    FEWEST,
-    MULTINOMIAL_UP_TO,
-    Bootstrap,
-    Resampled,
-    percentile_interval,
-)
-
-__all__ = ["FEWEST", "MULTINOMIAL_UP_TO", "Bootstrap", "Resampled", "percentile_interval"]
+"""Statistics on plain arrays: estimates, intervals, tests and models."""

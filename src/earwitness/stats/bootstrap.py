@@ -1,22 +1,96 @@
-"""Bootstrap over cases: sums of statistics for every draw, one resampling for all values."""
+"""Bootstrap over cases, listeners and items: draw weights and percentile intervals."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from earwitness.stats import weights
-from earwitness.stats.exact import Floats, split, weighted_sums
-from earwitness.stats.weights import Hashes
+from earwitness.core import Estimate
+from earwitness.stats.arrays import Floats, Hashes, Ints, split, weighted_sums
+from earwitness.stats.significance import ratio
+from earwitness.stats.votes import Codes, Votes
+
+# --- Draw weights --------------------------------------------------------------------------------
+
+
+WEIGHTS_IN_MEMORY = 2_000_000
+# How many of 65,536 equally likely numbers give the weights 0, 1, 2 … 8: Poisson(1), rounded.
+POISSON_TABLE = np.repeat(
+    np.arange(9, dtype=np.uint8), [24109, 24109, 12055, 4018, 1005, 201, 33, 5, 1]
+)
+GOLDEN_RATIO_64 = np.uint64(0x9E3779B97F4A7C15)
+SPLITMIX_STEPS = (
+    (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)),
+    (np.uint64(27), np.uint64(0x94D049BB133111EB)),
+)
+
+
+def multinomial(n: int, draws: int, seed: int) -> Iterator[Floats]:
+    """Blocks of rows; a row is one draw of ``n`` out of ``n`` cases with replacement."""
+    if n * draws <= WEIGHTS_IN_MEMORY:
+        yield _drawn(n, draws, seed)
+        return
+    yield from _blocks(n, draws, seed)
+
+
+@lru_cache(maxsize=2)
+def _drawn(n: int, draws: int, seed: int) -> Floats:
+    """Kept, since many estimates of a run rest on equally many cases."""
+    (weights,) = _blocks(n, draws, seed)
+    weights.flags.writeable = False
+    return weights
+
+
+def _blocks(n: int, draws: int, seed: int) -> Iterator[Floats]:
+    rng = np.random.Generator(np.random.PCG64(seed))
+    block = max(1, WEIGHTS_IN_MEMORY // n)
+    for start in range(0, draws, block):
+        yield drawn(n, min(block, draws - start), rng)
+
+
+def drawn(n: int, rows: int, rng: np.random.Generator) -> Floats:
+    """A row a draw: how often each of ``n`` is among ``n`` picked with replacement."""
+    picks = rng.integers(0, max(n, 1), (rows, n))
+    picks += np.arange(rows)[:, None] * n
+    counts = np.bincount(picks.ravel(), minlength=rows * n)
+    return counts.reshape(rows, n).astype(np.float64)
+
+
+def poisson(hashes: Hashes, draws: int, seed: int) -> NDArray[np.uint8]:
+    """One row a case, one column a draw: independent Poisson(1) weights.
+
+    A case's weights follow from its hash and the seed alone, so they are the same wherever and in
+    whatever company it is drawn.
+    """
+    words = -(-draws // 4)
+    start = hashes ^ mix(np.array([seed], np.uint64))
+    steps = np.arange(1, words + 1, dtype=np.uint64) * GOLDEN_RATIO_64
+    bits = mix(start[:, None] + steps)
+    weights: NDArray[np.uint8] = POISSON_TABLE[bits.astype("<u8", copy=False).view("<u2")]
+    return weights[:, :draws]
+
+
+def mix(numbers: Hashes) -> Hashes:
+    """SplitMix64: every bit of the input moves every bit of the output."""
+    for shift, factor in SPLITMIX_STEPS:
+        numbers = (numbers ^ (numbers >> shift)) * factor
+    return numbers ^ (numbers >> np.uint64(31))
+
+
+# --- Bootstrap over cases ------------------------------------------------------------------------
+
 
 MULTINOMIAL_UP_TO = 100_000
-FEWEST = 5  # cases that an interval needs: fewer say nothing about the spread
-FOLDED = 200  # cases that get their Poisson weights at a time: few enough for the cache
+MIN_CASES_FOR_INTERVAL = 5  # cases that an interval needs: fewer say nothing about the spread
+CASES_PER_FOLD = 200  # cases that get their Poisson weights at a time: few enough for the cache
 
 
-class Resampled(NamedTuple):
+class BootstrapSums(NamedTuple):
     """Summed statistics: of all cases, and of every draw."""
 
     total: Floats
@@ -57,29 +131,29 @@ class Bootstrap:
         order = np.argsort(hashes, kind="stable")
         return hashes[order], statistics[order]
 
-    def finish(self) -> Resampled:
+    def finish(self) -> BootstrapSums:
         """The sums of all that was added."""
         if self._sums is not None:
             return self._result(self._sums, "bootstrap-poisson")
         hashes, statistics = self.cases()
         parts = split(statistics)
-        blocks = weights.multinomial(len(hashes), self.draws, self.seed)
+        blocks = multinomial(len(hashes), self.draws, self.seed)
         sums = [weighted_sums(np.ones((1, len(hashes))), parts)]
         sums += [weighted_sums(block, parts) for block in blocks]
         return self._result(np.concatenate(sums, axis=1), "bootstrap-multinomial")
 
     def _fold(self, hashes: Hashes, statistics: Floats) -> None:
-        for start in range(0, len(hashes), FOLDED):
-            cases = slice(start, start + FOLDED)
+        for start in range(0, len(hashes), CASES_PER_FOLD):
+            cases = slice(start, start + CASES_PER_FOLD)
             drawn = np.ones((self.draws + 1, len(hashes[cases])))
-            drawn[1:] = weights.poisson(hashes[cases], self.draws, self.seed).T
+            drawn[1:] = poisson(hashes[cases], self.draws, self.seed).T
             sums = weighted_sums(drawn, split(statistics[cases]))
             self._sums = sums if self._sums is None else self._sums + sums
 
     @staticmethod
-    def _result(parts: Floats, method: str) -> Resampled:
+    def _result(parts: Floats, method: str) -> BootstrapSums:
         sums = parts[0] + parts[1]
-        return Resampled(sums[0], sums[1:], method)
+        return BootstrapSums(sums[0], sums[1:], method)
 
 
 def percentile_interval(draws: Floats, level: float) -> tuple[Floats, Floats]:
@@ -91,3 +165,97 @@ def percentile_interval(draws: Floats, level: float) -> tuple[Floats, Floats]:
         if len(defined):
             ends[:, column] = np.percentile(defined, [tail, 100 - tail])
     return ends[0], ends[1]
+
+
+def estimates_of(
+    names: Sequence[str],
+    total: Floats,
+    draws: Floats,
+    counts: tuple[Ints, Ints],
+    level: float,
+    method: str,
+) -> dict[str, Estimate]:
+    """Values of all cases and of every draw, a column a name; counts of defined and undefined."""
+    lows, highs = percentile_interval(draws, level)
+    few = counts[0] < MIN_CASES_FOR_INTERVAL
+    lows[few] = highs[few] = np.nan
+    rows = zip(names, total, lows, highs, *counts, strict=True)
+    return {
+        name: Estimate(float(point), float(low), float(high), level, int(n), int(no), method)
+        for name, point, low, high, n, no in rows
+    }
+
+
+# --- Listener and item draws ---------------------------------------------------------------------
+# All systems share the draws, and a listener brings all their votes along. A draw is a row of whole
+# weights: how often each listener (or item) was picked. Weights are made in blocks, so that memory
+# does not grow with the draws; the blocks change nothing.
+
+
+PRODUCTS_IN_CACHE = 200_000  # products of weights at a time: few enough for the cache
+
+
+def blocks(counts: tuple[int, ...], draws: int, seed: int) -> Iterator[list[Floats]]:
+    """Weights of several things that are drawn independently: an array each, a row a draw."""
+    rngs = [np.random.Generator(np.random.PCG64((seed, place))) for place in range(len(counts))]
+    rows = max(1, WEIGHTS_IN_MEMORY // max(1, sum(counts)))
+    for start in range(0, draws, rows):
+        here = min(rows, draws - start)
+        yield [drawn(n, here, rng) for n, rng in zip(counts, rngs, strict=True)]
+
+
+def listener_draws(table: Floats, draws: int, seed: int) -> Floats:
+    """Means of a table's columns, a row a draw, when its rows are drawn anew; gaps are NaN."""
+    known = ~np.isnan(table)
+    columns = np.concatenate([np.where(known, table, 0), known], axis=1)
+    width = table.shape[1]
+    sums = [weight @ columns for (weight,) in blocks((len(table),), draws, seed)]
+    both = np.concatenate(sums) if sums else np.zeros((0, 2 * width))
+    return ratio(both[:, :width], both[:, width:])
+
+
+def two_way_draws(votes: Votes, draws: int, seed: int) -> Floats:
+    """Means of systems, a row a draw, when listeners and items are drawn anew independently.
+
+    All listeners and items of ``votes.size`` are drawn from, also those without a vote.
+    """
+    found = [_weighted(votes, *pair) for pair in blocks(votes.size[2:0:-1], draws, seed)]
+    return np.concatenate(found) if found else np.zeros((0, votes.size[0]))
+
+
+def _weighted(votes: Votes, listeners: Floats, items: Floats) -> Floats:
+    """Means of votes that weigh as much as their listener times their item."""
+    of_listeners, of_items = np.ascontiguousarray(listeners.T), np.ascontiguousarray(items.T)
+    sums = np.zeros((2, votes.size[0], len(listeners)))
+    for system, part in _portions(votes, PRODUCTS_IN_CACHE // len(listeners)):
+        product = of_listeners[votes.listeners[part]]
+        product *= of_items[votes.items[part]]
+        rows = np.stack([votes.values[part], np.ones(len(part))])
+        sums[:, system] += rows @ product
+    return ratio(*sums).T
+
+
+def _portions(votes: Votes, most: int) -> Iterator[tuple[int, Codes]]:
+    """Places of votes, system by system."""
+    for system in range(votes.size[0]):
+        mine = np.flatnonzero(votes.systems == system)
+        for start in range(0, len(mine), max(1, most)):
+            yield system, mine[start : start + max(1, most)]
+
+
+# --- Random subsets of rows ----------------------------------------------------------------------
+
+
+def few(counts: Ints, hashes: Hashes, most: int, seed: int, repeat: int) -> Ints:
+    """At most so many rows of every run, drawn without replacement, in order.
+
+    Runs have these lengths; a run with the same hash and length is drawn from in the same way.
+    """
+    first = np.repeat(np.cumsum(counts) - counts, counts)
+    place = np.arange(len(first)) - first
+    start = hashes ^ mix(np.array([seed], np.uint64))
+    for number in (most, repeat):
+        start = mix(start + np.array([number], np.uint64) * GOLDEN_RATIO_64)
+    keys = mix(np.repeat(start, counts) + (place + 1).astype(np.uint64) * GOLDEN_RATIO_64)
+    order = np.lexsort((keys, first))
+    return np.sort(order[place < most])

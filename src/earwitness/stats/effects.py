@@ -1,29 +1,36 @@
-"""Effects that should not matter: of the place in a session, of the session, of an order.
-
-A vote is a mean of its stimulus, a mean of its listener, and what a column changes, listener by
-listener. All three are fitted at once by least squares. Were stimulus means taken off first, and
-slopes fitted after, a slope would come out too small, by one part in as many as vote on a stimulus,
-since part of it is in those means. Fitted at once it is unbiased, if orders differ between
-listeners; if all heard the same order, place and stimulus cannot be told apart, and it is NaN.
-
-Listeners are the sample: the mean of their slopes has an interval by t over listeners. Their slopes
-share the stimulus means. Where orders are alike, that makes the mean less sure than the spread of
-slopes says; the interval is then widened by what the design itself tells (the covariance of the
-slopes for equal and independent errors), and never narrowed.
-"""
+"""Order, session and position effects, and correlations over clustered rows."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from earwitness.stats.exact import Bools, Floats
+from earwitness.core import Estimate
+from earwitness.stats.arrays import Bools, Floats
+from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, blocks, percentile_interval
+from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Codes
 
-STILL = 1e-9  # eigenvalues below this, beside the largest, are nothing
-SURE = 1e-6  # how far from 1 the share of a slope that the votes determine may be
+# --- Order and session effects -------------------------------------------------------------------
+# A vote is a mean of its stimulus, a mean of its listener, and what a column changes, listener by
+# listener. All three are fitted at once by least squares. Were stimulus means taken off first, and
+# slopes fitted after, a slope would come out too small, by one part in as many as vote on a
+# stimulus, since part of it is in those means. Fitted at once it is unbiased, if orders differ
+# between listeners; if all heard the same order, place and stimulus cannot be told apart, and it is
+# NaN.
+#
+# Listeners are the sample: the mean of their slopes has an interval by t over listeners. Their
+# slopes share the stimulus means. Where orders are alike, that makes the mean less sure than the
+# spread of slopes says; the interval is then widened by what the design itself tells (the
+# covariance of the slopes for equal and independent errors), and never narrowed.
+
+
+EIGENVALUE_TOLERANCE = 1e-9  # eigenvalues below this, beside the largest, are nothing
+DETERMINACY_TOLERANCE = 1e-6  # how far from 1 the share of a slope that the votes determine may be
 
 
 @dataclass(frozen=True)
@@ -118,9 +125,9 @@ def _solved(means: tuple[Codes, ...], right: Floats) -> Floats:
 def _inverse(bend: Floats) -> tuple[Floats, Bools]:
     """The inverse as far as there is one, and which of the unknowns are determined."""
     sizes, vectors = np.linalg.eigh((bend + bend.T) / 2)
-    kept = sizes > STILL * max(1.0, float(sizes[-1]))
+    kept = sizes > EIGENVALUE_TOLERANCE * max(1.0, float(sizes[-1]))
     own = vectors[:, kept]
-    return (own / sizes[kept]) @ own.T, (own**2).sum(axis=1) > 1 - SURE
+    return (own / sizes[kept]) @ own.T, (own**2).sum(axis=1) > 1 - DETERMINACY_TOLERANCE
 
 
 def _wider(inverse: Floats, kept: Bools, column: int, width: int) -> float:
@@ -133,3 +140,102 @@ def _wider(inverse: Floats, kept: Bools, column: int, width: int) -> float:
     total = float(own.sum()) / n
     told = (float(np.trace(own)) - total) / (n - 1)
     return math.sqrt(max(1.0, total / told)) if told > 0 else 1.0
+
+
+# --- Correlations over clusters ------------------------------------------------------------------
+# Clusters (items) are drawn anew with replacement, and bring all their rows along; every pair of
+# columns is over the rows that have both. A draw is a row of whole weights, and ranks are those
+# that the drawn rows have among themselves. Draws in which a column does not vary are passed over.
+
+
+ITEM_BOOTSTRAP_METHOD = "bootstrap over items"
+VARIANCE_TOLERANCE = 1e-12  # a variance below this, beside the mean square, is rounding
+
+
+class ClusterResampling(NamedTuple):
+    """How the clusters of rows are drawn."""
+
+    level: float = 0.95
+    draws: int = 2000
+    seed: int = 0
+
+
+def pearson(x: Floats, y: Floats, clusters: Codes, drawn: ClusterResampling) -> Estimate:
+    """Pearson's correlation of two columns, over rows that have both."""
+    both = ~(np.isnan(x) | np.isnan(y))
+    a, b, own = x[both], y[both], clusters[both]
+    a, b = (one - one.mean() if len(one) else one for one in (a, b))
+    known, number = np.unique(own, return_inverse=True)
+    sums = np.zeros((len(known), 6))
+    np.add.at(sums, number, np.stack([np.ones(len(a)), a, b, a * a, b * b, a * b], axis=1))
+    value = _coefficient(sums.sum(axis=0)[None])
+    made = [_coefficient(weight @ sums) for weight in _weights(len(known), drawn)]
+    return _estimate(value, made, len(a), len(x) - len(a), len(known), drawn)
+
+
+def spearman(x: Floats, y: Floats, clusters: Codes, drawn: ClusterResampling) -> Estimate:
+    """Spearman's correlation of two columns: Pearson's of mid-ranks."""
+    both = ~(np.isnan(x) | np.isnan(y))
+    a, b = x[both], y[both]
+    known, number = np.unique(clusters[both], return_inverse=True)
+    value = _ranked(a, b, np.ones((1, len(a))))
+    made = [_ranked(a, b, weight[:, number]) for weight in _weights(len(known), drawn)]
+    return _estimate(value, made, len(a), len(x) - len(a), len(known), drawn)
+
+
+def within_raters(values: Floats, raters: Codes) -> Floats:
+    """Columns less each rater's mean over the rows that have all of them."""
+    known = ~np.isnan(values).any(axis=1)
+    count = np.bincount(raters[known], minlength=int(raters.max(initial=-1)) + 1)
+    found = np.full(values.shape, np.nan)
+    for column in range(values.shape[1]):
+        own = values[:, column]
+        total = np.bincount(raters[known], own[known], minlength=len(count))
+        mean = ratio(total.astype(np.float64), count.astype(np.float64))
+        found[known, column] = (own - mean[raters])[known]
+    return found
+
+
+def _weights(count: int, drawn: ClusterResampling) -> Iterator[Floats]:
+    for (weight,) in blocks((count,), drawn.draws, drawn.seed):
+        yield weight
+
+
+def _coefficient(sums: Floats) -> Floats:
+    """By draw: from weighted sums of 1, x, y, x², y² and xy."""
+    n, x, y, xx, yy, xy = sums.T
+    n = np.maximum(n, 1)
+    a, b, ab = xx - x * x / n, yy - y * y / n, xy - x * y / n
+    varied = (a > VARIANCE_TOLERANCE * np.maximum(xx, VARIANCE_TOLERANCE)) & (
+        b > VARIANCE_TOLERANCE * np.maximum(yy, VARIANCE_TOLERANCE)
+    )
+    size = np.sqrt(np.where(varied, a * b, 1))
+    return np.clip(np.where(varied, ab / size, np.nan), -1, 1)
+
+
+def _ranked(a: Floats, b: Floats, weight: Floats) -> Floats:
+    x, y = (_ranks(one, weight) for one in (a, b))
+    columns = (np.ones_like(x), x, y, x * x, y * y, x * y)
+    return _coefficient(np.stack([(weight * one).sum(axis=1) for one in columns], axis=1))
+
+
+def _ranks(values: Floats, weight: Floats) -> Floats:
+    """Mid-ranks of rows that stand as often as they weigh, about their middle."""
+    _, groups = np.unique(values, return_inverse=True)
+    count = int(groups.max(initial=-1)) + 1
+    own = np.zeros((len(weight), count))
+    for place in range(count):
+        own[:, place] = weight[:, groups == place].sum(axis=1)
+    before = np.cumsum(own, axis=1) - own
+    middle = own.sum(axis=1, keepdims=True) / 2
+    return np.asarray((before + own / 2 - middle)[:, groups])
+
+
+def _estimate(
+    value: Floats, made: list[Floats], n: int, lacking: int, clusters: int, drawn: ClusterResampling
+) -> Estimate:
+    low = high = float("nan")
+    if clusters >= MIN_CASES_FOR_INTERVAL and made:
+        ends = percentile_interval(np.concatenate(made)[:, None], drawn.level)
+        low, high = float(ends[0][0]), float(ends[1][0])
+    return Estimate(float(value[0]), low, high, drawn.level, n, lacking, ITEM_BOOTSTRAP_METHOD)

@@ -1,40 +1,45 @@
-"""The mean of each system's votes, with an interval.
-
-What an interval speaks about depends on what is thought of as drawn by chance:
-
-- ``naive_t``: every vote, as if each came from a listener of its own. It is too narrow wherever
-  listeners give more than one vote, and is here to be compared with.
-- ``cluster_t``: the listeners. It speaks about *these items* and other listeners of the same kind,
-  and keeps its promise also with few listeners.
-- ``cluster_bootstrap``: the listeners, without the thought that their means are normal. It too
-  speaks about these items; with few listeners it is too narrow.
-- ``two_way_bootstrap``: the listeners and the items (the pigeonhole bootstrap, Owen 2007). It
-  speaks about other listeners *and other items*.
-
-Means are those of listeners' means, each listener counting once; those of ``naive_t`` and of
-``two_way_bootstrap`` are of votes. Nothing is cut at the ends of the scale. ``n`` counts listeners
-who voted on the system (votes for ``naive_t``), ``undefined`` those who voted on others only.
-A single listener (or vote) has no interval.
-"""
+"""System means and vote shares with naive, clustered and bootstrap intervals."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from earwitness.data import Estimate
-from earwitness.stats import student
-from earwitness.stats.bootstrap import FEWEST, percentile_interval
-from earwitness.stats.exact import Bools, Floats
-from earwitness.stats.resampling import listener_draws, two_way_draws
-from earwitness.stats.student import Moments, ratio
-from earwitness.stats.votes import Votes
+from earwitness.core import Estimate
+from earwitness.stats import significance
+from earwitness.stats.arrays import Bools, Floats
+from earwitness.stats.bootstrap import (
+    MIN_CASES_FOR_INTERVAL,
+    listener_draws,
+    percentile_interval,
+    two_way_draws,
+)
+from earwitness.stats.significance import Moments, ratio
+from earwitness.stats.votes import Codes, Votes
+
+# --- System means --------------------------------------------------------------------------------
+# What an interval speaks about depends on what is thought of as drawn by chance:
+#
+# - ``naive_t``: every vote, as if each came from a listener of its own. It is too narrow wherever
+#   listeners give more than one vote, and is here to be compared with.
+# - ``cluster_t``: the listeners. It speaks about *these items* and other listeners of the same
+#   kind, and keeps its promise also with few listeners.
+# - ``cluster_bootstrap``: the listeners, without the thought that their means are normal. It too
+#   speaks about these items; with few listeners it is too narrow.
+# - ``two_way_bootstrap``: the listeners and the items (the pigeonhole bootstrap, Owen 2007). It
+#   speaks about other listeners *and other items*.
+#
+# Means are those of listeners' means, each listener counting once; those of ``naive_t`` and of
+# ``two_way_bootstrap`` are of votes. Nothing is cut at the ends of the scale. ``n`` counts
+# listeners who voted on the system (votes for ``naive_t``), ``undefined`` those who voted on others
+# only. A single listener (or vote) has no interval.
 
 
-class Wanted(NamedTuple):
+class IntervalSettings(NamedTuple):
     """What an interval is asked for; those without chance have no use for draws and seed."""
 
     level: float = 0.95
@@ -42,37 +47,37 @@ class Wanted(NamedTuple):
     seed: int = 0
 
 
-def naive_t(votes: Votes, wanted: Wanted) -> list[Estimate]:
+def naive_t(votes: Votes, wanted: IntervalSettings) -> list[Estimate]:
     """Votes as if they were independent: t with as many degrees of freedom as votes, less 1."""
     found = vote_moments(votes)
-    ends = student.interval(found, wanted.level)
+    ends = significance.interval(found, wanted.level)
     undefined = np.zeros(votes.size[0])
     return estimates(found.mean, ends, wanted.level, found.n, undefined, "naive_t")
 
 
-def cluster_t(votes: Votes, wanted: Wanted) -> list[Estimate]:
+def cluster_t(votes: Votes, wanted: IntervalSettings) -> list[Estimate]:
     """The mean of listeners' means: t with as many degrees of freedom as listeners, less 1."""
-    found = student.column_moments(listener_means(votes))
-    ends = student.interval(found, wanted.level)
+    found = significance.column_moments(listener_means(votes))
+    ends = significance.interval(found, wanted.level)
     undefined = votes.size[2] - found.n
     return estimates(found.mean, ends, wanted.level, found.n, undefined, "cluster_t")
 
 
-def cluster_bootstrap(votes: Votes, wanted: Wanted) -> list[Estimate]:
+def cluster_bootstrap(votes: Votes, wanted: IntervalSettings) -> list[Estimate]:
     """The mean of listeners' means: percentiles over draws of listeners.
 
     Fewer than five listeners have no interval.
     """
     table = listener_means(votes)
-    found = student.column_moments(table)
+    found = significance.column_moments(table)
     drawn = listener_draws(table, wanted.draws, wanted.seed)
-    ends = percentiles(drawn, wanted.level, found.n >= FEWEST)
+    ends = percentiles(drawn, wanted.level, found.n >= MIN_CASES_FOR_INTERVAL)
     methods = named("cluster_bootstrap", drawn)
     undefined = votes.size[2] - found.n
     return estimates(found.mean, ends, wanted.level, found.n, undefined, methods)
 
 
-def two_way_bootstrap(votes: Votes, wanted: Wanted) -> list[Estimate]:
+def two_way_bootstrap(votes: Votes, wanted: IntervalSettings) -> list[Estimate]:
     """The mean of votes: percentiles over draws of listeners and, apart, of items.
 
     Fewer than five listeners or items have no interval. Draws in which a system has no vote are
@@ -80,13 +85,13 @@ def two_way_bootstrap(votes: Votes, wanted: Wanted) -> list[Estimate]:
     """
     drawn = two_way_draws(votes, wanted.draws, wanted.seed)
     listeners, items = heard(votes)
-    ends = percentiles(drawn, wanted.level, np.minimum(listeners, items) >= FEWEST)
+    ends = percentiles(drawn, wanted.level, np.minimum(listeners, items) >= MIN_CASES_FOR_INTERVAL)
     methods = named("two_way_bootstrap", drawn)
     value, undefined = vote_moments(votes).mean, votes.size[2] - listeners
     return estimates(value, ends, wanted.level, listeners, undefined, methods)
 
 
-Method = Callable[[Votes, Wanted], list[Estimate]]
+Method = Callable[[Votes, IntervalSettings], list[Estimate]]
 METHODS: dict[str, Method] = {
     "naive_t": naive_t,
     "cluster_t": cluster_t,
@@ -99,7 +104,7 @@ def means(
     votes: Votes, method: str, *, level: float = 0.95, draws: int = 2000, seed: int = 0
 ) -> list[Estimate]:
     """One estimate a system, by a method of ``METHODS``."""
-    return METHODS[method](compact(votes), Wanted(level, draws, seed))
+    return METHODS[method](compact(votes), IntervalSettings(level, draws, seed))
 
 
 def compact(votes: Votes) -> Votes:
@@ -122,7 +127,7 @@ def vote_moments(votes: Votes) -> Moments:
     total = np.bincount(systems, votes.values, minlength=size).astype(np.float64)
     apart = votes.values - ratio(total, n)[systems]
     squares = np.bincount(systems, apart**2, minlength=size).astype(np.float64)
-    return student.moments(total, squares, n)
+    return significance.moments(total, squares, n)
 
 
 def heard(votes: Votes) -> tuple[Floats, Floats]:
@@ -164,3 +169,126 @@ def estimates(
         Estimate(value, low, high, level, int(n), int(undefined), method)
         for value, low, high, n, undefined, method in columns
     ]
+
+
+# --- Means over listeners ------------------------------------------------------------------------
+
+
+CLUSTER_T = "cluster_t"
+SPREAD_TOLERANCE = 1e-9  # a spread below this, beside the mean, is none
+
+
+def over_listeners(
+    values: Floats, level: float, *, expected: float = 0.0, wider: float = 1.0, upper: bool = False
+) -> tuple[Estimate, float]:
+    """The mean of one number a listener, NaN where there is none, and p of its being ``expected``.
+
+    ``upper`` is for a one-sided p: of a mean that large, or larger. With one listener, or without
+    any spread, the interval and p are NaN.
+    """
+    known = values[~np.isnan(values)]
+    n, undefined = len(known), len(values) - len(known)
+    if n == 0:
+        return Estimate(math.nan, math.nan, math.nan, level, 0, undefined, CLUSTER_T), math.nan
+    mean = float(known.mean())
+    spread = float(known.std(ddof=1)) if n > 1 else 0.0
+    error = (
+        wider * spread / math.sqrt(n)
+        if spread > SPREAD_TOLERANCE * max(1.0, abs(mean))
+        else math.nan
+    )
+    low, high, p = by_t(mean, error, n - 1, level, expected=expected, upper=upper)
+    return Estimate(mean, low, high, level, n, undefined, CLUSTER_T), p
+
+
+def by_t(
+    value: float,
+    error: float,
+    freedom: float,
+    level: float,
+    *,
+    expected: float = 0.0,
+    upper: bool = False,
+) -> tuple[float, float, float]:
+    """Low and high ends by t, and p; NaN without an error or degrees of freedom."""
+    from scipy.special import stdtr, stdtrit
+
+    if not (error > 0 and freedom > 0):
+        return math.nan, math.nan, math.nan
+    half = float(stdtrit(freedom, (1 + level) / 2)) * error
+    t = (value - expected) / error
+    p = float(stdtr(freedom, -t)) if upper else 2 * float(stdtr(freedom, -abs(t)))
+    return value - half, value + half, p
+
+
+def between(values: Floats, first: Bools, strata: Codes, level: float) -> tuple[Estimate, float]:
+    """The mean of some listeners less that of the others, within strata, and its p.
+
+    ``values`` has a number a listener; listeners of different strata are not comparable. In one
+    stratum it is Welch's test; over several, that of a linear model with a mean for each. NaN where
+    no stratum has both kinds, or nothing is left to judge the spread by.
+    """
+    if len(set(strata.tolist())) == 1:
+        return _welch(values[first], values[~first], level)
+    centred, own = values.copy(), first.astype(np.float64)
+    for stratum in set(strata.tolist()):
+        inside = strata == stratum
+        centred[inside] -= centred[inside].mean()
+        own[inside] -= own[inside].mean()
+    weight = float(own @ own)
+    freedom = len(values) - len(set(strata.tolist())) - 1
+    value = float(own @ centred) / weight if weight > SPREAD_TOLERANCE else math.nan
+    left = float(((centred - value * own) ** 2).sum())
+    error = (
+        math.sqrt(left / freedom / weight)
+        if freedom > 0 and weight > SPREAD_TOLERANCE
+        else math.nan
+    )
+    return _judged(value, error, freedom, level, len(values), "t_between")
+
+
+def _welch(a: Floats, b: Floats, level: float) -> tuple[Estimate, float]:
+    n = len(a) + len(b)
+    value = float(a.mean() - b.mean()) if len(a) and len(b) else math.nan
+    if min(len(a), len(b)) < 2:
+        return _judged(value, math.nan, 0, level, n, "welch")
+    parts = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
+    total = sum(parts)
+    if total <= SPREAD_TOLERANCE**2:
+        return _judged(value, math.nan, 0, level, n, "welch")
+    freedom = total**2 / (parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1))
+    return _judged(value, math.sqrt(total), freedom, level, n, "welch")
+
+
+def _judged(
+    value: float, error: float, freedom: float, level: float, n: int, method: str
+) -> tuple[Estimate, float]:
+    low, high, p = by_t(value, error, freedom, level)
+    return Estimate(value, low, high, level, n, 0, method), p
+
+
+# --- Vote shares ---------------------------------------------------------------------------------
+
+
+def shares(
+    votes: Votes, *, at_least: float = -math.inf, at_most: float = math.inf, level: float = 0.95
+) -> list[Estimate]:
+    """The share of votes within these limits, one estimate a system.
+
+    It is the mean of listeners' shares with the t interval over listeners, cut to 0 and 1. Like
+    that of a mean it speaks about these items and other listeners.
+    """
+    within = (votes.values >= at_least) & (votes.values <= at_most)
+    of_votes = replace(votes, values=within.astype(np.float64))
+    return [_cut(found) for found in means(of_votes, "cluster_t", level=level)]
+
+
+def _cut(share: Estimate) -> Estimate:
+    """An interval that does not leave 0 to 1; where all listeners agree nothing is known of others.
+
+    NaN stays.
+    """
+    if share.low == share.high:
+        return replace(share, low=math.nan, high=math.nan)
+    low, high = np.clip([share.low, share.high], 0, 1).tolist()
+    return replace(share, low=low, high=high)

@@ -1,36 +1,118 @@
-"""What a planned study can find: power, the least difference, and how many listeners it takes.
-
-Votes are drawn from variance components, those of a pilot or assumed ones, and tested as a study
-would test them; a closed form, the noncentral t, answers where the question is turned round.
-"""
+"""Power, detectable differences and sample sizes of planned studies; simulated votes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from earwitness.data import Estimate
-from earwitness.stats.exact import Bools, Floats
-from earwitness.stats.plans import Plan
+from earwitness.core import Estimate
+from earwitness.stats.arrays import Bools, Floats
+from earwitness.stats.mixed_model import Components
+from earwitness.stats.votes import Votes
 
-LEVEL = 0.95  # of the interval that says how sure a simulated power is
-MOST = 2**20  # listeners in a panel that are looked at before none are said to be enough
+# --- Power scenarios -----------------------------------------------------------------------------
 
 
-def power(plan: Plan, difference: float, *, runs: int = 2000, seed: int = 0) -> Estimate:
+METHODS = ("cluster_t", "mixed")
+
+
+@dataclass(frozen=True, slots=True)
+class PowerScenario:
+    """What votes differ by, who hears what, and how two systems are compared.
+
+    ``items`` are all items; a panel hears its share of them. ``alpha`` is divided by the number of
+    ``tests``, the least that Holm's correction leaves to any of them. A scale with steps rounds
+    votes: ``step`` adds step² / 12 to the residual variance, which is right while votes do not
+    crowd at an end of the scale.
+
+    ``method`` is ``cluster_t``, the paired t test over listeners, which speaks about these items:
+    what a system does better on some items only makes panels differ, since each hears other ones.
+    Or it is ``mixed``, which speaks about other items too: there item_system counts in full, and
+    variances are those of all systems.
+    """
+
+    components: Components
+    listeners: int
+    items: int
+    systems: int = 2
+    panels: int = 1
+    alpha: float = 0.05
+    tests: int = 1
+    step: float | None = None
+    method: str = "cluster_t"
+
+    def __post_init__(self) -> None:
+        """Refuse a method that is not known."""
+        if self.method not in METHODS:
+            raise ValueError(f"unknown method {self.method!r}: one of {', '.join(METHODS)}")
+
+    @property
+    def residual(self) -> float:
+        """The variance of a vote that nothing explains, rounding included."""
+        return self.components.residual**2 + (self.step or 0.0) ** 2 / 12
+
+    @property
+    def heard(self) -> float:
+        """Items that a listener hears."""
+        return self.items / self.panels
+
+    @property
+    def own(self) -> float:
+        """The variance of a listener's difference of two systems, on the items heard."""
+        return 2 * self.components.listener_system**2 + 2 * self.residual / self.heard
+
+    @property
+    def between(self) -> float:
+        """The variance of a panel's difference of two systems, since panels hear other items."""
+        return 2 * self.components.item_system**2 / self.heard
+
+    def squares(self) -> tuple[Floats, Floats]:
+        """Of listener_system, item_system and the rest: expected mean squares, and freedom."""
+        parts, panel = self.components, self.listeners / self.panels
+        listener = self.residual + self.heard * parts.listener_system**2
+        item = self.residual + panel * parts.item_system**2
+        freedom = [
+            (self.listeners - self.panels) * (self.systems - 1),
+            (self.items - self.panels) * (self.systems - 1),
+            self.systems * self.panels * (panel - 1) * (self.heard - 1),
+        ]
+        return np.array([listener, item, self.residual]), np.array(freedom, np.float64)
+
+    def critical(self, freedom: Floats) -> Floats:
+        """What t must exceed."""
+        from scipy.special import stdtrit
+
+        return np.asarray(stdtrit(freedom, 1 - self.alpha / self.tests / 2))
+
+
+# --- Power and sample size -----------------------------------------------------------------------
+# Votes are drawn from variance components, those of a pilot or assumed ones, and tested as a study
+# would test them; a closed form, the noncentral t, answers where the question is turned round.
+
+
+POWER_INTERVAL_LEVEL = 0.95  # of the interval that says how sure a simulated power is
+# listeners in a panel that are looked at before none are said to be enough
+MAX_PANEL_LISTENERS = 2**20
+
+
+def power(plan: PowerScenario, difference: float, *, runs: int = 2000, seed: int = 0) -> Estimate:
     """How often a difference is found, by simulation; the interval is that of the simulation."""
     if math.isnan(closed_power(plan, difference)):
-        return Estimate(math.nan, math.nan, math.nan, LEVEL, 0, runs, "simulation")
+        return Estimate(math.nan, math.nan, math.nan, POWER_INTERVAL_LEVEL, 0, runs, "simulation")
     rng = np.random.Generator(np.random.PCG64(seed))
-    found = int(SIMULATED[plan.method](plan, difference, runs, rng).sum())
+    found = int(SIMULATED_TESTS[plan.method](plan, difference, runs, rng).sum())
     low, high = _wilson(found, runs)
-    return Estimate(found / runs, low, high, LEVEL, runs, 0, "simulation")
+    return Estimate(found / runs, low, high, POWER_INTERVAL_LEVEL, runs, 0, "simulation")
 
 
-def _cluster_t(plan: Plan, difference: float, runs: int, rng: np.random.Generator) -> Bools:
+def _cluster_t(
+    plan: PowerScenario, difference: float, runs: int, rng: np.random.Generator
+) -> Bools:
     """Whether the t test over listeners finds the difference in each run."""
     panels = math.sqrt(plan.between) * rng.standard_normal((runs, plan.panels))
     panels -= panels.mean(axis=1, keepdims=True)  # the difference on all of these items is given
@@ -41,7 +123,7 @@ def _cluster_t(plan: Plan, difference: float, runs: int, rng: np.random.Generato
     return np.asarray(np.abs(each.mean(axis=1)) > least * error)
 
 
-def _mixed(plan: Plan, difference: float, runs: int, rng: np.random.Generator) -> Bools:
+def _mixed(plan: PowerScenario, difference: float, runs: int, rng: np.random.Generator) -> Bools:
     """Whether the mixed model finds the difference in each run.
 
     The mean squares of a full table say all; they are drawn here, within panels.
@@ -77,13 +159,13 @@ def _wilson(found: int, runs: int) -> tuple[float, float]:
     """Both ends of Wilson's interval of a share."""
     from scipy.special import ndtri
 
-    z = float(ndtri((1 + LEVEL) / 2))
+    z = float(ndtri((1 + POWER_INTERVAL_LEVEL) / 2))
     middle = (found + z**2 / 2) / (runs + z**2)
     reach = z / (runs + z**2) * math.sqrt(found * (runs - found) / runs + z**2 / 4)
     return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
-def closed_power(plan: Plan, difference: float) -> float:
+def closed_power(plan: PowerScenario, difference: float) -> float:
     """The power by the noncentral t: exact for one panel and ``cluster_t``, else close.
 
     NaN where a plan cannot be tested: one listener, no item, or a panel of one for ``mixed``.
@@ -115,7 +197,7 @@ def _beyond(away: float, freedom: float, critical: float) -> float:
     return float(weights @ (ndtr(away - bound) + ndtr(-away - bound)) / weights.sum())
 
 
-def _reach(plan: Plan) -> tuple[float, float, float]:
+def _reach(plan: PowerScenario) -> tuple[float, float, float]:
     """The error of a difference, its degrees of freedom, and how much too wide it is estimated."""
     many = plan.listeners
     if plan.method == "cluster_t":
@@ -131,7 +213,7 @@ def _reach(plan: Plan) -> tuple[float, float, float]:
     return error, variance**2 / spread if spread > 0 else float(freedom.min()), 1.0
 
 
-def detectable(plan: Plan, *, power: float = 0.8) -> float:
+def detectable(plan: PowerScenario, *, power: float = 0.8) -> float:
     """The least difference that is found with the power asked for."""
     from scipy.optimize import brentq
 
@@ -147,7 +229,7 @@ def detectable(plan: Plan, *, power: float = 0.8) -> float:
     return float(brentq(lambda x: closed_power(plan, x) - power, 0.0, most, xtol=1e-9 * least))
 
 
-def listeners_needed(plan: Plan, difference: float, *, power: float = 0.8) -> int | None:
+def listeners_needed(plan: PowerScenario, difference: float, *, power: float = 0.8) -> int | None:
     """The fewest listeners, as many in each panel, that find the difference with the power.
 
     Those of the plan do not matter. None where no number is enough: too few items for ``mixed``.
@@ -160,7 +242,7 @@ def listeners_needed(plan: Plan, difference: float, *, power: float = 0.8) -> in
     most = 1
     while not enough(most):
         most *= 2
-        if most > MOST:
+        if most > MAX_PANEL_LISTENERS:
             return None
     least = most // 2
     while most - least > 1:
@@ -169,7 +251,113 @@ def listeners_needed(plan: Plan, difference: float, *, power: float = 0.8) -> in
     return most * plan.panels
 
 
-SIMULATED: dict[str, Callable[[Plan, float, int, np.random.Generator], Bools]] = {
+SIMULATED_TESTS: dict[str, Callable[[PowerScenario, float, int, np.random.Generator], Bools]] = {
     "cluster_t": _cluster_t,
     "mixed": _mixed,
 }
+
+
+# --- Simulated votes -----------------------------------------------------------------------------
+# A vote is the quality of its system, plus effects of the item, of the item in this system, of the
+# listener and of the listener in this system, plus what is left; all effects are normal and
+# independent. On a scale of points the sum is rounded to the nearest point and kept within the
+# ends. What is expected of such votes is computed, not simulated, so that intervals can be held to
+# it.
+
+
+class Points(NamedTuple):
+    """The points of a scale."""
+
+    low: float = 1.0
+    high: float = 5.0
+    step: float = 1.0
+
+    def nearest(self, values: Floats) -> Floats:
+        """Values as a listener can give them."""
+        steps = np.floor((values - self.low) / self.step + 0.5)
+        return np.clip(self.low + self.step * steps, self.low, self.high)
+
+    @property
+    def between(self) -> Floats:
+        """Borders between a point and the next."""
+        steps = round((self.high - self.low) / self.step)
+        return np.asarray(self.low + self.step * (np.arange(steps) + 0.5), np.float64)
+
+
+def crossed(systems: int, items: int, listeners: int, panels: int = 1) -> Votes:
+    """A design: every listener hears all items of their panel by all systems; all votes are 0.
+
+    Items and listeners are dealt out to panels in turn.
+
+    >>> crossed(2, 4, 2, panels=2).items.tolist()
+    [0, 0, 2, 2, 1, 1, 3, 3]
+    """
+    listener, item, system = (
+        axis.ravel() for axis in np.indices((listeners, items, systems), np.int64)
+    )
+    design = Votes(np.zeros(len(system)), system, item, listener, size=(systems, items, listeners))
+    return design.chosen(item % panels == listener % panels)
+
+
+def stimulus_qualities(
+    qualities: ArrayLike, items: int, components: Components, rng: np.random.Generator
+) -> Floats:
+    """Qualities of stimuli, systems by items: those of systems with the effects of drawn items."""
+    of_systems = np.asarray(qualities, np.float64)[:, None]
+    of_items = components.item * rng.standard_normal(items)
+    both = components.item_system * rng.standard_normal((len(of_systems), items))
+    return np.asarray(of_systems + of_items + both)
+
+
+def drawn_values(
+    design: Votes,
+    stimuli: Floats,
+    components: Components,
+    rng: np.random.Generator,
+    *,
+    runs: int = 1,
+    points: Points | None = None,
+) -> Floats:
+    """Votes of new listeners on stimuli of these qualities: a row a run, a column a vote."""
+    systems, _, listeners = design.size
+    bias = components.listener * rng.standard_normal((runs, listeners))
+    taste = rng.standard_normal((runs, listeners, systems))
+    values = components.residual * rng.standard_normal((runs, len(design.values)))
+    values += stimuli[design.systems, design.items]
+    values += bias[:, design.listeners]
+    values += components.listener_system * taste[:, design.listeners, design.systems]
+    return values if points is None else points.nearest(values)
+
+
+def simulated(
+    design: Votes,
+    qualities: ArrayLike,
+    components: Components,
+    *,
+    seed: int,
+    points: Points | None = None,
+) -> Votes:
+    """The design with votes: items and listeners are both drawn anew."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+    stimuli = stimulus_qualities(qualities, design.size[1], components, rng)
+    return replace(design, values=drawn_values(design, stimuli, components, rng, points=points)[0])
+
+
+def expected_vote(qualities: ArrayLike, variance: float, points: Points | None = None) -> Floats:
+    """The mean of normal votes about these qualities, exact also where they are rounded and cut.
+
+    Over listeners, give qualities of stimuli and the variance ``components.within_stimuli``; over
+    items too, give qualities of systems, and add ``components.between_items``.
+
+    >>> expected_vote([3.0, 1.0, 9.0], 1.0, Points()).round(3).tolist()
+    [3.0, 1.382, 5.0]
+    """
+    from scipy.special import ndtr
+
+    about = np.asarray(qualities, np.float64)
+    if points is None:
+        return about
+    if variance == 0:
+        return points.nearest(about)
+    above = ndtr((about[..., None] - points.between) / math.sqrt(variance))
+    return np.asarray(points.low + points.step * above.sum(axis=-1))

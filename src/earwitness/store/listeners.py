@@ -1,7 +1,9 @@
-"""Studies and who takes part in them; each function is a job, or reads."""
+"""Studies, listeners, open places and the hashed identifiers of withdrawn listeners."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,12 +23,44 @@ from sqlalchemy import (
 )
 
 from earwitness.errors import UsageError
-from earwitness.store.knowing import hashed, secret_of
-from earwitness.store.records import Listener, State, now
-from earwitness.store.tables import answers, events, listeners, studies
-from earwitness.store.texts import named, plain
+from earwitness.store.records import Listener, ParticipationState, now
+from earwitness.store.tables import answers, events, listeners, named, plain, studies
 
-COLUMNS = (
+# --- Hashed identifiers of withdrawn listeners ---------------------------------------------------
+# What another service calls a person is deleted when they withdraw. A hash of it is kept, made with
+# a secret of the study: it says nothing by itself, and nobody can find the person by it in another
+# study. Whoever has the store and guesses an id can see whether it withdrew; so ids that can be
+# guessed stay as private as the store.
+
+
+def hashed(secret: str, outside: str) -> str:
+    """What is kept of the id of a person who withdrew.
+
+    >>> hashed("a", "5f8a") == hashed("a", "5f8a") != hashed("b", "5f8a")
+    True
+    """
+    return hmac.new(secret.encode(), outside.encode(), hashlib.sha256).hexdigest()
+
+
+def secret_of(connection: Connection, digest: str) -> str | None:
+    """The secret of a study, if anybody has withdrawn from it."""
+    return connection.scalar(select(studies.c.secret).where(studies.c.digest == digest))
+
+
+def new_secret(connection: Connection, digest: str) -> str:
+    """The secret of a study, made when it is first needed."""
+    found = secret_of(connection, digest)
+    if found is None:
+        found = secrets.token_hex(32)
+        own = update(studies).where(studies.c.digest == digest)
+        connection.execute(own.values({"secret": found}))
+    return found
+
+
+# --- Studies and listeners -----------------------------------------------------------------------
+
+
+LISTENER_COLUMNS = (
     studies.c.digest,
     listeners.c.number,
     listeners.c.token,
@@ -37,14 +71,18 @@ COLUMNS = (
     listeners.c.withdrawn,
     listeners.c.code,
 )
-JOINED = listeners.join(studies, listeners.c.study == studies.c.serial)
-WHO = (  # made once: what every answer asks
+LISTENERS_WITH_STUDIES = listeners.join(studies, listeners.c.study == studies.c.serial)
+LISTENER_BY_NUMBER = (  # made once: what every answer asks
     select(listeners.c.serial, listeners.c.state, listeners.c.code)
-    .select_from(JOINED)
+    .select_from(LISTENERS_WITH_STUDIES)
     .where(studies.c.digest == bindparam("digest"), listeners.c.number == bindparam("number"))
 )
 
-BY_TOKEN = select(*COLUMNS).select_from(JOINED).where(listeners.c.token == bindparam("token"))
+LISTENER_BY_TOKEN = (
+    select(*LISTENER_COLUMNS)
+    .select_from(LISTENERS_WITH_STUDIES)
+    .where(listeners.c.token == bindparam("token"))
+)
 
 
 def add_study(connection: Connection, digest: str, title: str) -> None:
@@ -62,7 +100,7 @@ def add_listeners(
     serial, wanted = study_serial(connection, study), sorted(set(numbers))
     at = select(listeners.c.number).where(listeners.c.study == serial)
     known = set(connection.scalars(at))
-    state = State.OPEN if open else State.INVITED
+    state = ParticipationState.OPEN if open else ParticipationState.INVITED
     rows = [
         {"study": serial, "number": one, "token": secrets.token_urlsafe(24), "state": state.value}
         for one in wanted
@@ -70,13 +108,17 @@ def add_listeners(
     ]
     if rows:
         connection.execute(insert(listeners), rows)
-    found = select(*COLUMNS).select_from(JOINED).where(listeners.c.study == serial)
+    found = (
+        select(*LISTENER_COLUMNS)
+        .select_from(LISTENERS_WITH_STUDIES)
+        .where(listeners.c.study == serial)
+    )
     rows_now = connection.execute(found.order_by(listeners.c.number))
     return [listener(row) for row in rows_now if row.number in set(wanted)]
 
 
 @dataclass(frozen=True)
-class Quota:
+class OpenPlaceQuota:
     """So many may come by the open link in all, to numbers up to the last of the study."""
 
     most: int
@@ -89,7 +131,7 @@ def claim(
     *,
     outside: str | None = None,
     request: str | None = None,
-    quota: Quota | None = None,
+    quota: OpenPlaceQuota | None = None,
 ) -> Listener | None:
     """The open number that is next, for whoever comes; None when there are no more.
 
@@ -105,7 +147,11 @@ def claim(
         return None
     free = _free(serial, quota)
     next_one = select(listeners.c.serial).where(free).order_by(listeners.c.number).limit(1)
-    change = {column: by, listeners.c.state: State.JOINED.value, listeners.c.joined: now()}
+    change = {
+        column: by,
+        listeners.c.state: ParticipationState.JOINED.value,
+        listeners.c.joined: now(),
+    }
     connection.execute(
         update(listeners).where(listeners.c.serial == next_one.scalar_subquery()).values(change)
     )
@@ -127,14 +173,14 @@ def claimed(
     return _find(connection, (listeners.c.study == serial) & gone)
 
 
-def free(connection: Connection, study: str, quota: Quota | None = None) -> int:
+def free(connection: Connection, study: str, quota: OpenPlaceQuota | None = None) -> int:
     """How many open numbers wait for somebody."""
     serial = study_serial(connection, study)
     waiting = connection.scalar(select(func.count()).where(_free(serial, quota))) or 0
     return waiting if quota is None else min(waiting, _left(connection, serial, quota))
 
 
-def _left(connection: Connection, serial: int, quota: Quota) -> int:
+def _left(connection: Connection, serial: int, quota: OpenPlaceQuota) -> int:
     """How many more may come: everybody counts who ever came, also who has withdrawn since."""
     by = (listeners.c.outside, listeners.c.request, listeners.c.gone)
     came = or_(*(column.is_not(None) for column in by))
@@ -152,7 +198,7 @@ def uninvite(connection: Connection, study: str, most: int) -> list[int]:
         select(table.c.listener).where(table.c.listener == listeners.c.serial).exists()
         for table in (answers, events)
     )
-    idle = (listeners.c.study == serial) & (listeners.c.state == State.INVITED.value)
+    idle = (listeners.c.study == serial) & (listeners.c.state == ParticipationState.INVITED.value)
     chosen = select(listeners.c.number).where(idle, *(~one for one in came))
     numbers = list(connection.scalars(chosen.order_by(listeners.c.number.desc()).limit(most)))
     own = (listeners.c.study == serial) & listeners.c.number.in_(numbers)
@@ -160,8 +206,8 @@ def uninvite(connection: Connection, study: str, most: int) -> list[int]:
     return sorted(numbers)
 
 
-def _free(serial: int, quota: Quota | None) -> ColumnElement[bool]:
-    waiting = (listeners.c.study == serial) & (listeners.c.state == State.OPEN.value)
+def _free(serial: int, quota: OpenPlaceQuota | None) -> ColumnElement[bool]:
+    waiting = (listeners.c.study == serial) & (listeners.c.state == ParticipationState.OPEN.value)
     return waiting if quota is None else waiting & (listeners.c.number <= quota.last)
 
 
@@ -176,7 +222,7 @@ def _person(outside: str | None, request: str | None) -> tuple[Column[str | None
 
 def listener_by_token(connection: Connection, token: str) -> Listener | None:
     """Whose link this is."""
-    row = connection.execute(BY_TOKEN, {"token": plain("token", token)}).one_or_none()
+    row = connection.execute(LISTENER_BY_TOKEN, {"token": plain("token", token)}).one_or_none()
     return None if row is None else listener(row)
 
 
@@ -193,7 +239,7 @@ def study_serial(connection: Connection, digest: str) -> int:
 def listener_row(connection: Connection, study: str, number: int) -> Any:
     """The row of a listener: serial, state, code."""
     by = {"digest": plain("study", study), "number": number}
-    row = connection.execute(WHO, by).one_or_none()
+    row = connection.execute(LISTENER_BY_NUMBER, by).one_or_none()
     if row is None:
         raise UsageError(f"the store has no listener {number} of study {study[:12]}…")
     return row
@@ -201,12 +247,16 @@ def listener_row(connection: Connection, study: str, number: int) -> Any:
 
 def joined(connection: Connection, serial: int) -> None:
     """Remember that somebody takes part from now on."""
-    change = {"state": State.JOINED.value, "joined": now()}
+    change = {"state": ParticipationState.JOINED.value, "joined": now()}
     connection.execute(update(listeners).where(listeners.c.serial == serial).values(change))
 
 
 def change_state(
-    connection: Connection, study: str, number: int, before: State, after: State
+    connection: Connection,
+    study: str,
+    number: int,
+    before: ParticipationState,
+    after: ParticipationState,
 ) -> bool:
     """Let a listener who is in one state be in another; whether they were."""
     who = listener_row(connection, study, number)
@@ -217,11 +267,13 @@ def change_state(
 
 
 def listener(row: Sequence[Any]) -> Listener:
-    """A listener out of the columns above."""
+    """A listener out of ``LISTENER_COLUMNS``."""
     digest, number, token, outside, state, *rest = row
-    return Listener(digest, number, token, outside, State(state), *rest)
+    return Listener(digest, number, token, outside, ParticipationState(state), *rest)
 
 
 def _find(connection: Connection, where: ColumnElement[bool]) -> Listener | None:
-    row = connection.execute(select(*COLUMNS).select_from(JOINED).where(where)).one_or_none()
+    row = connection.execute(
+        select(*LISTENER_COLUMNS).select_from(LISTENERS_WITH_STUDIES).where(where)
+    ).one_or_none()
     return None if row is None else listener(row)

@@ -1,4 +1,4 @@
-"""What goes into a store and comes out of it: plain frozen types that know no database."""
+"""Record types that go into a store and come out of it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from earwitness.data import Answer
+from earwitness.core import Answer
 
 
-class State(StrEnum):
+class ParticipationState(StrEnum):
     """How far a listener is."""
 
     OPEN = "open"  # whoever comes by the open link may have this number
@@ -23,7 +23,7 @@ class State(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-class Outcome(StrEnum):
+class AnswerOutcome(StrEnum):
     """What became of an answer; whatever it is, it need not be sent again."""
 
     STORED = "stored"
@@ -46,7 +46,7 @@ class Listener:
     number: int
     token: str = field(repr=False)
     outside: str | None
-    state: State
+    state: ParticipationState
     joined: str | None
     finished: str | None
     withdrawn: str | None
@@ -54,7 +54,7 @@ class Listener:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class SubmittedAnswer:
     """An answer as it was given: ``id`` was made by the one who sent it.
 
     ``received`` is the server's time; ``supersedes`` is the id of the answer that this corrects.
@@ -79,7 +79,7 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class PageEvent:
     """Something that happened on a page, such as a sound that was played; ``at`` as the page says.
 
     ``id`` was made by the one who sent it, as that of an answer.
@@ -93,7 +93,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Finish:
+class FinishReceipt:
     """Pages that are not answered, or, if there are none, the code that proves it."""
 
     missing: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The store: verbs that block until their work is committed, and one that does not wait."""
+"""The Store class: thread-safe verbs on studies, listeners and answers."""
 
 from __future__ import annotations
 
@@ -11,28 +11,27 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from earwitness.data import Answer
+from earwitness.core import Answer
 from earwitness.errors import StoreError
-from earwitness.store import answers, events, excusing, finishing, listeners, telling
+from earwitness.store import answers, listeners, status
 from earwitness.store.answers import Meta
-from earwitness.store.connecting import Database, connect
-from earwitness.store.listeners import Quota
+from earwitness.store.database import Database, Scrubber, connect
+from earwitness.store.listeners import OpenPlaceQuota
 from earwitness.store.migrations import migrate
 from earwitness.store.records import (
-    Event,
-    Finish,
-    Given,
+    AnswerOutcome,
+    FinishReceipt,
     Listener,
     ListenerStatus,
     OtherStudy,
-    Outcome,
-    State,
+    PageEvent,
+    ParticipationState,
+    SubmittedAnswer,
     Visit,
 )
-from earwitness.store.scrubbing import Scrubber
-from earwitness.store.writer import Writer
+from earwitness.store.writer import StoreWriter
 
-SCRUBBING = 1.0  # seconds to wait for it; it goes on in any case
+SCRUB_WAIT_SECONDS = 1.0  # for the log to be emptied, which goes on in any case
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -44,7 +43,7 @@ class Store:
     """
 
     def __init__(self, database: Database) -> None:
-        self._database, self._writer = database, Writer(database.writer)
+        self._database, self._writer = database, StoreWriter(database.writer)
         self._scrubber = Scrubber(database.reader)
         self._scrubber.ask()  # another process may have been killed before it could
 
@@ -111,7 +110,7 @@ class Store:
         *,
         outside: str | None = None,
         request: str | None = None,
-        quota: Quota | None = None,
+        quota: OpenPlaceQuota | None = None,
     ) -> Listener | None:
         """The next open number, the same again for the same person; None if there are no more."""
         by = {"outside": outside, "request": request}
@@ -124,7 +123,7 @@ class Store:
         with self._reading() as connection:
             return listeners.claimed(connection, study, outside=outside, request=request)
 
-    def free(self, study: str, quota: Quota | None = None) -> int:
+    def free(self, study: str, quota: OpenPlaceQuota | None = None) -> int:
         """How many open numbers wait for somebody."""
         with self._reading() as connection:
             return listeners.free(connection, study, quota)
@@ -142,21 +141,23 @@ class Store:
                 return None
             return Visit(who, answers.answered(connection, who.study, who.number))
 
-    def change_state(self, study: str, listener: int, before: State, after: State) -> bool:
+    def change_state(
+        self, study: str, listener: int, before: ParticipationState, after: ParticipationState
+    ) -> bool:
         """Let a listener who is in one state be in another; whether they were."""
         return self.write(listeners.change_state, study, listener, before, after).result()
 
     def let_in(self, study: str, listener: int, visit: str) -> bool:
         """Whether an excuse lets this visit in, which uses it up; the same visit may ask again."""
-        return self.write(excusing.let_in, study, listener, visit).result()
+        return self.write(status.let_in, study, listener, visit).result()
 
-    def add_answer(self, answer: Answer, id: str, meta: Meta = None) -> Outcome:
+    def add_answer(self, answer: Answer, id: str, meta: Meta = None) -> AnswerOutcome:
         """Keep an answer under an id that its sender made; the first to a page counts."""
         return self.write(answers.add_answer, answer, id, meta).result()
 
     def correct_answer(
         self, answer: Answer, id: str, supersedes: str, meta: Meta = None
-    ) -> Outcome:
+    ) -> AnswerOutcome:
         """Keep an answer in place of another, which stays, but counts no more."""
         return self.write(answers.correct_answer, answer, id, supersedes, meta).result()
 
@@ -173,33 +174,33 @@ class Store:
         """Answers that count now, in the order they came."""
         return [one.answer for one in self.counting(study, listener)]
 
-    def counting(self, study: str, listener: int | None = None) -> list[Given]:
+    def counting(self, study: str, listener: int | None = None) -> list[SubmittedAnswer]:
         """The same, with what went with them."""
         with self._reading() as connection:
             return answers.counting(connection, study, listener)
 
-    def history(self, study: str, listener: int | None = None) -> list[Given]:
+    def history(self, study: str, listener: int | None = None) -> list[SubmittedAnswer]:
         """All answers that were ever given, but by those who withdrew."""
         with self._reading() as connection:
             return list(answers.given(connection, study, listener))
 
-    def add_events(self, study: str, listener: int, happened: Sequence[Event]) -> int:
+    def add_events(self, study: str, listener: int, happened: Sequence[PageEvent]) -> int:
         """Keep what happened on pages; how many of these events were new."""
-        return self.write(events.add_events, study, listener, tuple(happened)).result()
+        return self.write(answers.add_events, study, listener, tuple(happened)).result()
 
-    def events_of(self, study: str, listener: int, page: str, what: str) -> list[Event]:
+    def events_of(self, study: str, listener: int, page: str, what: str) -> list[PageEvent]:
         """What happened of one sort on one page of a listener."""
         with self._reading() as connection:
-            return events.of_page(connection, study, listener, page, what)
+            return answers.of_page(connection, study, listener, page, what)
 
-    def events(self, study: str, listener: int) -> list[Event]:
+    def events(self, study: str, listener: int) -> list[PageEvent]:
         """What happened on a listener's pages."""
         with self._reading() as connection:
-            return [event for *_, event in events.happened(connection, study, listener)]
+            return [event for *_, event in answers.happened(connection, study, listener)]
 
-    def finish(self, study: str, listener: int, pages: Iterable[str]) -> Finish:
+    def finish(self, study: str, listener: int, pages: Iterable[str]) -> FinishReceipt:
         """The pages that are not answered, or a code if all are; the same code every time."""
-        return self.write(finishing.finish, study, listener, tuple(pages)).result()
+        return self.write(status.finish, study, listener, tuple(pages)).result()
 
     def withdraw(self, study: str, listener: int) -> None:
         """Delete all that came from a listener; the number stays used.
@@ -207,28 +208,28 @@ class Store:
         Unlike the job of this name, it also sees to it that nothing is left in the log of SQLite:
         at once, or as soon as nobody reads there any more.
         """
-        self.write(finishing.withdraw, study, listener).result()
-        self._scrubber.ask().wait(SCRUBBING)
+        self.write(status.withdraw, study, listener).result()
+        self._scrubber.ask().wait(SCRUB_WAIT_SECONDS)
 
     def status(self, study: str) -> list[ListenerStatus]:
         """How far every listener is, by number."""
         with self._reading() as connection:
-            return telling.status(connection, study)
+            return status.status(connection, study)
 
     def others(self, study: str) -> list[OtherStudy]:
         """Studies beside this one, which need not be there, to which somebody has answered."""
         with self._reading() as connection:
-            return telling.others(connection, study)
+            return status.others(connection, study)
 
     def has_answers(self, study: str) -> bool:
         """Whether anybody has answered this study, which need not be there."""
         with self._reading() as connection:
-            return telling.has_answers(connection, study)
+            return status.has_answers(connection, study)
 
     def export(self, study: str, *, private: bool = False) -> Iterator[dict[str, Any]]:
         """All that is kept of a study, as records of JSON; links and ids of people if asked."""
         with self._reading() as connection:
-            yield from telling.records(connection, study, private)
+            yield from status.records(connection, study, private)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""One thread writes; jobs that wait are committed together, and told so after the commit.
+"""A single writer thread that commits waiting jobs in groups.
 
 Mostly nothing goes wrong, and a group of jobs needs nothing but one transaction. Where a job fails,
 all is rolled back and done again, now with a savepoint for every job, so that it fails alone. Where
@@ -24,12 +24,12 @@ from earwitness.errors import StoreError
 
 T = TypeVar("T")
 Job = Callable[[Connection], Any]
-Run = Callable[[Connection, Job], "Done"]
-MOST = 500  # jobs in one transaction
+JobRunner = Callable[[Connection, Job], "JobResult"]
+MAX_JOBS_PER_TRANSACTION = 500
 
 
 @dataclass(frozen=True)
-class Task:
+class PendingJob:
     """A job, and whom to tell."""
 
     job: Job
@@ -37,19 +37,19 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Done:
+class JobResult:
     """What came of a job."""
 
     result: Any = None
     error: Exception | None = None
 
 
-class Writer:
+class StoreWriter:
     """Takes jobs from any thread and runs them in its own."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._waiting: SimpleQueue[Task | None] = SimpleQueue()
+        self._waiting: SimpleQueue[PendingJob | None] = SimpleQueue()
         self._lock, self._closed = Lock(), False
         self._thread = Thread(target=self._serve, name="earwitness-store", daemon=True)
         self._thread.start()
@@ -59,7 +59,7 @@ class Writer:
 
         It cannot be cancelled: what somebody sent is kept, even if they do not wait for it.
         """
-        task = Task(job)
+        task = PendingJob(job)
         task.future.set_running_or_notify_cancel()
         with self._lock:
             if self._closed:
@@ -85,12 +85,12 @@ class Writer:
                 else:
                     task.future.set_exception(done.error)
 
-    def _take(self) -> tuple[list[Task], bool]:
+    def _take(self) -> tuple[list[PendingJob], bool]:
         """All jobs that wait, at least one; and whether more may come."""
-        tasks, task = list[Task](), self._waiting.get()
+        tasks, task = list[PendingJob](), self._waiting.get()
         while task is not None:
             tasks.append(task)
-            if len(tasks) == MOST:
+            if len(tasks) == MAX_JOBS_PER_TRANSACTION:
                 return tasks, True
             try:
                 task = self._waiting.get_nowait()
@@ -98,29 +98,29 @@ class Writer:
                 return tasks, True
         return tasks, False
 
-    def _settled(self, tasks: Sequence[Task]) -> list[Done]:
+    def _settled(self, tasks: Sequence[PendingJob]) -> list[JobResult]:
         """What came of all jobs, which are committed, or not, when this returns."""
         try:
             for run in (_run, _saved):
                 with suppress(_Spoilt):
                     return self._together(tasks, run)
         except StoreError as error:
-            return [Done(error=error)] * len(tasks)
+            return [JobResult(error=error)] * len(tasks)
         return self._one_by_one(tasks)
 
-    def _one_by_one(self, tasks: Sequence[Task]) -> list[Done]:
+    def _one_by_one(self, tasks: Sequence[PendingJob]) -> list[JobResult]:
         """Every job in a transaction of its own; once there can be none, the rest fails too."""
-        found = list[Done]()
+        found = list[JobResult]()
         for task in tasks:
             try:
                 found += self._together([task], _saved)
             except _Spoilt as spoilt:
-                found.append(Done(error=_told(spoilt.error)))
+                found.append(JobResult(error=_told(spoilt.error)))
             except StoreError as error:
-                return found + [Done(error=error)] * (len(tasks) - len(found))
+                return found + [JobResult(error=error)] * (len(tasks) - len(found))
         return found
 
-    def _together(self, tasks: Sequence[Task], run: Run) -> list[Done]:
+    def _together(self, tasks: Sequence[PendingJob], run: JobRunner) -> list[JobResult]:
         """Run jobs in one transaction and commit it."""
         if not tasks:
             return []
@@ -140,7 +140,7 @@ class _Spoilt(Exception):
         self.error = error
 
 
-def _whole(connection: Connection, tasks: Sequence[Task], run: Run) -> list[Done]:
+def _whole(connection: Connection, tasks: Sequence[PendingJob], run: JobRunner) -> list[JobResult]:
     """Run jobs and make sure that the transaction is still the one that began before them."""
     try:
         began = connection.begin_nested()
@@ -151,7 +151,7 @@ def _whole(connection: Connection, tasks: Sequence[Task], run: Run) -> list[Done
     return done
 
 
-def _run(connection: Connection, job: Job) -> Done:
+def _run(connection: Connection, job: Job) -> JobResult:
     """Run a job that is hoped not to fail."""
     done = _tried(connection, job)
     if done.error is not None:
@@ -159,7 +159,7 @@ def _run(connection: Connection, job: Job) -> Done:
     return done
 
 
-def _saved(connection: Connection, job: Job) -> Done:
+def _saved(connection: Connection, job: Job) -> JobResult:
     """Run a job that may refuse what it was given, in a savepoint."""
     savepoint = connection.begin_nested()
     done = _tried(connection, job)
@@ -169,11 +169,11 @@ def _saved(connection: Connection, job: Job) -> Done:
     return done
 
 
-def _tried(connection: Connection, job: Job) -> Done:
+def _tried(connection: Connection, job: Job) -> JobResult:
     try:
-        return Done(job(connection))
+        return JobResult(job(connection))
     except Exception as error:  # noqa: BLE001 — whatever it is, it concerns this job alone
-        return Done(error=error)
+        return JobResult(error=error)
 
 
 def _told(error: Exception) -> StoreError:

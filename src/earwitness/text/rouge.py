@@ -1,4 +1,4 @@
-"""ROUGE: how much of a text another one has, string by string (N) or in order (L).
+"""ROUGE-N and ROUGE-L for Latin script or any script.
 
 Words are cut as `rouge_score` cuts them (letters a to z and digits, stemmed), or in any script:
 runs of letters and digits, and single characters where writing has no blanks between words.
@@ -13,16 +13,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import regex
+from earwitness.text.words import UNSPACED_SCRIPTS, strings
 
-from earwitness.text.strings import strings
-from earwitness.text.words import ALONE
-
-LATIN = re.compile(r"[a-z0-9]+")
-ANY = regex.compile(rf"[{ALONE}]\p{{M}}*|(?:(?![{ALONE}])[\p{{L}}\p{{M}}\p{{N}}])+")
-STEMMED = 4  # letters from which on a word is stemmed
+LATIN_WORD = re.compile(r"[a-z0-9]+")
+UNICODE_WORD = rf"[{UNSPACED_SCRIPTS}]\p{{M}}*|(?:(?![{UNSPACED_SCRIPTS}])[\p{{L}}\p{{M}}\p{{N}}])+"
+MIN_STEMMED_LETTERS = 4  # letters from which on a word is stemmed
 
 
 class Overlap(NamedTuple):
@@ -33,7 +30,7 @@ class Overlap(NamedTuple):
     f1: float
 
 
-class Shared(NamedTuple):
+class OverlapCounts(NamedTuple):
     """How many strings two texts share, and how many each of them has."""
 
     shared: int
@@ -67,23 +64,32 @@ def rouge_n(output: str, reference: str, n: int, words: str = "latin") -> Overla
     return shared_strings(output, reference, n, words).overlap
 
 
-def shared_order(output: str, reference: str, words: str = "latin") -> Shared:
+def shared_order(output: str, reference: str, words: str = "latin") -> OverlapCounts:
     """The longest common subsequence of words, and the words of either text."""
-    mine, theirs = WORDS[words](output), WORDS[words](reference)
+    mine, theirs = WORD_SPLITTERS[words](output), WORD_SPLITTERS[words](reference)
     common = _common()(mine, theirs) if mine and theirs else 0
-    return Shared(common, len(mine), len(theirs))
+    return OverlapCounts(common, len(mine), len(theirs))
 
 
-def shared_strings(output: str, reference: str, n: int, words: str = "latin") -> Shared:
+@cache
+def _unicode_word() -> Any:
+    import regex  # takes longer to import than all of this module
+
+    return regex.compile(UNICODE_WORD)
+
+
+def shared_strings(output: str, reference: str, n: int, words: str = "latin") -> OverlapCounts:
     """Strings of n words that both have, and those of either text."""
-    mine, theirs = (Counter(strings(WORDS[words](text), n)) for text in (output, reference))
-    return Shared((mine & theirs).total(), mine.total(), theirs.total())
+    mine, theirs = (
+        Counter(strings(WORD_SPLITTERS[words](text), n)) for text in (output, reference)
+    )
+    return OverlapCounts((mine & theirs).total(), mine.total(), theirs.total())
 
 
 @lru_cache(maxsize=65536)
 def latin_words(text: str) -> tuple[str, ...]:
     """As `rouge_score` with its stemmer."""
-    return tuple(_stem(word) for word in LATIN.findall(text.lower()))
+    return tuple(_stem(word) for word in LATIN_WORD.findall(text.lower()))
 
 
 @lru_cache(maxsize=65536)
@@ -93,15 +99,18 @@ def any_words(text: str) -> tuple[str, ...]:
     >>> any_words("Größere Wälder 東京へ")
     ('grössere', 'wälder', '東', '京', 'へ')
     """
-    found: list[str] = ANY.findall(unicodedata.normalize("NFKC", text).casefold())
-    return tuple(_stem(word) if LATIN.fullmatch(word) else word for word in found)
+    found: list[str] = _unicode_word().findall(unicodedata.normalize("NFKC", text).casefold())
+    return tuple(_stem(word) if LATIN_WORD.fullmatch(word) else word for word in found)
 
 
-WORDS: dict[str, Callable[[str], tuple[str, ...]]] = {"latin": latin_words, "unicode": any_words}
+WORD_SPLITTERS: dict[str, Callable[[str], tuple[str, ...]]] = {
+    "latin": latin_words,
+    "unicode": any_words,
+}
 
 
 def _stem(word: str) -> str:
-    return word if len(word) < STEMMED else _stemmed(word)
+    return word if len(word) < MIN_STEMMED_LETTERS else _stemmed(word)
 
 
 @lru_cache(maxsize=65536)
@@ -122,3 +131,9 @@ def _porter() -> Callable[[str], str]:
 
     stem: Callable[[str], str] = PorterStemmer().stem
     return stem
+
+
+WORDS_OPTION = {
+    "help": "a to z and digits as rouge_score, or any script",
+    "choices": tuple(WORD_SPLITTERS),
+}

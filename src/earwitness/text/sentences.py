@@ -1,34 +1,38 @@
-"""Sentences of any language, by rules alone.
-
-A sentence ends with a mark such as . ! ? … 。 ！ ？ । ؟ and what closes it. Marks that mean nothing
-else need no blank behind them; those of Latin writing need one (or a letter of a script without
-blanks) and must not end an abbreviation, an initial or a number, and a small letter behind them
-means that the sentence goes on. A blank line always ends one.
-"""
+"""Rule-based sentence splitting, and sentences with start times."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from earwitness.text.words import ALONE
+from earwitness.text.words import UNSPACED_SCRIPTS
 
-CLOSING = "\"'”’»›)\\]}」』）】"
-PLAIN = "。！？｡।॥။។៕"  # mean nothing else
-MARKS = ".!?…؟۔։።፧᠃᠉꓿᱾"
-BREAK = re.compile(
-    rf"(?:[{PLAIN}]|．(?!\d))+[{CLOSING}]*|(?P<mark>[{MARKS}]+[{CLOSING}]*)(?=[\s{ALONE}])|\n\s*\n"
+# --- Sentence splitting --------------------------------------------------------------------------
+# A sentence ends with a mark such as . ! ? … 。 ！ ？ । ؟ and what closes it. Marks that mean
+# nothing else need no blank behind them; those of Latin writing need one (or a letter of a script
+# without blanks) and must not end an abbreviation, an initial or a number, and a small letter
+# behind them means that the sentence goes on. A blank line always ends one.
+
+
+CLOSING_MARKS = "\"'”’»›)\\]}」』）】"
+UNAMBIGUOUS_MARKS = "。！？｡।॥။។៕"  # mean nothing else
+AMBIGUOUS_MARKS = ".!?…؟۔։።፧᠃᠉꓿᱾"
+SENTENCE_BREAK = re.compile(
+    rf"(?:[{UNAMBIGUOUS_MARKS}]|．(?!\d))+[{CLOSING_MARKS}]*|(?P<mark>[{AMBIGUOUS_MARKS}]+[{CLOSING_MARKS}]*)(?=[\s{UNSPACED_SCRIPTS}])|\n\s*\n"
 )
-ENDED = re.compile(rf"[{PLAIN}．{MARKS}][{CLOSING}]*\Z")
+SENTENCE_END = re.compile(rf"[{UNAMBIGUOUS_MARKS}．{AMBIGUOUS_MARKS}][{CLOSING_MARKS}]*\Z")
 ABBREVIATIONS = """
 mr mrs ms dr prof st sr jr vs etc cf al eds approx dept est inc ltd co corp gen col sgt capt lt rev
 hon e.g i.e a.m p.m u.s u.k bzw ca usw z.b d.h u.a nr str mme mlle
 """
-SHORT = frozenset(ABBREVIATIONS.split())
-BEFORE_NUMBERS = """
+ABBREVIATION_SET = frozenset(ABBREVIATIONS.split())
+NUMBER_ABBREVIATIONS = """
 no fig vol pp ed jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun m
 """
-NUMBERED = frozenset(BEFORE_NUMBERS.split())  # words of their own elsewhere
-OPENING = " \t\n\"'“‘«‹([{"
+NUMBER_ABBREVIATION_SET = frozenset(NUMBER_ABBREVIATIONS.split())  # words of their own elsewhere
+OPENING_MARKS = " \t\n\"'“‘«‹([{"
 
 
 def spans(text: str) -> list[tuple[int, int]]:
@@ -38,7 +42,7 @@ def spans(text: str) -> list[tuple[int, int]]:
     [(0, 10), (12, 17)]
     """
     found, start = list[tuple[int, int]](), 0
-    for match in BREAK.finditer(text):
+    for match in SENTENCE_BREAK.finditer(text):
         if not match["mark"] or _ends(text, start, match):
             found.append((start, match.end()))
             start = match.end()
@@ -66,12 +70,12 @@ def is_ended(text: str) -> bool:
     >>> is_ended("so it goes"), is_ended("So it goes.”")
     (False, True)
     """
-    return ENDED.search(text) is not None
+    return SENTENCE_END.search(text) is not None
 
 
 def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether a mark of Latin writing ends a sentence."""
-    behind = text[match.end() : match.end() + 50].lstrip(OPENING)
+    behind = text[match.end() : match.end() + 50].lstrip(OPENING_MARKS)
     if behind[:1].islower():
         return False
     if not match["mark"].startswith(".") or match["mark"].startswith(".."):
@@ -79,6 +83,76 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     word = re.split(r"[\s(\[\"'“‘]", text[max(start, match.start() - 30) : match.start()])[-1]
     if len(word) == 1 and word.isalpha() and word.isupper():
         return False  # an initial
-    if word.lower() in NUMBERED:
+    if word.lower() in NUMBER_ABBREVIATION_SET:
         return not behind[:1].isdigit()
-    return word.lower() not in SHORT
+    return word.lower() not in ABBREVIATION_SET
+
+
+# --- Sentences with start times ------------------------------------------------------------------
+# Pieces are cues of subtitles, or words. Their texts are joined and cut into sentences, which may
+# begin and end within pieces: a time within a piece is found by counting its characters, as if all
+# took as long. Subtitles in which no mark ends a sentence (Thai has none) are cut at the cues.
+
+
+UNSPACED_CHARACTER = re.compile(f"[{UNSPACED_SCRIPTS}\u3000-\u303f\uff00-\uff60]")
+
+
+class SpokenPiece(NamedTuple):
+    """A text without blanks around it, said from ``start`` to ``end``."""
+
+    text: str
+    start: float
+    end: float
+
+
+class JoinedText(NamedTuple):
+    """The text of all pieces, and the places where they begin in it."""
+
+    text: str
+    places: list[int]
+
+
+def joined(pieces: Sequence[SpokenPiece]) -> JoinedText:
+    """Pieces as one text; there is no blank between letters of scripts that have none.
+
+    >>> said = [("It is", 0, 1), ("dry.", 1, 2), ("雨", 2, 3), ("だ", 3, 4)]
+    >>> joined([SpokenPiece(*piece) for piece in said])
+    JoinedText(text='It is dry. 雨だ', places=[0, 6, 11, 12])
+    """
+    parts, places, length = list[str](), list[int](), 0
+    for before, piece in zip([None, *pieces], pieces, strict=False):
+        apart = before is not None and not _touch(before.text, piece.text)
+        parts += [" " * apart, piece.text]
+        places.append(length + apart)
+        length = places[-1] + len(piece.text)
+    return JoinedText("".join(parts), places)
+
+
+def _touch(before: str, behind: str) -> bool:
+    """Whether no blank belongs between two texts."""
+    return bool(UNSPACED_CHARACTER.match(before[-1]) and UNSPACED_CHARACTER.match(behind))
+
+
+def timed_sentences(pieces: Sequence[SpokenPiece], *, cues: bool) -> list[tuple[str, float]]:
+    """Sentences of pieces in the order of their starts, each with its own start.
+
+    A piece ends at the latest where the next one begins.
+
+    >>> timed_sentences([SpokenPiece("Hi. It", 0, 6), SpokenPiece("rains.", 6, 9)], cues=True)
+    [('Hi.', 0.0), ('It rains.', 4.0)]
+    """
+    pieces = [piece for piece in pieces if piece.text]
+    text, places = joined(pieces)
+    whole = spans(text)
+    if cues and len(whole) == 1 and not is_ended(text):
+        return [(piece.text, piece.start) for piece in pieces]
+    starts = [piece.start for piece in pieces]
+    nexts = [*starts, float("inf")][1:]
+    ends = [min(piece.end, after) for piece, after in zip(pieces, nexts, strict=True)]
+    found = []
+    for begin, end in whole:
+        row = bisect_right(places, begin) - 1
+        part = (begin - places[row]) / len(pieces[row].text)
+        time = starts[row] + part * (ends[row] - starts[row])
+        found.append((text[begin:end], min(time, ends[row])))
+    return found

@@ -1,14 +1,16 @@
-"""Text as words: cut at blanks or by a tokeniser, and when two words are the same."""
+"""Tokenizers, word comparison and n-grams."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, TypeVar
 
 from earwitness.errors import MissingExtra
+
+# --- Tokenizers and word equality ----------------------------------------------------------------
 
 
 def at_blanks(text: str) -> list[str]:
@@ -22,13 +24,13 @@ def japanese(text: str) -> list[str]:
     return [word for word in found if word]
 
 
-ALONE = (  # scripts without blanks: Han, kana, Thai, Lao, Khmer, Myanmar
+UNSPACED_SCRIPTS = (  # scripts without blanks: Han, kana, Thai, Lao, Khmer, Myanmar
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
-STOPS = ".,;:!?…·¡¿\"'`–—、。，！？：；।॥،؛؟۔"
-TOKENISERS: dict[str, Callable[[str], list[str]]] = {"blanks": at_blanks, "japanese": japanese}
-LIBRARIES = {"japanese": "janome"}  # whose dictionaries decide what a word is
+PUNCTUATION_MARKS = ".,;:!?…·¡¿\"'`–—、。，！？：；।॥،؛؟۔"
+TOKENIZERS: dict[str, Callable[[str], list[str]]] = {"blanks": at_blanks, "japanese": japanese}
+TOKENIZER_LIBRARIES = {"japanese": "janome"}  # whose dictionaries decide what a word is
 
 
 def tokeniser_signature(name: str) -> str:
@@ -37,7 +39,7 @@ def tokeniser_signature(name: str) -> str:
     >>> tokeniser_signature("blanks")
     'blanks'
     """
-    library = LIBRARIES.get(name)
+    library = TOKENIZER_LIBRARIES.get(name)
     if library is None:
         return name
     try:
@@ -69,4 +71,19 @@ def same(word: str) -> str:
 
 def _around(letter: str) -> bool:
     """Punctuation that may stand before or behind a word: quotes, brackets, stops, dashes."""
-    return letter in STOPS or unicodedata.category(letter) in ("Ps", "Pe", "Pi", "Pf")
+    return letter in PUNCTUATION_MARKS or unicodedata.category(letter) in ("Ps", "Pe", "Pi", "Pf")
+
+
+# --- Word n-grams --------------------------------------------------------------------------------
+
+
+Word = TypeVar("Word")
+
+
+def strings(words: Sequence[Word], n: int) -> list[tuple[Word, ...]]:
+    """All strings of n words, in order.
+
+    >>> strings("abc", 2)
+    [('a', 'b'), ('b', 'c')]
+    """
+    return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]

@@ -1,4 +1,4 @@
-"""The application: addresses, and who answers them."""
+"""The ASGI application and its routes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from earwitness.web import join, listen, workbook
-from earwitness.web.assets import static
-from earwitness.web.errors import HANDLERS
+from earwitness.web import join, listen, workbooks
 from earwitness.web.media import sound
-from earwitness.web.security import Guarded
+from earwitness.web.pages import static
+from earwitness.web.security import HANDLERS, SecurityMiddleware
 from earwitness.web.site import Site
 
 ROUTES = (
@@ -27,9 +26,9 @@ ROUTES = (
     Route("/l/{token}/answers", listen.answers, methods=["POST"]),
     Route("/l/{token}/events", listen.events, methods=["POST"]),
     Route("/l/{token}/withdraw", listen.withdraw, methods=["POST"]),
-    Route("/l/{token}/workbook", workbook.show, methods=["GET"]),
-    Route("/l/{token}/workbook", workbook.upload, methods=["POST"]),
-    Route("/l/{token}/workbook.xlsx", workbook.download),
+    Route("/l/{token}/workbook", workbooks.show, methods=["GET"]),
+    Route("/l/{token}/workbook", workbooks.upload, methods=["POST"]),
+    Route("/l/{token}/workbook.xlsx", workbooks.download),
     Route("/static/{digest}/{name:path}", static),
 )
 
@@ -43,4 +42,4 @@ def make_app(site: Site) -> ASGIApp:
     app.router.redirect_slashes = False
     app.state.site = site
     app.state.reading = asyncio.Semaphore(1)  # workbooks one at a time, or memory would run out
-    return Guarded(app, site.settings.root)
+    return SecurityMiddleware(app, site.settings.root)

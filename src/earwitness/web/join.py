@@ -1,4 +1,4 @@
-"""The open link: whoever comes and presses Start gets a place of their own, while there is one.
+"""The open link, which gives each newcomer a free place.
 
 To look takes nothing, as programs look, too: those that show a preview of a link, or search. A
 person who has a place is led to it at once.
@@ -16,15 +16,16 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from earwitness.errors import UsageError
-from earwitness.store import Listener, claim
-from earwitness.web.errors import Refusal, nothing_here
+from earwitness.store.listeners import claim
+from earwitness.store.records import Listener
 from earwitness.web.listen import site_of
 from earwitness.web.pages import invitation, notice
+from earwitness.web.security import Refusal, nothing_here
 from earwitness.web.site import Site
 
-COOKIE = "earwitness_place"
-YEAR = 365 * 24 * 3600
-MADE = re.compile(r"[0-9A-Za-z_-]{20,100}")
+PLACE_COOKIE = "earwitness_place"
+COOKIE_SECONDS = 365 * 24 * 3600
+COOKIE_PATTERN = re.compile(r"[0-9A-Za-z_-]{20,100}")
 
 
 async def front(request: Request) -> Response:
@@ -88,15 +89,15 @@ def _from_here(request: Request) -> bool:
 
 def _place(request: Request) -> str:
     """What this browser was given before, so that pressing twice takes one place."""
-    kept = request.cookies.get(COOKIE, "")
-    return kept if MADE.fullmatch(kept) else secrets.token_urlsafe(24)
+    kept = request.cookies.get(PLACE_COOKIE, "")
+    return kept if COOKIE_PATTERN.fullmatch(kept) else secrets.token_urlsafe(24)
 
 
 def _remember(response: Response, site: Site, place: str, *, secure: bool) -> None:
     response.set_cookie(
-        COOKIE,
+        PLACE_COOKIE,
         place,
-        max_age=YEAR,
+        max_age=COOKIE_SECONDS,
         path=f"{site.settings.root}/join",
         httponly=True,
         secure=secure,

@@ -1,4 +1,4 @@
-"""What a listener's page asks of the server."""
+"""Endpoints of a listener's page: state, answers, events and withdrawal."""
 
 from __future__ import annotations
 
@@ -11,24 +11,21 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from earwitness import __version__
-from earwitness.data import Answer
+from earwitness.core import Answer
 from earwitness.errors import BadAnswer, UsageError
-from earwitness.listening.pages import heard, read_page
-from earwitness.store import Event, Outcome, Visit, add_answer, add_events
-from earwitness.web.errors import Refusal, nothing_here
-from earwitness.web.meant import meant
-from earwitness.web.misfits import misfits_told
+from earwitness.store.answers import add_answer, add_events
+from earwitness.store.records import AnswerOutcome, PageEvent, Visit
+from earwitness.studies.pages import heard, read_page
+from earwitness.version import __version__
+from earwitness.web.answer_checks import meant, misfits_told, unheard, whole
 from earwitness.web.pages import shell
-from earwitness.web.played import unheard
-from earwitness.web.security import sent
+from earwitness.web.security import Refusal, nothing_here, sent
 from earwitness.web.site import Site
-from earwitness.web.state import Standing, arrive, standing, told
-from earwitness.web.texts import whole
+from earwitness.web.state import ListenerState, arrive, standing, told
 
-MADE = re.compile(r"[0-9A-Za-z-]{8,64}")  # ids that browsers make
-TIME = re.compile(r"[0-9T:.+Z-]{1,40}")
-LATE = (Outcome.WITHDRAWN, Outcome.EARLY, Outcome.ASIDE)
+CLIENT_ID_PATTERN = re.compile(r"[0-9A-Za-z-]{8,64}")  # ids that browsers make
+CLIENT_TIME_PATTERN = re.compile(r"[0-9T:.+Z-]{1,40}")
+REJECTED_OUTCOMES = (AnswerOutcome.WITHDRAWN, AnswerOutcome.EARLY, AnswerOutcome.ASIDE)
 
 
 def site_of(request: Request) -> Site:
@@ -37,14 +34,16 @@ def site_of(request: Request) -> Site:
     return found
 
 
-def here(request: Request) -> Standing:
+def here(request: Request) -> ListenerState:
     """Where the listener of a link is; waits for the store."""
     return standing(site_of(request), _visit(request))
 
 
 def _visit(request: Request) -> Visit:
     site, token = site_of(request), str(request.path_params["token"])
-    visit = site.store.visit(token) if MADE.fullmatch(token.replace("_", "-")) else None
+    visit = (
+        site.store.visit(token) if CLIENT_ID_PATTERN.fullmatch(token.replace("_", "-")) else None
+    )
     if visit is None or visit.listener.study != site.digest:
         raise nothing_here()
     if visit.listener.number not in site.numbers:  # the study had more listeners once
@@ -63,7 +62,7 @@ async def state(request: Request) -> Response:
     id = request.query_params.get("visit", "")
     if not id:
         return JSONResponse(await run_in_threadpool(lambda: told(here(request))))
-    known = id if MADE.fullmatch(id) else ""
+    known = id if CLIENT_ID_PATTERN.fullmatch(id) else ""
     return JSONResponse(
         await run_in_threadpool(lambda: told(arrive(site_of(request), _visit(request), known)))
     )
@@ -82,9 +81,9 @@ async def answers(request: Request) -> Response:
         raise _wrong(error.wrong) from None
     except UsageError as error:
         raise Refusal(409, "id_used", str(error)) from None
-    if outcome in LATE:
+    if outcome in REJECTED_OUTCOMES:
         raise await run_in_threadpool(lambda: _not_open(here(request)))
-    new = outcome == Outcome.STORED  # else others may have gone on since, or back
+    new = outcome == AnswerOutcome.STORED  # else others may have gone on since, or back
 
     def then() -> dict[str, Any]:
         return told(now.after(page), new=True) if new else told(here(request))
@@ -97,7 +96,7 @@ def _parts(body: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], dict[str,
     id, page, at = body.get("id"), body.get("page"), body.get("at", "")
     values, meta = body.get("values"), body.get("meta", {})
     wrong = []
-    if not isinstance(id, str) or not MADE.fullmatch(id):
+    if not isinstance(id, str) or not CLIENT_ID_PATTERN.fullmatch(id):
         wrong.append("id must be a UUID")
     if not isinstance(page, str):
         wrong.append("page must be the name of a page")
@@ -105,7 +104,7 @@ def _parts(body: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], dict[str,
         wrong.append("values must be an object")
     if not isinstance(meta, dict):
         wrong.append("meta must be an object")
-    if at and (not isinstance(at, str) or not TIME.fullmatch(at)):
+    if at and (not isinstance(at, str) or not CLIENT_TIME_PATTERN.fullmatch(at)):
         wrong.append("at must be a time")
     if wrong:
         raise _wrong(wrong)
@@ -113,8 +112,8 @@ def _parts(body: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], dict[str,
 
 
 def _checked(
-    now: Standing, page: str, given: Mapping[str, Any], meta: Mapping[str, Any]
-) -> tuple[Standing, dict[str, Any]]:
+    now: ListenerState, page: str, given: Mapping[str, Any], meta: Mapping[str, Any]
+) -> tuple[ListenerState, dict[str, Any]]:
     """Refuse what is not asked now, and what cannot be; where one is, and what is meant."""
     known = page in now.visit.pages and page in now.course.places
     is_open = page == now.page.name and now.place < len(now.course.pages) - 1
@@ -136,11 +135,11 @@ def _wrong(details: Sequence[str], told: Sequence[str] = ()) -> Refusal:
     return Refusal(422, "wrong", "this cannot be an answer", wrong=told, details=details)
 
 
-def _not_open(now: Standing) -> Refusal:
+def _not_open(now: ListenerState) -> Refusal:
     return Refusal(409, "not_open", "this page is not open", more={"state": told(now)})
 
 
-def _answer(now: Standing, page: str, values: Mapping[str, Any], at: str) -> Answer:
+def _answer(now: ListenerState, page: str, values: Mapping[str, Any], at: str) -> Answer:
     trial = now.course.pages[now.course.places[page]].trial
     presented = None if trial is None else heard(trial)
     number, digest = now.listener.number, now.site.digest
@@ -161,18 +160,22 @@ async def events(request: Request) -> Response:
     return JSONResponse({"status": "stored" if new else "known"})
 
 
-def _events(body: Mapping[str, Any]) -> tuple[Event, ...]:
+def _events(body: Mapping[str, Any]) -> tuple[PageEvent, ...]:
     id, listed = body.get("id"), body.get("events")
-    if not isinstance(id, str) or not MADE.fullmatch(id) or not isinstance(listed, list):
+    if (
+        not isinstance(id, str)
+        or not CLIENT_ID_PATTERN.fullmatch(id)
+        or not isinstance(listed, list)
+    ):
         raise _wrong(["events need an id and a list"])
     return tuple(_event(f"{id}.{number}", one) for number, one in enumerate(listed))
 
 
-def _event(id: str, one: Any) -> Event:
+def _event(id: str, one: Any) -> PageEvent:
     if not isinstance(one, dict) or not all(isinstance(one.get(k), str) for k in ("kind", "page")):
         raise _wrong(["an event needs a kind and a page"])
     rest = {name: value for name, value in one.items() if name not in ("kind", "page", "at")}
-    return Event(id, one["page"], one["kind"], whole(rest), str(one.get("at", "")))
+    return PageEvent(id, one["page"], one["kind"], whole(rest), str(one.get("at", "")))
 
 
 async def withdraw(request: Request) -> Response:

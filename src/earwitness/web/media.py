@@ -1,4 +1,4 @@
-"""Sounds as they are sent: format and samples, and nothing that would tell one from another."""
+"""Sound endpoint: audio sent without headers that would identify a system."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from earwitness.audio.files import read_sound, write_wav
-from earwitness.audio.form import SUBTYPES, widened
+from earwitness.audio.wav import SUBTYPES, widened
 from earwitness.errors import EarwitnessError
-from earwitness.store import Event, add_events
-from earwitness.web.errors import Refusal
+from earwitness.store.answers import add_events
+from earwitness.store.records import PageEvent
 from earwitness.web.listen import here
+from earwitness.web.security import Refusal
 
-KEPT = tuple(SUBTYPES)  # what is decoded to as many bits; others to floats
+INTEGER_SUBTYPES = tuple(SUBTYPES)  # what is decoded to as many bits; others to floats
 
-FETCHED = "fetched"  # the event that says that sounds of a page were sent
+FETCH_EVENT = "fetched"  # the event that says that sounds of a page were sent
 
 
 async def sound(request: Request) -> Response:
@@ -38,7 +39,7 @@ def _content(request: Request) -> bytes:
     if now.shut or page not in allowed or number >= len(files):
         raise Refusal(403, "not_now", "this sound is not to be heard now")
     if now.visit.pages:  # who has not answered anything leaves no trace
-        fetched = Event(f"{FETCHED} {page}", page, FETCHED)  # an id that is kept once
+        fetched = PageEvent(f"{FETCH_EVENT} {page}", page, FETCH_EVENT)  # an id that is kept once
         now.site.store.write(add_events, now.site.digest, now.listener.number, (fetched,))
     try:
         return sound_bytes(now.site.folder / files[number], now.site.heard.sample)
@@ -53,5 +54,8 @@ def sound_bytes(path: Path, sample: tuple[int, int] | None = None) -> bytes:
         return widened(path.read_bytes(), sample)
     found = read_sound(path)
     written = io.BytesIO()
-    write_wav(written, found._replace(subtype=found.subtype if found.subtype in KEPT else "FLOAT"))
+    write_wav(
+        written,
+        found._replace(subtype=found.subtype if found.subtype in INTEGER_SUBTYPES else "FLOAT"),
+    )
     return widened(written.getvalue(), sample)

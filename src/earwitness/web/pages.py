@@ -1,22 +1,79 @@
-"""Pages that the server renders: the shell in which a study runs, and plain notices."""
+"""HTML pages from templates, and static scripts and styles."""
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 
-from earwitness.web.assets import assets
 from earwitness.web.site import Site
 
-FOLDER = Path(__file__).parent / "templates"
+# --- Static scripts and styles -------------------------------------------------------------------
+# Their addresses have the digest of all of them in it, so that browsers may keep them forever.
+
+
+STATIC_FOLDER = Path(__file__).parent / "static"
+MEDIA_TYPES = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+CACHE_FOREVER = "public, max-age=31536000, immutable"
+
+
+@dataclass(frozen=True)
+class Assets:
+    """Files by their path below the folder, compressed, and the digest of all of them."""
+
+    files: Mapping[str, bytes]
+    digest: str
+
+
+@cache
+def assets() -> Assets:
+    """All files that browsers are given."""
+    paths = sorted(path for path in STATIC_FOLDER.rglob("*") if path.suffix in MEDIA_TYPES)
+    files = {path.relative_to(STATIC_FOLDER).as_posix(): path.read_bytes() for path in paths}
+    whole = hashlib.sha256()
+    for name, content in files.items():
+        whole.update(f"{name} {len(content)}\n".encode() + content)
+    packed = {name: gzip.compress(content, mtime=0) for name, content in files.items()}
+    return Assets(packed, whole.hexdigest()[:16])
+
+
+async def static(request: Request) -> Response:
+    """A script or a style; under an old digest there is nothing."""
+    known, name = assets(), str(request.path_params["name"])
+    if request.path_params["digest"] != known.digest or name not in known.files:
+        raise HTTPException(404)
+    content, headers = (
+        known.files[name],
+        {"Cache-Control": CACHE_FOREVER, "Vary": "Accept-Encoding"},
+    )
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        headers["Content-Encoding"] = "gzip"
+    else:
+        content = gzip.decompress(content)
+    return Response(content, headers=headers, media_type=MEDIA_TYPES[Path(name).suffix])
+
+
+# --- Pages from templates ------------------------------------------------------------------------
+
+
+TEMPLATE_FOLDER = Path(__file__).parent / "templates"
 
 
 @cache
 def _template(name: str) -> Template:
-    loader = FileSystemLoader(FOLDER)
+    loader = FileSystemLoader(TEMPLATE_FOLDER)
     return Environment(loader=loader, autoescape=True, undefined=StrictUndefined).get_template(name)
 
 

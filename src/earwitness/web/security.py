@@ -1,24 +1,98 @@
-"""What every response carries, and how large a request may be."""
+"""Response headers, limits on request bodies, and one shape for errors."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from earwitness.web.errors import Refusal
+from earwitness.errors import StoreError
+from earwitness.web.pages import notice
 
-LARGEST = 256 * 1024  # bytes of a request
-PATIENCE = 30.0  # seconds for all of it
-UPLOAD, UPLOADING = 20 * 1024 * 1024, 120.0  # the same for files
-DEEPEST = 20  # lists and objects within each other
-DIGITS = 300  # of a whole number: more are no number of any database
-POLICY = {
+# --- Error responses -----------------------------------------------------------------------------
+
+
+NOT_FOUND_CODE = "not_here"  # said by us, so the server is there: asking again will not help
+NOT_FOUND_REMEDY = "ask whoever sent you the link: this study may not be served now"
+
+
+@dataclass(eq=False)
+class Refusal(Exception):
+    """Why something was not done.
+
+    ``wrong`` is said to listeners, in their language; ``details`` are for who looks at what is
+    sent. ``more`` stands beside the error, such as the state.
+    """
+
+    status: int
+    code: str
+    message: str
+    remedy: str = ""
+    wrong: Sequence[str] = ()
+    details: Sequence[str] = ()
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """As JSON."""
+        told: dict[str, Any] = {"code": self.code, "message": self.message}
+        told |= {"remedy": self.remedy, "wrong": list(self.wrong), "details": list(self.details)}
+        return {"error": {name: one for name, one in told.items() if one}, **self.more}
+
+
+def nothing_here() -> Refusal:
+    """Unknown links and unknown addresses look alike."""
+    return Refusal(404, NOT_FOUND_CODE, "there is nothing at this address", NOT_FOUND_REMEDY)
+
+
+async def refused(request: Request, error: Exception) -> Response:
+    """A refusal, told in the form that was asked for."""
+    found = _refusal(error)
+    if "text/html" in request.headers.get("accept", ""):
+        page = notice(request.app.state.site, "not_found" if found.status == 404 else "failed")
+        return HTMLResponse(page, found.status)
+    headers = {"Connection": "close"} if found.status == 408 else {}
+    return JSONResponse(found.body, found.status, headers)
+
+
+def _refusal(error: Exception) -> Refusal:
+    """What may be told of an error; the rest is for who runs the server."""
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, HTTPException):
+        phrase = HTTPStatus(error.status_code).phrase.lower()
+        is_missing = error.status_code == 404
+        return nothing_here() if is_missing else Refusal(error.status_code, "refused", phrase)
+    if isinstance(error, StoreError):
+        print(f"earwitness: {error}", file=sys.stderr, flush=True)
+        return Refusal(503, "store_failed", "nothing was kept", "send it again, it will be known")
+    return Refusal(500, "failed", "something went wrong", "send it again, it will be known")
+
+
+HANDLERS: Mapping[Any, Any] = dict.fromkeys(
+    (Refusal, HTTPException, StoreError, Exception), refused
+)
+
+
+# --- Headers and request limits ------------------------------------------------------------------
+
+
+MAX_REQUEST_BYTES = 256 * 1024
+REQUEST_TIMEOUT_SECONDS = 30.0  # for all of it
+MAX_UPLOAD_BYTES, UPLOAD_TIMEOUT_SECONDS = 20 * 1024 * 1024, 120.0  # the same for files
+MAX_JSON_DEPTH = 20  # lists and objects within each other
+MAX_NUMBER_DIGITS = 300  # of a whole number: more are no number of any database
+CONTENT_POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",
     "style-src": "'self'",
@@ -30,21 +104,31 @@ POLICY = {
     "base-uri": "'none'",
     "frame-ancestors": "'none'",
 }
-DENIED = ("camera", "microphone", "geolocation", "payment", "usb", "midi", "display-capture")
-HEADERS = {
-    "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in POLICY.items()),
+DENIED_FEATURES = (
+    "camera",
+    "microphone",
+    "geolocation",
+    "payment",
+    "usb",
+    "midi",
+    "display-capture",
+)
+SECURITY_HEADERS = {
+    "Content-Security-Policy": "; ".join(
+        f"{name} {value}" for name, value in CONTENT_POLICY.items()
+    ),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
-    "Permissions-Policy": ", ".join(f"{name}=()" for name in DENIED),
+    "Permissions-Policy": ", ".join(f"{name}=()" for name in DENIED_FEATURES),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "X-Robots-Tag": "noindex, nofollow",
 }
-UNKEPT = "private, no-store"
+CACHE_NEVER = "private, no-store"
 
 
-class Guarded:
+class SecurityMiddleware:
     """An application whose every response has these headers, below a root path."""
 
     def __init__(self, app: ASGIApp, root: str) -> None:
@@ -61,9 +145,9 @@ class Guarded:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
+                for name, value in SECURITY_HEADERS.items():
                     headers[name] = value
-                headers.setdefault("Cache-Control", UNKEPT)
+                headers.setdefault("Cache-Control", CACHE_NEVER)
             await send(message)
 
         return await self._app(scope, receive, guarded)
@@ -78,14 +162,18 @@ async def sent(request: Request) -> Mapping[str, Any]:
         raise Refusal(400, "no_json", "this is no JSON") from None
     if not isinstance(value, dict):
         raise Refusal(400, "no_object", "this is no object")
-    if _depth(value) > DEEPEST:
-        raise Refusal(400, "too_deep", f"more than {DEEPEST} lists and objects within each other")
+    if _depth(value) > MAX_JSON_DEPTH:
+        raise Refusal(
+            400, "too_deep", f"more than {MAX_JSON_DEPTH} lists and objects within each other"
+        )
     return value
 
 
-async def body(request: Request, largest: int = LARGEST, patience: float | None = None) -> bytes:
+async def body(
+    request: Request, largest: int = MAX_REQUEST_BYTES, patience: float | None = None
+) -> bytes:
     """All of a body, which must come in good time: else many slow ones would fill the server."""
-    found, seconds = bytearray(), PATIENCE if patience is None else patience
+    found, seconds = bytearray(), REQUEST_TIMEOUT_SECONDS if patience is None else patience
     try:
         async with asyncio.timeout(seconds):
             async for part in request.stream():
@@ -107,8 +195,8 @@ def _depth(value: Any) -> int:
 
 
 def _whole_number(text: str) -> int:
-    if len(text) > DIGITS:
-        raise ValueError(f"a number of more than {DIGITS} digits")
+    if len(text) > MAX_NUMBER_DIGITS:
+        raise ValueError(f"a number of more than {MAX_NUMBER_DIGITS} digits")
     return int(text)
 
 

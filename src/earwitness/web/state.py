@@ -1,4 +1,4 @@
-"""Where a listener is: what the browser is told, computed from what the store has."""
+"""Current state of a listener as JSON for the browser."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import Any
 
-from earwitness.listening.pages import DEVICE, REST, Page, View, with_answer
-from earwitness.store import Listener, State, Visit
-from earwitness.web.course import Course
-from earwitness.web.site import BLOCK, RESUME, Site
+from earwitness.store.records import Listener, ParticipationState, Visit
+from earwitness.studies.pages import DEVICE_PAGE, REST_PAGE, Page, View, with_answer
+from earwitness.web.site import POLICY_BLOCK, POLICY_RESUME, PageSequence, Site
 
-PLAY = ("sound", "question", "started", "seconds", "ended")
+PLAY_FIELDS = ("sound", "question", "started", "seconds", "ended")
 
 
 def clock() -> datetime:
@@ -22,12 +21,12 @@ def clock() -> datetime:
 
 
 @dataclass(frozen=True)
-class Standing:
+class ListenerState:
     """A listener at a moment: their course, what is answered, and the page that is open."""
 
     site: Site
     visit: Visit
-    course: Course
+    course: PageSequence
     place: int
 
     @property
@@ -43,21 +42,21 @@ class Standing:
     @property
     def shut(self) -> bool:
         """Whether no page is shown at all."""
-        return self.listener.state in (State.WITHDRAWN, State.BLOCKED)
+        return self.listener.state in (ParticipationState.WITHDRAWN, ParticipationState.BLOCKED)
 
     def before(self, page: str) -> str:
         """The name of the page before one; nothing before the first."""
         place = self.course.places[page]
         return self.course.pages[place - 1].name if place else ""
 
-    def after(self, page: str) -> Standing:
+    def after(self, page: str) -> ListenerState:
         """The same, with one more page answered just now."""
         at = clock().isoformat(timespec="milliseconds")
         return standing(self.site, replace(self.visit, pages={**self.visit.pages, page: at}))
 
     def rest(self) -> datetime | None:
         """When the rest ends, if this is one; it began with the answer before it."""
-        if self.page.view["kind"] != REST:
+        if self.page.view["kind"] != REST_PAGE:
             return None
         before = self.visit.pages[self.course.pages[self.place - 1].name]
         return datetime.fromisoformat(before) + timedelta(minutes=self.page.view["minutes"])
@@ -68,13 +67,13 @@ class Standing:
         return 0.0 if until is None else max(0.0, (until - clock()).total_seconds())
 
 
-def standing(site: Site, visit: Visit) -> Standing:
+def standing(site: Site, visit: Visit) -> ListenerState:
     """Where a listener is."""
     course = site.course(visit.listener.number)
-    return Standing(site, visit, course, course.open(visit.pages))
+    return ListenerState(site, visit, course, course.open(visit.pages))
 
 
-def arrive(site: Site, visit: Visit, id: str) -> Standing:
+def arrive(site: Site, visit: Visit, id: str) -> ListenerState:
     """Where a listener is who has just opened the page, by what was said of coming again.
 
     The browser asks under the ``id`` of this visit until it has a reply.
@@ -82,20 +81,26 @@ def arrive(site: Site, visit: Visit, id: str) -> Standing:
     now, who, store = standing(site, visit), visit.listener, site.store
     own = now.course.session(now.place)
     midst = any(page in visit.pages for page in own[1:])  # the first only says that it begins
-    back = midst and site.settings.resume != RESUME
-    if (back or who.state == State.EXCUSED) and store.let_in(site.digest, who.number, id):
-        return standing(site, replace(visit, listener=replace(who, state=State.JOINED)))
+    back = midst and site.settings.resume != POLICY_RESUME
+    if (back or who.state == ParticipationState.EXCUSED) and store.let_in(
+        site.digest, who.number, id
+    ):
+        return standing(
+            site, replace(visit, listener=replace(who, state=ParticipationState.JOINED))
+        )
     if not back:
         return now
-    if site.settings.resume == BLOCK:
-        store.change_state(site.digest, who.number, State.JOINED, State.BLOCKED)
+    if site.settings.resume == POLICY_BLOCK:
+        store.change_state(
+            site.digest, who.number, ParticipationState.JOINED, ParticipationState.BLOCKED
+        )
     else:
         store.set_aside(site.digest, who.number, own)
     again = store.visit(who.token)
     return now if again is None else standing(site, again)
 
 
-def told(now: Standing, *, new: bool = False) -> dict[str, Any]:
+def told(now: ListenerState, *, new: bool = False) -> dict[str, Any]:
     """The state as the browser gets it; ``new`` says that the page has just been reached."""
     who, course = now.listener, now.course
     last = now.place == len(course.pages) - 1 and not now.shut
@@ -112,18 +117,18 @@ def told(now: Standing, *, new: bool = False) -> dict[str, Any]:
         "answered": len(now.visit.pages),
         "done": code is not None,
         "code": code,
-        "blocked": who.state == State.BLOCKED,
-        "withdrawn": who.state == State.WITHDRAWN,
+        "blocked": who.state == ParticipationState.BLOCKED,
+        "withdrawn": who.state == ParticipationState.WITHDRAWN,
     }
 
 
-def _played(now: Standing) -> dict[str, Any]:
+def _played(now: ListenerState) -> dict[str, Any]:
     """What was heard to its end of the page that is open, on whatever device, up to the limit.
 
     Where a session starts again nothing of it counts.
     """
     view, site = now.page.view, now.site
-    if not view.get("plays") or site.settings.resume != RESUME:
+    if not view.get("plays") or site.settings.resume != POLICY_RESUME:
         return {}
     told = site.store.events_of(site.digest, now.listener.number, now.page.name, "play_ended")
     found, counts = [], Counter[object]()
@@ -131,19 +136,19 @@ def _played(now: Standing) -> dict[str, Any]:
         part = str(one.details.get("question")), str(one.details.get("sound"))
         counts[part] += one.details.get("ended") is True
         if one.details.get("ended") is True and counts[part] <= view["plays"]:
-            found.append({name: one.details.get(name) for name in PLAY})
+            found.append({name: one.details.get(name) for name in PLAY_FIELDS})
     return {"played": found} if found else {}
 
 
-def _level(now: Standing) -> float | None:
+def _level(now: ListenerState) -> float | None:
     """The level that was set where the listener began; other devices start from it."""
-    if now.shut or DEVICE not in now.visit.pages or "sounds" not in now.page.view:
+    if now.shut or DEVICE_PAGE not in now.visit.pages or "sounds" not in now.page.view:
         return None
-    found = now.site.store.answer_to(now.site.digest, now.listener.number, DEVICE)
+    found = now.site.store.answer_to(now.site.digest, now.listener.number, DEVICE_PAGE)
     return None if found is None else found.values.get("level")
 
 
-def _code(now: Standing) -> str | None:
+def _code(now: ListenerState) -> str | None:
     """The completion code, once the store has counted every answer."""
     if now.listener.code is not None:
         return now.listener.code
@@ -151,7 +156,7 @@ def _code(now: Standing) -> str | None:
     return now.site.store.finish(now.site.digest, now.listener.number, asked).code
 
 
-def _view(now: Standing, page: Page) -> View:
+def _view(now: ListenerState, page: Page) -> View:
     view = {**_known(now, page), "name": page.name}
     if "sounds" in view:
         places = zip(_addresses(now, page), view["sounds"], strict=True)
@@ -159,7 +164,7 @@ def _view(now: Standing, page: Page) -> View:
     return view
 
 
-def _known(now: Standing, page: Page) -> View:
+def _known(now: ListenerState, page: Page) -> View:
     """What a page shows, with the answers that it tells of, if any."""
     if page.about is None:
         return page.view
@@ -168,12 +173,12 @@ def _known(now: Standing, page: Page) -> View:
     return with_answer(site.design.study, page, None if found is None else found.values)
 
 
-def _addresses(now: Standing, page: Page) -> list[str]:
+def _addresses(now: ListenerState, page: Page) -> list[str]:
     start = f"{now.site.settings.root}/l/{now.listener.token}/sound/{page.name}"
     return [f"{start}/{number}" for number in range(len(now.course.sounds[page.name]))]
 
 
-def _ahead(now: Standing) -> list[str]:
+def _ahead(now: ListenerState) -> list[str]:
     following = now.course.next_trial(now.place)
     return [] if following is None else _addresses(now, following)
 

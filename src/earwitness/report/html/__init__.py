@@ -1,5 +1,1 @@
-"""A report as one self-contained page."""
-
-from earwitness.report.html.page import html
-
-__all__ = ["html"]
+"""Reports as self-contained HTML pages."""

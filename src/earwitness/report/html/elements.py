@@ -1,10 +1,10 @@
-"""Elements of a page; what is not an element is text, and is escaped."""
+"""HTML elements with escaped text and attributes."""
 
 from __future__ import annotations
 
 from html import escape
 
-VOID = {"meta", "br", "input", "line", "rect", "polyline", "polygon", "circle"}
+VOID_TAGS = {"meta", "br", "input", "line", "rect", "polyline", "polygon", "circle"}
 
 
 class Html(str):
@@ -21,7 +21,7 @@ def element(tag: str, *children: str | None, **attributes: str | float | bool | 
     """
     inside = "".join(c if isinstance(c, Html) else escape(c) for c in children if c is not None)
     named = "".join(_attribute(name, value) for name, value in attributes.items())
-    if tag in VOID and not inside:
+    if tag in VOID_TAGS and not inside:
         return Html(f"<{tag}{named}/>")
     return Html(f"<{tag}{named}>{inside}</{tag}>")
 

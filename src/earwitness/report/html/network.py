@@ -1,4 +1,4 @@
-"""A picture of a word network: words in lines, arcs above them, thick where many people went."""
+"""Word networks drawn as SVG arcs over lines of words."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from earwitness.data import WordNetwork
+from earwitness.core import WordNetwork
 from earwitness.report.html.elements import Html, element
 from earwitness.report.parts import NetworkPart
-from earwitness.text.columns import cells
+from earwitness.text.alignment import cells
 
-WIDTH, LETTER, GAP, MARGIN = 900, 8.2, 22, 34  # of a picture, of a letter, between words, at ends
-FOOT, LEAST, RISE = 34, 26, 120  # below a line of words; the lowest and the highest arc above it
-THICK, LIFT = 7.0, 18  # the thickest arc; how far arcs end above the foot of a word
-MOST = 300  # words that are drawn
+# of a picture, of a letter, between words, at ends
+PICTURE_WIDTH, LETTER_WIDTH, WORD_GAP, LINE_MARGIN = 900, 8.2, 22, 34
+# below a line of words; the lowest and the highest arc above it
+LINE_FOOT, MIN_ARC_HEIGHT, MAX_ARC_HEIGHT = 34, 26, 120
+MAX_ARC_THICKNESS, ARC_LIFT = 7.0, 18  # the thickest arc; how far arcs end above the foot of a word
+MAX_DRAWN_WORDS = 300
 
 
-class Place(NamedTuple):
+class WordPosition(NamedTuple):
     """Where a word is drawn: its line, and its left and right end."""
 
     line: int
@@ -34,14 +36,14 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
     network = part.network
     nodes = sorted({node for arc in network.arcs for node in arc})
     end = len(network.words) + 1
-    if len(nodes) > MOST + 2:
-        nodes = nodes[: MOST + 1]
+    if len(nodes) > MAX_DRAWN_WORDS + 2:
+        nodes = nodes[: MAX_DRAWN_WORDS + 1]
     places = _places(network, nodes)
     lines = max(place.line for place in places.values()) + 1
     drawn = {arc: n for arc, n in network.arcs.items() if arc[0] in places and arc[1] in places}
     highest = [_highest(drawn, places, line) for line in range(lines)]
-    tops = [sum(highest[: line + 1]) + line * FOOT for line in range(lines)]
-    height = tops[-1] + FOOT
+    tops = [sum(highest[: line + 1]) + line * LINE_FOOT for line in range(lines)]
+    height = tops[-1] + LINE_FOOT
     marks = [{*pairwise((0, *path, end))} for path in network.targets.values()]
     arcs = [
         _arc(network, arc, places, tops, [_name(part, i) for i, m in enumerate(marks) if arc in m])
@@ -60,7 +62,7 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
                 "svg",
                 *arcs,
                 *words,
-                viewBox=f"0 0 {WIDTH} {height:.0f}",
+                viewBox=f"0 0 {PICTURE_WIDTH} {height:.0f}",
                 role="img",
                 aria_label=_told(network),
             ),
@@ -73,7 +75,11 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
 def _about(network: WordNetwork) -> str:
     """How many people there are, and what is left out of the picture."""
     people, kept = len(network.people), len({node for arc in network.arcs for node in arc}) - 2
-    more = f"; the first {MOST} of {kept:,} words that somebody kept" if kept > MOST else ""
+    more = (
+        f"; the first {MAX_DRAWN_WORDS} of {kept:,} words that somebody kept"
+        if kept > MAX_DRAWN_WORDS
+        else ""
+    )
     return f" {people} {'person' if people == 1 else 'people'}{more}"
 
 
@@ -116,55 +122,57 @@ def _rules(part: NetworkPart, colours: Mapping[str, str]) -> list[str]:
     return [f"#{n}:checked~.scroll .{n}{{stroke:var(--{colour})}}" for n, colour in names]
 
 
-def _places(network: WordNetwork, nodes: list[int]) -> dict[int, Place]:
+def _places(network: WordNetwork, nodes: list[int]) -> dict[int, WordPosition]:
     """Words one behind the other, in as few lines as they need, none much shorter than others."""
-    widths = {node: cells(network.name(node)) * LETTER for node in nodes}
-    lines = _lines(widths, WIDTH - MARGIN)[-1].line + 1
-    limit = sum(width + GAP for width in widths.values()) / lines + MARGIN
+    widths = {node: cells(network.name(node)) * LETTER_WIDTH for node in nodes}
+    lines = _lines(widths, PICTURE_WIDTH - LINE_MARGIN)[-1].line + 1
+    limit = sum(width + WORD_GAP for width in widths.values()) / lines + LINE_MARGIN
     while _lines(widths, limit)[-1].line + 1 > lines:
-        limit += GAP
+        limit += WORD_GAP
     return dict(zip(nodes, _lines(widths, limit), strict=True))
 
 
-def _lines(widths: Mapping[int, float], limit: float) -> list[Place]:
-    places, line, left = list[Place](), 0, float(MARGIN)
+def _lines(widths: Mapping[int, float], limit: float) -> list[WordPosition]:
+    places, line, left = list[WordPosition](), 0, float(LINE_MARGIN)
     for width in widths.values():
-        if left + width > limit and left > MARGIN:
-            line, left = line + 1, float(MARGIN)
-        places.append(Place(line, left, left + width))
-        left += width + GAP
+        if left + width > limit and left > LINE_MARGIN:
+            line, left = line + 1, float(LINE_MARGIN)
+        places.append(WordPosition(line, left, left + width))
+        left += width + WORD_GAP
     return places
 
 
-def _rise(a: Place, b: Place) -> float:
+def _rise(a: WordPosition, b: WordPosition) -> float:
     """How high an arc is."""
-    span = b.middle - a.middle if a.line == b.line else WIDTH / 6
-    return min(RISE, LEAST + span / 5)
+    span = b.middle - a.middle if a.line == b.line else PICTURE_WIDTH / 6
+    return min(MAX_ARC_HEIGHT, MIN_ARC_HEIGHT + span / 5)
 
 
-def _highest(arcs: Mapping[tuple[int, int], int], places: Mapping[int, Place], line: int) -> float:
+def _highest(
+    arcs: Mapping[tuple[int, int], int], places: Mapping[int, WordPosition], line: int
+) -> float:
     rises = [
         _rise(places[a], places[b]) for a, b in arcs if line in (places[a].line, places[b].line)
     ]
-    return max(rises, default=LEAST) * 0.75 + 26
+    return max(rises, default=MIN_ARC_HEIGHT) * 0.75 + 26
 
 
 def _arc(
     network: WordNetwork,
     arc: tuple[int, int],
-    places: Mapping[int, Place],
+    places: Mapping[int, WordPosition],
     tops: list[float],
     marks: list[str],
 ) -> Html:
     a, b = (places[node] for node in arc)
     count, people = network.arcs[arc], len(network.people)
-    start, stop, rise = tops[a.line] - LIFT, tops[b.line] - LIFT, _rise(a, b)
+    start, stop, rise = tops[a.line] - ARC_LIFT, tops[b.line] - ARC_LIFT, _rise(a, b)
     if a.line == b.line:
         left, right, top = f"{a.middle:.1f}", f"{b.middle:.1f}", f"{start - rise:.1f}"
         path = f"M{left} {start:.1f} C{left} {top} {right} {top} {right} {stop:.1f}"
     else:  # out at the right, in at the left
         out, into = start - rise * 0.6, stop - rise * 0.6
-        edge = max(place.right for place in places.values()) + GAP
+        edge = max(place.right for place in places.values()) + WORD_GAP
         path = (
             f"M{a.middle:.1f} {start:.1f} Q{a.middle:.1f} {out:.1f} {edge:.1f} {out:.1f} "
             f"M0 {into:.1f} Q{b.middle:.1f} {into:.1f} {b.middle:.1f} {stop:.1f}"
@@ -175,12 +183,12 @@ def _arc(
         element("title", told),
         d=path,
         class_=" ".join(["arc", *marks]),
-        stroke_width=round(0.8 + (THICK - 0.8) * count / people, 2),
+        stroke_width=round(0.8 + (MAX_ARC_THICKNESS - 0.8) * count / people, 2),
         stroke_dasharray=None if count else "3 4",
     )
 
 
-def _word(network: WordNetwork, node: int, place: Place, tops: list[float]) -> Html:
+def _word(network: WordNetwork, node: int, place: WordPosition, tops: list[float]) -> Html:
     kept = sum(node in positions for positions in network.people.values())
     ends = node in (0, len(network.words) + 1)
     title = None if ends else element("title", f"word {node}: kept by {kept}")

@@ -1,26 +1,19 @@
-"""The page around the parts."""
+"""HTML page layout: sections, tables, styles and scripts."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
 
-from earwitness.report.html.counts import counts_plot
+from earwitness.report.html.bars import counts_plot, differences, heat_square, matrix, shares_plot
 from earwitness.report.html.elements import Html, element
-from earwitness.report.html.heat import heat_square
-from earwitness.report.html.matrix import differences, matrix
 from earwitness.report.html.network import network_picture
-from earwitness.report.html.panels import panels_plot
+from earwitness.report.html.panels import panels_plot, scatters_plot
 from earwitness.report.html.plots import curve_plot, intervals_plot, legend, spread_plot
-from earwitness.report.html.scatters import scatters_plot
-from earwitness.report.html.shares import shares_plot
-from earwitness.report.html.timelines import timeline
-from earwitness.report.html.words import words_block
+from earwitness.report.html.timeline import timeline, words_block
 from earwitness.report.parts import (
-    Block,
-    Counts,
+    CategoryShares,
     Curve,
-    Drawn,
     Heat,
     Intervals,
     Lines,
@@ -32,18 +25,20 @@ from earwitness.report.parts import (
     Report,
     Scatters,
     Section,
-    Shares,
-    Spread,
     Table,
     Timeline,
+    ValuePlot,
+    ValueSpread,
+    VoteCounts,
+    WordBlock,
 )
 from earwitness.report.tables import tables
 
-COLOURS = 8
-LONG = 40  # characters of a text that may be broken into lines
-WIDE = 7  # columns from which on intervals stand below their numbers
-MADE = "Provenance"
-POLICY = (
+SERIES_COLORS = 8
+LONG_ABOVE_CHARACTERS = 40  # characters of a text that may be broken into lines
+WIDE_ABOVE_COLUMNS = 7  # columns from which on intervals stand below their numbers
+PROVENANCE_TITLE = "Provenance"
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "media-src * file: data: blob:; img-src data:"
 )
@@ -56,7 +51,7 @@ def html(report: Report) -> str:
         "head",
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", http_equiv="Content-Security-Policy", content=CONTENT_SECURITY_POLICY),
         element("meta", name="generator", content="earwitness"),
         element("title", f"{report.title}: {', '.join(report.series)}"),
         element("style", Html(_static("report.css"))),
@@ -78,12 +73,13 @@ class _Page:
     def __init__(self, report: Report) -> None:
         self._report = report
         self._colours = {
-            name: f"s{i % COLOURS} k{i // COLOURS % 3}" for i, name in enumerate(report.series)
+            name: f"s{i % SERIES_COLORS} k{i // SERIES_COLORS % 3}"
+            for i, name in enumerate(report.series)
         }
 
     def header(self) -> Html:
         report = self._report
-        titles = [*(section.title for section in report.sections), MADE]
+        titles = [*(section.title for section in report.sections), PROVENANCE_TITLE]
         links = [element("a", t, href=f"#{_anchor(i, t)}") for i, t in enumerate(titles)]
         return element(
             "header",
@@ -97,7 +93,12 @@ class _Page:
         lines = [element("li", line) for line in self._report.provenance]
         listed = element("ul", *lines, class_="made")
         sections = [self._section(i, s) for i, s in enumerate(self._report.sections)]
-        made = element("section", element("h2", MADE), listed, id=_anchor(len(sections), MADE))
+        made = element(
+            "section",
+            element("h2", PROVENANCE_TITLE),
+            listed,
+            id=_anchor(len(sections), PROVENANCE_TITLE),
+        )
         return element("main", *sections, made)
 
     def _section(self, index: int, section: Section) -> Html:
@@ -124,9 +125,9 @@ class _Page:
                 return self._figure(part, intervals_plot(part, self._colours))
             case Curve():
                 return self._figure(part, curve_plot(part, self._colours))
-            case Spread():
+            case ValueSpread():
                 return self._figure(part, spread_plot(part, self._colours), _drawn(part))
-            case Counts():
+            case VoteCounts():
                 return self._figure(part, counts_plot(part))
             case Panels():
                 return self._figure(part, panels_plot(part, self._colours))
@@ -140,16 +141,16 @@ class _Page:
                 drawn = differences(part, self._colours)
                 every = _folded(tables(part)[1], "all differences, with p")
                 return element("figure", matrix(part), drawn, every)
-            case Block():
+            case WordBlock():
                 return words_block(part)
-            case Shares():
+            case CategoryShares():
                 return shares_plot(part)
             case NetworkPart():
                 return network_picture(part, self._colours)
             case Timeline():
                 return timeline(part, self._colours)
 
-    def _figure(self, part: Drawn, drawn: Html, note: str = "") -> Html:
+    def _figure(self, part: ValuePlot, drawn: Html, note: str = "") -> Html:
         return element(
             "figure",
             element("figcaption", part.title, element("small", f" {part.value.doc}{note}")),
@@ -158,7 +159,7 @@ class _Page:
         )
 
 
-def _drawn(part: Spread) -> str:
+def _drawn(part: ValueSpread) -> str:
     shown = max((len(values) for values in part.series.values()), default=0)
     return f"; {shown:,} of {part.cases:,} {part.unit}" if shown < part.cases else ""
 
@@ -170,7 +171,12 @@ def _folded(table: Table, summary: str = "as a table") -> Html:
 def _table(table: Table, *, titled: bool = True) -> Html:
     def line(row: tuple[str, ...]) -> Html:
         cells = [
-            element("th", text, scope="row", class_="long" if len(text) > LONG else None)
+            element(
+                "th",
+                text,
+                scope="row",
+                class_="long" if len(text) > LONG_ABOVE_CHARACTERS else None,
+            )
             if i < table.names
             else element("td", *_split(text))
             for i, text in enumerate(row)
@@ -188,7 +194,7 @@ def _table(table: Table, *, titled: bool = True) -> Html:
             element("caption", table.title) if titled else None,
             element("thead", element("tr", *head)),
             element("tbody", *(line(row) for row in table.rows)),
-            class_="wide" if len(table.header) > WIDE else None,
+            class_="wide" if len(table.header) > WIDE_ABOVE_COLUMNS else None,
         ),
         class_="scroll",
     )

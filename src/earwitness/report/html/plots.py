@@ -1,19 +1,118 @@
-"""Pictures of numbers, drawn in percent so that they fit any width."""
+"""Plots of intervals, curves and value spreads, with axes and ticks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import isfinite, isnan, log
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, isfinite, isnan, log, log10
 
-from earwitness.data import Estimate
-from earwitness.report.html.axis import Axis, axis_of
+from earwitness.core import Estimate, Value
 from earwitness.report.html.elements import Html, element, joined
 from earwitness.report.numbers import cell, counted, interval, labelled, number
-from earwitness.report.parts import PEOPLE, Curve, Intervals, Spread
+from earwitness.report.parts import PEOPLE_SERIES, Curve, Intervals, ValueSpread
 
-MANY = 20  # rows from which on they are lower
-EDGE = 3  # per cent from the end at which labels are moved inside
-WIDE = 8  # numbers that span more than so many times their least are drawn by their logarithm
+# --- Axes and ticks ------------------------------------------------------------------------------
+
+
+TICK_COUNT = 5
+TIME_STEPS_SECONDS = [
+    1,
+    2,
+    5,
+    10,
+    15,
+    30,
+    60,
+    120,
+    300,
+    600,
+    900,
+    1800,
+    3600,
+    7200,
+    14400,
+    21600,
+    43200,
+    86400,
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A line from low to high with ticks."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    def place(self, x: float) -> float:
+        """In percent, kept within the line."""
+        share = (x - self.low) / (self.high - self.low)
+        return round(100 * min(1.0, max(0.0, share)), 3)
+
+
+def axis_of(numbers: Iterable[float], value: Value | None = None) -> Axis:
+    """A line that holds the numbers; shares go from 0 to 1, scales from end to end.
+
+    >>> axis_of([0.2, 3.1]).ticks
+    (0.0, 1.0, 2.0, 3.0, 4.0)
+    """
+    if value is not None and (value.low, value.high) == (0, 1):
+        return Axis(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0))
+    if value is not None and value.high != 1 and isfinite(value.high - value.low):
+        return _whole(value.low, value.high)
+    found = [x for x in numbers if isfinite(x)] or [0.0, 1.0]
+    low, high = min(found), max(found)
+    if value is not None and (value.low == 0 or value.high == 1):
+        low = min(low, 0.0)
+    if value is not None and value.high == 1:
+        high = 1.0  # the same end for all pictures of the value
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    step = _step((high - low) / (TICK_COUNT - 1))
+    first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
+    ticks = tuple(round(i * step, 10) for i in range(first, last + 1))
+    return Axis(ticks[0], ticks[-1], ticks)
+
+
+def _whole(low: float, high: float) -> Axis:
+    """A whole scale, with round ticks that end where it ends.
+
+    >>> _whole(0, 100).ticks
+    (0.0, 20.0, 40.0, 60.0, 80.0, 100.0)
+    """
+    width = high - low
+    power = 10.0 ** floor(log10(width))
+    steps = [m * power for m in (0.1, 0.2, 0.5, 1, 2, 5)]
+    counts = [round(width / s) for s in steps if abs(width / s - round(width / s)) < 1e-9]
+    count = min(counts or [TICK_COUNT - 1], key=lambda n: abs(n - TICK_COUNT))
+    return Axis(
+        low, high, tuple(round(low + width * i / count, 10) + 0.0 for i in range(count + 1))
+    )
+
+
+def times_of(duration: float) -> Axis:
+    """A line of time with round ticks."""
+    high = duration or 1.0
+    days = [86400.0 * 10**n for n in range(1, 6)]
+    step = next((s for s in [*TIME_STEPS_SECONDS, *days] if high / s <= 2 * TICK_COUNT), high)
+    ticks = tuple(float(step * i) for i in range(int(high / step) + 1))
+    return Axis(0.0, high, ticks)
+
+
+def _step(raw: float) -> float:
+    """A round number from ``raw`` on: 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** floor(log10(raw))
+    return next(m * power for m in (1, 2, 5, 10) if m * power >= raw * (1 - 1e-9))
+
+
+# --- Interval, spread and curve plots ------------------------------------------------------------
+
+
+DENSE_ABOVE_ROWS = 20  # rows from which on they are lower
+EDGE_PERCENT = 3  # per cent from the end at which labels are moved inside
+# numbers that span more than so many times their least are drawn by their logarithm
+LOG_SCALE_ABOVE_RATIO = 8
 Colours = Mapping[str, str]  # the class of every series
 
 
@@ -26,13 +125,13 @@ def intervals_plot(part: Intervals, colours: Colours) -> Html:
     rows = []
     for label, row in part.rows:
         for index, (series, estimate) in enumerate(row.items()):
-            alone = {*row} <= {label, PEOPLE}
+            alone = {*row} <= {label, PEOPLE_SERIES}
             name = label if alone else series
             head = None if alone or index else element("div", label, class_="group")
-            colour = colours.get(series, "people" if series == PEOPLE else "other")
+            colour = colours.get(series, "people" if series == PEOPLE_SERIES else "other")
             rows += [head] if head is not None else []
             rows.append(_interval_row(name, estimate, part, axis, colour))
-    dense = " dense" * (len(part.rows) > MANY)
+    dense = " dense" * (len(part.rows) > DENSE_ABOVE_ROWS)
     pairs = " pairs" * (part.marked is not None)
     return element("div", *rows, _scale(axis), class_=f"plot{dense}{pairs}")
 
@@ -81,11 +180,11 @@ def _scale(axis: Axis, texts: Sequence[str] | None = None) -> Html:
 
 def tick_mark(text: str, place: float) -> Html:
     """A label under its tick; those at the ends stay inside."""
-    side = "first" if place < EDGE else "last" if place > 100 - EDGE else None
+    side = "first" if place < EDGE_PERCENT else "last" if place > 100 - EDGE_PERCENT else None
     return element("span", text, class_=side, style=f"left:{place}%")
 
 
-def spread_plot(part: Spread, colours: Colours) -> Html:
+def spread_plot(part: ValueSpread, colours: Colours) -> Html:
     """A row a series: how many cases lie where, and the median."""
     axis = axis_of([x for values in part.series.values() for x in values], part.value)
     counts = {name: _counts(values, axis, part.bins) for name, values in part.series.items()}
@@ -107,7 +206,7 @@ def _spread_row(
     name: str,
     values: Sequence[float],
     bins: Sequence[int],
-    part: Spread,
+    part: ValueSpread,
     axis: Axis,
     colour: str,
 ) -> Html:
@@ -176,7 +275,7 @@ def curve_plot(part: Curve, colours: Colours) -> Html:
 def _places(xs: Sequence[float]) -> dict[float, float]:
     """In percent: evenly by number, or by its logarithm if they span much."""
     low, high = min(xs), max(xs)
-    if low > 0 and high / low > WIDE:
+    if low > 0 and high / low > LOG_SCALE_ABOVE_RATIO:
         return {x: 100 * log(x / low) / log(high / low) for x in xs}
     return {x: 100 * (x - low) / (high - low) for x in xs}
 

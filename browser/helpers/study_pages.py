@@ -1,0 +1,99 @@
+"""Pages of small studies, as the server gives them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browser.helpers.fake_server import questions
+
+View = dict[str, Any]
+
+ORDER = ("BAK", "SIG", "OVRL")
+
+
+def trial(name: str, number: int, of: int, language: str = "en", kind: str = "p835") -> View:
+    """A trial with one sound."""
+    scales = ORDER if kind == "p835" else ("QUALITY",)
+    sounds = [{"address": f"/l/tok/sound/{name}/0", "label": ""}]
+    title = {"en": "Session 1 of 2", "fr": "Session 1 sur 2"}[language]
+    return {
+        "kind": kind,
+        "name": name,
+        "title": title,
+        "sounds": sounds,
+        "switching": False,
+        "plays": 1 if kind == "p835" else 0,
+        "questions": questions(language, *scales),
+        "progress": [number, of],
+    }
+
+
+def consent() -> View:
+    agree: View = {"name": "agree", "prompt": "I agree to take part", "answer": "choice"}
+    agree["options"] = [{"value": True, "label": "yes"}]
+    text = (
+        "You will hear short clips of speech and rate them. It takes about twenty minutes.\n\n"
+        "You may stop at any moment. Your answers are kept under a number, not under your name."
+    )
+    kind = {"kind": "consent", "name": "consent", "title": "Consent"}
+    return kind | {"text": text, "questions": [agree]}
+
+
+def form() -> View:
+    device = {"name": "device", "prompt": "What do you listen with?", "answer": "choice"}
+    options = [{"value": one, "label": one} for one in ("Headphones", "In-ear", "Loudspeakers")]
+    age = {"name": "age", "prompt": "How old are you?", "answer": "number", "needed": True}
+    more = {"name": "more", "prompt": "Anything we should know?", "answer": "text"}
+    asked = [{**device, "options": options, "needed": True}, age, {**more, "needed": False}]
+    return {"kind": "form", "name": "before", "title": "Before you listen", "questions": asked}
+
+
+def text(name: str = "instructions") -> View:
+    told = (
+        "You hear every clip three times. Attend first to the background, then to the speech, "
+        "then to the whole.\n\nKeys 1 to 5 choose, Space plays and goes on."
+    )
+    return {"kind": "text", "name": name, "title": "What you will do", "text": told}
+
+
+def feedback(name: str = "training.1.feedback") -> View:
+    row: View = {"prompt": "The background is:", "given": "Not noticeable"}
+    rows = [
+        {**row, "expected": "Somewhat intrusive"},
+        {"prompt": "The speech is:", "given": "Not distorted", "expected": "Not distorted"},
+        {"prompt": "The overall quality is:", "given": "Good", "expected": None},
+    ]
+    return {"kind": "feedback", "name": name, "title": "Practice", "rows": rows}
+
+
+def rest(seconds: float = 1.0) -> View:
+    return {
+        "kind": "rest",
+        "name": "rest.2",
+        "title": "Please rest for 5 minutes",
+        "minutes": 5,
+        "seconds": seconds,
+    }
+
+
+def device(**trials: list[int]) -> View:
+    steps = ["level", "sides", "huggins", "antiphase"]
+    return {
+        "kind": "device",
+        "name": "device",
+        "title": "Your device",
+        "steps": steps,
+        "trials": trials or {"sides": [1, 0], "huggins": [2, 0], "antiphase": [1]},
+    }
+
+
+def end() -> View:
+    return {"kind": "end", "name": "end", "title": "That was all. Thank you!"}
+
+
+def whole() -> list[View]:
+    """A whole small P.835 study."""
+    practice = [text("training.0"), trial("training.1", 1, 1), feedback()]
+    first = [text("1.0"), trial("1.1", 1, 2), trial("1.2", 2, 2)]
+    second = [rest(), text("2.0"), trial("2.1", 1, 1)]
+    return [consent(), form(), text(), *practice, *first, *second, end()]

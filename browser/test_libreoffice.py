@@ -1,0 +1,60 @@
+"""Workbooks that LibreOffice opened and saved again, as raters do: nothing is lost on the way.
+
+LibreOffice must be installed, as Chromium must for pages: nothing here is skipped without it.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from earwitness.studies.workbooks.export import study_export_xlsx
+from earwitness.studies.workbooks.read import read_workbook
+from earwitness.studies.workbooks.to_answers import study_import_answers
+from helpers.caption_study import CLIPS, STUDY, captioned, designed, filled
+from helpers.libreoffice_workbook import resave
+from helpers.workbooks import typed
+
+
+@pytest.fixture(scope="module")
+def office() -> str:
+    place = shutil.which("soffice")
+    assert place, "LibreOffice is missing: make system, as root, installs it"
+    return place
+
+
+@pytest.mark.usefixtures("office")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_a_workbook_that_libreoffice_saved_again_gives_the_same_answers(
+    tmp_path: Path, language: str
+) -> None:
+    path = captioned(tmp_path / "s", f"{STUDY}language: {language}\n")
+    made, yes = designed(path), {"en": "yes", "fr": "oui"}[language]
+    before, after = tmp_path / "P2_before.xlsx", tmp_path / "P2_after.xlsx"
+    before.write_bytes(typed(filled(made, 2), {"J3": yes}))
+    after.write_bytes(resave(before.read_bytes(), tmp_path))
+    assert after.read_bytes() != before.read_bytes()
+    one, other = (study_import_answers(path, [file]) for file in (before, after))
+    assert len(one.answers) == CLIPS
+    assert one.answers == other.answers
+    assert {answer.values.get("synthesised") for answer in other.answers} == {"yes", None}
+    assert [note for note in other.findings if note.kind != "passed"] == list(one.findings)
+
+
+@pytest.mark.usefixtures("office")
+def test_what_must_not_change_is_still_protected_after_libreoffice(tmp_path: Path) -> None:
+    [path] = study_export_xlsx(captioned(tmp_path / "s"), tmp_path / "out", listeners="1")
+    data = resave(path.read_bytes(), tmp_path)
+    sheet = openpyxl.load_workbook(io.BytesIO(data))["Assessment"]
+    assert sheet.protection.sheet
+    assert [sheet[f"{letter}3"].protection.locked for letter in "DE"] == [True, False]
+    limits = {str(one.sqref): one for one in sheet.data_validations.dataValidation}
+    assert any(one.type == "decimal" and float(one.formula1) == 1 for one in limits.values())
+    links = [cell.hyperlink.target for cell in sheet["B"] if cell.hyperlink]
+    assert len(links) == CLIPS
+    found = read_workbook(data, name="P1_local.xlsx")
+    assert (found.listener, found.digest) == (1, read_workbook(path).digest)

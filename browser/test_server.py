@@ -1,0 +1,295 @@
+"""Listeners in Chromium, with the real server and its store: whole studies, and what may go wrong.
+
+The server is killed, browsers are killed, tabs and devices compete: what was pressed is in the
+store, once, and everybody goes on where they were.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from collections import defaultdict
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+from browser.conftest import FLAGS
+from browser.helpers.input_devices import Finger, Hand, Keyboard, Listener, Mouse
+from browser.helpers.page_actions import DESKTOP, PHONE, at, kill_browser, visit
+from browser.helpers.real_server import HIDDEN, PAGES, RealServer, really_served
+from playwright.sync_api import Browser, Page, Playwright, Response, Route, expect
+
+from earwitness.store.records import ParticipationState
+
+ANSWERS = "**/answers"
+PRACTICE, FIRST = PAGES[: PAGES.index("1.0")], PAGES[: PAGES.index("1.1")]
+CODE = re.compile(r"[2-9A-HJ-NP-Z]{10}")
+
+
+def kept_once(server: RealServer, pressed: dict[str, Any], listener: int = 1) -> None:
+    """The store has what was pressed, all of it, each page once, in order."""
+    history = server.history(listener)
+    assert [one.answer.page for one in history] == list(pressed)
+    assert [one.answer.values for one in history] == list(pressed.values())
+    assert len({one.id for one in history}) == len(history)
+    assert all(one.supersedes is None and not one.aside for one in history)
+
+
+def finished(page: Page) -> None:
+    expect(page.locator(".code")).to_have_text(CODE)
+
+
+def test_a_whole_study_by_keyboard_is_stored_as_pressed_and_gives_nothing_away(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with really_served(tmp_path) as server:
+        context = browser.new_context(**DESKTOP)
+        responses: list[Response] = []
+        context.on("response", lambda one: responses.append(one))
+        page, said = visit(context, server.links[0])
+        listener = Listener(page)
+        listener.walk(*PAGES)
+        finished(page)
+        told = [told_by(one) for one in responses]
+        context.close()
+        assert said == []
+        kept_once(server, listener.pressed)
+        exported = server.exported()
+        asked = {name: values for name, values in listener.pressed.items() if values}
+        assert {one["page"]: one["values"] for one in exported} == asked
+        analysed = json.loads(server.run("analyse", "--to", "json", "--no-mixed"))
+    assert len(set(means_pressed(exported).values())) > 2
+    assert means_told(analysed) == pytest.approx(means_pressed(exported))
+    assert sum("audio/wav" in one for one in told) >= 5
+    assert [name for name in HIDDEN for one in told if name.lower() in one.lower()] == []
+
+
+@pytest.mark.parametrize(("hand", "width"), [(Mouse, 1200), (Mouse, 390), (Keyboard, 390)], ids=str)
+def test_a_whole_study_by_mouse_and_by_keyboard_is_stored_as_pressed_at_any_width(
+    browser: Browser, tmp_path: Path, hand: type[Hand], width: int
+) -> None:
+    with really_served(tmp_path) as server:
+        context = browser.new_context(viewport={"width": width, "height": 844})
+        page, said = visit(context, server.links[0])
+        listener = Listener(page, hand)
+        listener.walk(*PAGES)
+        finished(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        context.close()
+        assert said == []
+        kept_once(server, listener.pressed)
+
+
+def told_by(response: Response) -> str:
+    """All that a response tells a browser."""
+    body = response.body().decode("latin-1")
+    return f"{response.url} {response.all_headers()} {body}"
+
+
+def means_pressed(exported: list[dict[str, Any]]) -> dict[tuple[str, str], float]:
+    """The mean of every system and scale over the trials that count."""
+    found = defaultdict(list)
+    for one in exported:
+        if re.fullmatch(r"\d\.[1-9]", one["page"]):
+            [system] = one["heard"]["systems"]
+            for scale, value in one["values"].items():
+                found[system, scale].append(value)
+    return {name: fmean(values) for name, values in found.items()}
+
+
+def means_told(analysed: dict[str, Any]) -> dict[tuple[str, str], float]:
+    """The same, as the analysis gives them."""
+    return {
+        (system, scale["value"]["name"]): found["mean"]["value"]
+        for scale in analysed["scales"]
+        for system, found in scale["systems"].items()
+    }
+
+
+def test_a_whole_study_by_touch_on_a_dark_phone_in_french(browser: Browser, tmp_path: Path) -> None:
+    with really_served(tmp_path, "fr") as server:
+        context = browser.new_context(**PHONE, color_scheme="dark", locale="fr-FR")
+        page, said = visit(context, server.links[1])
+        listener = Listener(page, Finger, "fr")
+        for name in PAGES:
+            listener.stand(name)
+            shown = page.locator("body").inner_text()
+            assert not re.search(r"\b(the|Play|Next|Saved|Trial|Please|left|Add|You)\b", shown)
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390
+            listener.walk(name)
+        finished(page)
+        expect(page.get_by_role("heading", level=1)).to_have_text("C'est terminé. Merci !")
+        assert darkness(page) < 60
+        context.close()
+        assert said == []
+        kept_once(server, listener.pressed, 2)
+        assert not any(one.meta and one.meta.get("keyboard") for one in server.history(2))
+
+
+def darkness(page: Page) -> float:
+    """The mean of red, green and blue of what lies behind everything."""
+    colour = page.evaluate(
+        "[document.body, document.documentElement].map((one) => getComputedStyle(one)"
+        ".backgroundColor).find((one) => !/, 0\\)$/.test(one))"
+    )
+    return fmean(float(part) for part in re.findall(r"[\d.]+", colour)[:3])
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_server_killed_while_an_answer_is_on_its_way_loses_and_doubles_nothing(
+    browser: Browser, tmp_path: Path, stored: bool
+) -> None:
+    """Before it has read the answer, or after it has stored it and before it has said so."""
+
+    def killed(route: Route) -> None:
+        if stored:
+            assert route.fetch().json()["status"] == "stored"
+        server.kill()
+        route.abort()
+
+    with really_served(tmp_path) as server:
+        context = browser.new_context(**DESKTOP)
+        page, said = visit(context, server.links[0])
+        listener = Listener(page)
+        listener.walk(*FIRST)
+        listener.stand("1.1")
+        if stored:
+            page.route(ANSWERS, killed, times=1)
+            listener.walk("1.1")
+        else:
+            rest = listener.rate(last=False)
+            server.signal(signal.SIGSTOP)
+            with page.expect_request(ANSWERS):
+                listener.pressed["1.1"] = rest | listener.rate()
+            server.kill()
+        expect(page.locator("#saving")).to_have_text("1 waiting – will be sent")
+        at(page, "No connection")
+        assert ("1.1" in [one.answer.page for one in server.history()]) is stored
+        server.start()
+        listener.walk(*PAGES[PAGES.index("1.2") :])
+        finished(page)
+        context.close()
+        assert said == []
+        kept_once(server, listener.pressed)
+
+
+def test_a_killed_browser_goes_on_at_the_very_trial_and_so_does_another_device(
+    browser: Browser, playwright: Playwright, chromium: str, tmp_path: Path
+) -> None:
+    profile = tmp_path / "profile"
+
+    def start() -> Listener:
+        context = playwright.chromium.launch_persistent_context(
+            profile, executable_path=chromium, args=FLAGS, **DESKTOP
+        )
+        return Listener(visit(context, server.links[0])[0])
+
+    with really_served(tmp_path) as server:
+        listener = start()
+        listener.walk(*FIRST)
+        listener.stand("1.1")
+        pressed, part = dict(listener.pressed), listener.rate(last=False)
+        expect(listener.page.locator(".steps i.done")).to_have_count(2)
+        kill_browser(profile)  # in the midst of a trial
+        listener = start()
+        listener.stand("1.1")
+        expect(listener.page.locator(".steps i.done")).to_have_count(2)
+        server.signal(signal.SIGSTOP)
+        with listener.page.expect_request(ANSWERS):
+            pressed["1.1"] = part | listener.rate()
+        kill_browser(profile)  # in the midst of an answer
+        server.signal(signal.SIGCONT)
+        listener = start()
+        listener.stand("1.2")
+        listener.rate(last=False)
+        other = browser.new_context(**PHONE)
+        elsewhere = Listener(visit(other, server.links[0])[0], Finger)
+        elsewhere.walk("1.2", "rest.2", "2.0")
+        elsewhere.stand("2.1")
+        other.close()
+        listener.page.reload()
+        listener.walk("2.1", "2.2")
+        finished(listener.page)
+        listener.page.context.close()
+        kept_once(server, pressed | elsewhere.pressed | listener.pressed)
+
+
+def test_two_tabs_cannot_answer_twice(browser: Browser, tmp_path: Path) -> None:
+    with really_served(tmp_path) as server:
+        context = browser.new_context(**DESKTOP)
+        first, said = visit(context, server.links[0])
+        listener = Listener(first)
+        listener.walk(*FIRST)
+        listener.stand("1.1")
+        second, also_said = visit(context, server.links[0])
+        at(second, "This test is open in another tab")
+        second.get_by_role("button", name="Use this tab").click()
+        taker = Listener(second)
+        taker.walk("1.1")
+        taker.stand("1.2")
+        at(first, "This test is open in another tab")
+        assert first.locator(".play").count() == 0
+        context.close()
+        assert said == also_said == []
+        kept_once(server, listener.pressed | taker.pressed)
+
+
+def test_two_devices_that_answer_at_once_are_stored_once(browser: Browser, tmp_path: Path) -> None:
+    with really_served(tmp_path) as server:
+        contexts = [browser.new_context(**DESKTOP) for _ in range(2)]
+        pages = [visit(context, server.links[0])[0] for context in contexts]
+        both = [Listener(page) for page in pages]
+        both[0].walk(*FIRST)
+        pages[1].reload()
+        both[1].count += 1
+        given = []
+        for one in both:
+            one.stand("1.1")
+            given.append(one.rate(last=False))
+        server.signal(signal.SIGSTOP)
+        for place, one in enumerate(both):
+            with one.page.expect_request(ANSWERS):
+                given[place] |= one.rate()
+        assert given[0] != given[1]
+        server.signal(signal.SIGCONT)
+        for one in both:
+            one.stand("1.2")
+        told = [one.page.get_by_text("answered elsewhere").count() > 0 for one in both]
+        assert sorted(told) == [False, True]
+        kept_once(server, both[0].pressed | {"1.1": given[told.index(False)]})
+        for context in contexts:
+            context.close()
+
+
+def test_who_withdraws_leaves_nothing_in_the_store(browser: Browser, tmp_path: Path) -> None:
+    with really_served(tmp_path) as server:
+        context = browser.new_context(**DESKTOP)
+        staying, _ = visit(context, server.links[1])
+        other = Listener(staying)
+        other.walk("consent", "before")
+        other.stand("instructions")
+        page, said = visit(context, server.links[0])
+        listener = Listener(page)
+        listener.walk(*PRACTICE)
+        listener.stand("1.0")
+        ids = [one.id for one in server.history()]
+        assert len(ids) == len(PRACTICE)
+        assert server.events() > 0
+        assert all(server.holds(one) for one in ids)
+        page.get_by_role("button", name="Withdraw").click()
+        page.get_by_role("button", name="Delete my answers").click()
+        at(page, "You have withdrawn")
+        page.reload()
+        at(page, "You have withdrawn")
+        context.close()
+        assert said == []
+        assert (server.history(), server.events(), server.state()) == (
+            [],
+            0,
+            ParticipationState.WITHDRAWN,
+        )
+        assert not any(server.holds(one) for one in ids)
+        kept_once(server, other.pressed, 2)
+        assert {one["listener"] for one in server.exported()} == {2}

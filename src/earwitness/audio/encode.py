@@ -1,0 +1,133 @@
+"""Encoding to FLAC, WAV, MP3, Ogg Vorbis and Opus.
+
+Kinds that know only some sample rates get the next one above. A file is there whole or not at
+all: it is made beside its place and moved there when it is finished.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.audio.files import sound_library
+from earwitness.audio.signal import resampled
+from earwitness.errors import UsageError, nearest
+
+Samples = NDArray[Any]
+ENCODE_BLOCK_FRAMES = 32_768  # frames that are encoded at once: libsndfile dies of long ones in Ogg
+FULL_SCALE_16_BIT = 32_767 / 32_768  # the loudest sample of 16 bits
+MP3_RATES_HZ = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000)
+VORBIS_RATES_HZ = (8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 96_000, 192_000)
+
+
+class FileFormat(NamedTuple):
+    """What libsndfile calls it, what a browser calls it, and its sample rates, if not all."""
+
+    format: str
+    subtype: str
+    mime: str
+    rates: tuple[int, ...] = ()
+
+
+FILE_FORMATS = {
+    ".flac": FileFormat("FLAC", "PCM_16", "audio/flac"),
+    ".wav": FileFormat("WAV", "PCM_16", "audio/wav"),
+    ".mp3": FileFormat("MP3", "MPEG_LAYER_III", "audio/mpeg", MP3_RATES_HZ),
+    ".ogg": FileFormat("OGG", "VORBIS", "audio/ogg", VORBIS_RATES_HZ),
+    ".opus": FileFormat("OGG", "OPUS", "audio/ogg", (48_000,)),
+}
+
+
+class EncodedSound(NamedTuple):
+    """A file's content, what a browser calls its kind, and what was done to the sound."""
+
+    content: bytes
+    mime: str
+    notes: tuple[str, ...]
+
+
+def kind_of(ending: str) -> FileFormat:
+    """The kind of an ending such as ``.flac``."""
+    if ending.lower() not in FILE_FORMATS:
+        raise UsageError(
+            f'no sound is written as "{ending}" — {nearest(ending.lower(), FILE_FORMATS)}'
+        )
+    return FILE_FORMATS[ending.lower()]
+
+
+def write_audio(path: str | Path, samples: Samples, rate: int) -> tuple[str, ...]:
+    """Sound as a file, in the kind of its ending; gives what was done to the sound, if anything."""
+    path = Path(path)
+    made = encode(samples, rate, path.suffix)
+    write_whole(path, made.content)
+    return made.notes
+
+
+def encode(samples: Samples, rate: int, ending: str) -> EncodedSound:
+    """Sound as the content of a file: samples, or a column a channel."""
+    kind = kind_of(ending)
+    _refuse_broken(samples)
+    written = _written_rate(rate, kind)
+    notes = [f"resampled from {rate:,} to {written:,} Hz"] if written != rate else []
+    samples, loud = _within(resampled(samples, rate, written))
+    file = io.BytesIO()
+    channels = 1 if samples.ndim == 1 else samples.shape[1]
+    try:
+        with sound_library().SoundFile(
+            file, "w", written, channels, subtype=kind.subtype, format=kind.format
+        ) as sound:
+            for portion in _portions(samples):
+                sound.write(portion)
+    except sound_library().SoundFileError as error:
+        told = f"{channels} channels at {written:,} Hz cannot be written as {ending}"
+        raise UsageError(f"{told} — take another ending, such as .wav") from error
+    return EncodedSound(file.getvalue(), kind.mime, (*notes, *loud))
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """A file that is there whole or not at all; one that was there is replaced."""
+    beside = path.with_name(f".{uuid4().hex}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            beside.write_bytes(content)
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def _written_rate(rate: int, kind: FileFormat) -> int:
+    if not kind.rates or rate in kind.rates:
+        return rate
+    return next((one for one in kind.rates if one >= rate), kind.rates[-1])
+
+
+def _within(samples: Samples) -> tuple[Samples, tuple[str, ...]]:
+    """All of it softer, if its loudest sample would clip."""
+    peak = float(abs(samples).max(initial=0))
+    if peak <= 1:
+        return np.clip(samples, -1, FULL_SCALE_16_BIT), ()
+    decibels = 20 * np.log10(peak / FULL_SCALE_16_BIT)
+    return samples * (FULL_SCALE_16_BIT / peak), (
+        f"made softer by {decibels:.1f} dB, or it would clip",
+    )
+
+
+def _portions(samples: Samples) -> Iterator[Samples]:
+    for start in range(0, len(samples), ENCODE_BLOCK_FRAMES):
+        yield samples[start : start + ENCODE_BLOCK_FRAMES]
+
+
+def _refuse_broken(samples: Samples) -> None:
+    if not len(samples):
+        raise UsageError("there is no sound to write")
+    if not np.isfinite(samples).all():
+        raise UsageError("the sound has samples that are no numbers")

@@ -1,0 +1,355 @@
+"""Matching of boundaries and titles in time, and common partitions of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.chapters.cases import ChapterCases
+from earwitness.core import Titles
+from earwitness.stats.arrays import Bools, Floats, Ints, Ragged, bounds, count_true, row_sums
+
+# --- Matching of boundaries ----------------------------------------------------------------------
+
+
+PAIRS_IN_MEMORY = 4_000_000
+
+
+def greedy_matches(output: Ragged, reference: Ragged, collar: float) -> Ints:
+    """How many pairs each case gets when the closest are matched first.
+
+    A pair may match if it is at most ``collar`` apart. Equal distances go to the lower reference
+    index, then to the lower output index.
+    """
+    order, out = _sorted_rows(output)
+    low, high = _reach(out, reference, collar)
+    pairs_before = np.concatenate([[0], np.cumsum(high - low)])[reference.offsets]
+    counts, start = np.zeros(len(output), np.int64), 0
+    while start < len(output):  # whole cases, as many as fit into memory
+        stop = (
+            int(np.searchsorted(pairs_before, pairs_before[start] + PAIRS_IN_MEMORY, "right")) - 1
+        )
+        stop = max(stop, start + 1)
+        span = slice(reference.offsets[start], reference.offsets[stop])
+        matched = _match(out, order, reference, low, high, span)
+        cut = reference.offsets[start : stop + 1] - reference.offsets[start]
+        counts[start:stop] = row_sums(matched, cut)
+        start = stop
+    return counts
+
+
+def _sorted_rows(boundaries: Ragged) -> tuple[Ints, Ragged]:
+    """The same with every row in order, and which value came from where."""
+    steps, rows = np.diff(boundaries.values), boundaries.rows
+    if not ((steps < 0) & (rows[1:] == rows[:-1])).any():
+        return np.arange(len(rows)), boundaries
+    order = np.lexsort((boundaries.values, rows))
+    return order, Ragged(boundaries.values[order], boundaries.offsets)
+
+
+def _reach(out: Ragged, reference: Ragged, collar: float) -> tuple[Ints, Ints]:
+    """For every reference boundary the range of output boundaries within the collar."""
+    rows, time = reference.rows, reference.values
+    middle = _behind(out, reference)
+    start, stop = out.offsets[rows], out.offsets[rows + 1]
+    with np.errstate(invalid="ignore"):  # infinity less infinity is never within a collar
+        low = middle - _steps(
+            middle - start, lambda k, at: time[at] - out.values[middle[at] - 1 - k] <= collar
+        )
+        high = middle + _steps(
+            stop - middle, lambda k, at: out.values[middle[at] + k] - time[at] <= collar
+        )
+    return low, high
+
+
+@lru_cache(maxsize=4)
+def _behind(out: Ragged, reference: Ragged) -> Ints:
+    """For every reference boundary the first output boundary that is not before it.
+
+    Kept, since every collar starts from there.
+    """
+    rows, time = reference.rows, reference.values
+    start, stop = out.offsets[rows], out.offsets[rows + 1]
+    return start + count_true(start, stop, lambda i: out.values[i] < time)
+
+
+def _steps(most: Ints, test: Callable[[int, Ints], Bools]) -> Ints:
+    """How many steps pass a test that, once false, stays false; few are expected.
+
+    ``test`` takes the number of steps done and the places that ask.
+    """
+    steps = np.zeros(len(most), np.int64)
+    going = np.flatnonzero(most > 0)
+    done = 0
+    while len(going):
+        going = going[test(done, going)]
+        done += 1
+        steps[going] = done
+        going = going[most[going] > done]
+    return steps
+
+
+def _match(
+    out: Ragged, order: Ints, reference: Ragged, low: Ints, high: Ints, span: slice
+) -> Bools:
+    """Which reference boundaries of the span find a partner."""
+    reach = high[span] - low[span]
+    offsets = bounds(reach)
+    ref = np.repeat(np.arange(len(reach)), reach)
+    hyp = np.arange(offsets[-1]) + np.repeat(low[span] - offsets[:-1], reach)
+    rivals = np.bincount(hyp)[hyp]
+    matched = np.zeros(len(reach), np.bool_)
+    contested = (reach[ref] > 1) | (rivals > 1)
+    matched[ref[~contested]] = True
+    ref, hyp = ref[contested], hyp[contested]
+    distance = np.abs(reference.values[span][ref] - out.values[hyp])
+    _take_closest(matched, ref, order[hyp], distance)
+    return matched
+
+
+def _take_closest(matched: Bools, ref: Ints, hyp: Ints, distance: Floats) -> None:
+    """Match the contested pairs one by one, the closest first."""
+    ranked = np.lexsort((hyp, ref, distance))
+    taken: set[int] = set()
+    used: set[int] = set()
+    for r, h in zip(ref[ranked].tolist(), hyp[ranked].tolist(), strict=True):
+        if r not in taken and h not in used:
+            taken.add(r)
+            used.add(h)
+    matched[list(taken)] = True
+
+
+def optimal_matches(output: Ragged, reference: Ragged, collar: float) -> Ints:
+    """As many pairs as can be made, each at most ``collar`` apart.
+
+    On sorted lists it is enough to walk both at once: the two first boundaries are a pair, or the
+    earlier of them has no partner. All cases walk in step.
+    """
+    out, ref = _sorted_rows(output)[1], _sorted_rows(reference)[1]
+    i, j = out.offsets[:-1].copy(), ref.offsets[:-1].copy()
+    counts = np.zeros(len(i), np.int64)
+    going = np.flatnonzero((i < out.offsets[1:]) & (j < ref.offsets[1:]))
+    while len(going):
+        mine, theirs = out.values[i[going]], ref.values[j[going]]
+        with np.errstate(invalid="ignore"):
+            pair = np.abs(theirs - mine) <= collar
+        counts[going] += pair
+        i[going] += pair | (mine < theirs)
+        j[going] += pair | (mine >= theirs)
+        going = going[(i[going] < out.offsets[going + 1]) & (j[going] < ref.offsets[going + 1])]
+    return counts
+
+
+def median_distance(of: Ragged, to: Ragged) -> Floats:
+    """For every case the median distance of its boundaries to the nearest one of the other side."""
+    near = _sorted_rows(to)[1]
+    rows, median = of.rows, np.full(len(of), np.nan)
+    start, stop = near.offsets[rows], near.offsets[rows + 1]
+    behind = _behind(near, of)
+    distance = np.full(len(rows), np.inf)
+    for index in (behind - 1, behind):
+        there = (index >= start) & (index < stop)
+        gap = np.abs(near.values[index[there]] - of.values[there])
+        distance[there] = np.minimum(distance[there], gap)
+    some = np.flatnonzero((of.lengths > 0) & (near.lengths > 0))
+    median[some] = _medians(distance, of.offsets, some)
+    return median
+
+
+def _medians(values: Floats, offsets: Ints, rows: Ints) -> Floats:
+    """The median of each of these rows; rows of about the same length are sorted together."""
+    lengths = np.diff(offsets)[rows]
+    sizes = np.ceil(np.log2(lengths)).astype(np.int64)
+    found = np.empty(len(rows))
+    for size in np.unique(sizes):
+        chosen = np.flatnonzero(sizes == size)
+        length = lengths[chosen]
+        place = np.arange(int(length.max()))
+        inside = place < length[:, None]
+        table = np.full(inside.shape, np.inf)
+        table[inside] = values[(offsets[rows[chosen]][:, None] + place)[inside]]
+        table.sort(axis=1)
+        each = np.arange(len(chosen))
+        found[chosen] = table[each, (length - 1) // 2] / 2 + table[each, length // 2] / 2
+    return found
+
+
+MATCHINGS = {"greedy": greedy_matches, "optimal": optimal_matches}
+
+
+# --- Pairing of titles ---------------------------------------------------------------------------
+
+
+Pair = tuple[int, int]
+Rule = Callable[[Titles, Titles, float, float], list[Pair]]
+
+
+def by_start(output: Titles, reference: Titles, tolerance: float, duration: float) -> list[Pair]:
+    """For each title of the reference the nearest free one of the output, if it starts in time.
+
+    >>> by_start((("a", 1.0), ("b", 9.0)), (("c", 0.0), ("d", 30.0)), 5.0, 60.0)
+    [(0, 0)]
+    """
+    del duration
+    starts = [time for _, time in output]
+
+    def distance(mine: int, theirs: int) -> float:
+        return abs(starts[mine] - reference[theirs][1])
+
+    return _pair_nearest(len(output), len(reference), distance, tolerance)
+
+
+def by_start_and_end(
+    output: Titles, reference: Titles, tolerance: float, duration: float
+) -> list[Pair]:
+    """The same, if it also ends in time; a title ends where the next in the list starts."""
+    mine_ends, their_ends = _ends(output, duration), _ends(reference, duration)
+
+    def distance(mine: int, theirs: int) -> float:
+        start = abs(output[mine][1] - reference[theirs][1])
+        end = abs(mine_ends[mine] - their_ends[theirs])
+        return start + end if start <= tolerance and end <= tolerance else float("inf")
+
+    return _pair_nearest(len(output), len(reference), distance, 2 * tolerance)
+
+
+TM_RULES: dict[str, Rule] = {"start": by_start, "start_end": by_start_and_end}
+
+
+def _ends(titles: Titles, duration: float) -> Sequence[float]:
+    return [*(time for _, time in titles[1:]), duration]
+
+
+def _pair_nearest(
+    n_output: int, n_reference: int, distance: Callable[[int, int], float], most: float
+) -> list[Pair]:
+    free, pairs = list(range(n_output)), []
+    for theirs in range(n_reference):
+        near = [(distance(mine, theirs), mine) for mine in free]
+        near = [one for one in near if one[0] <= most]
+        if near:
+            mine = min(near)[1]
+            free.remove(mine)
+            pairs.append((mine, theirs))
+    return pairs
+
+
+# --- Partitions of time --------------------------------------------------------------------------
+# Between two neighbouring boundaries, whosever they are, both sides stay in one segment; and two
+# segments, one of each side, share at most one such piece. So pieces are the cells of the table of
+# common time, and every measure of partitions is a sum over pieces.
+
+
+FrameCounts = NDArray[np.float64]  # whole numbers whose products may be large
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """Pieces of a batch: their case, their segment on either side, their seconds and frames."""
+
+    case: Ints
+    of_output: Ints
+    of_reference: Ints
+    seconds: Floats
+    frames: FrameCounts
+    duration: Floats
+
+    @classmethod
+    def of(cls, cases: ChapterCases, frame: float) -> Partition:
+        """Cut every case at the boundaries of both sides."""
+        sides = [_inner(side, cases.duration) for side in (cases.output, cases.reference)]
+        n = len(cases)
+        row = np.concatenate([np.arange(n), *(side.rows for side in sides)])
+        time = np.concatenate([np.zeros(n), *(side.values for side in sides)])
+        side = np.repeat([0, 1, 2], [n, *(len(s.values) for s in sides)])
+        order = np.lexsort((side, time, row))
+        row, time, side = row[order], time[order], side[order]
+        stop = np.empty_like(time)
+        stop[:-1] = time[1:]
+        last = np.append(row[1:] != row[:-1], True)[: len(row)]
+        stop[last] = cases.duration[row[last]]
+        whole = np.floor(cases.duration / frame)[row]
+        frames = np.minimum(_before(stop, frame), whole) - np.minimum(_before(time, frame), whole)
+        new = side == 0
+        return cls(
+            row,
+            np.cumsum(new | (side == 1)) - 1,
+            np.cumsum(new | (side == 2)) - 1,
+            np.maximum(stop - time, 0),
+            np.maximum(frames, 0),
+            cases.duration,
+        )
+
+    def purity(self) -> tuple[Floats, Floats]:
+        """Share of time in the main partner, seen from output and from reference segments."""
+        return self._main_share(self.of_output), self._main_share(self.of_reference)
+
+    def homogeneity(self) -> tuple[Floats, Floats]:
+        """How much of the reference the output tells, and the other way round."""
+        total = self._per_case(self.frames)
+        joint = self._entropy(self.frames, self.case, total)
+        of_output = self._entropy(*self._grouped(self.of_output), total)
+        of_reference = self._entropy(*self._grouped(self.of_reference), total)
+        return _told(joint - of_output, of_reference), _told(joint - of_reference, of_output)
+
+    def pairs(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Pairs of frames together on both sides, in the output, in the reference, and all."""
+        joint = self._per_case(_count_pairs(self.frames))
+        sums = []
+        for side in (self.of_output, self.of_reference):
+            size, case = self._grouped(side)
+            sums.append(_sums(case, _count_pairs(size), len(self.duration)))
+        return joint, sums[0], sums[1], _count_pairs(self._per_case(self.frames))
+
+    def _per_case(self, values: Floats) -> Floats:
+        return _sums(self.case, values, len(self.duration))
+
+    def _grouped(self, segment: Ints) -> tuple[Floats, Ints]:
+        """Frames of every segment of a side, and its case."""
+        first = np.flatnonzero(np.diff(segment, prepend=-1))
+        return _sums(segment, self.frames), self.case[first]
+
+    def _main_share(self, segment: Ints) -> Floats:
+        share = np.full(len(self.duration), np.nan)
+        if len(segment):
+            first = np.flatnonzero(np.diff(segment, prepend=-1))
+            main = np.maximum.reduceat(self.seconds, first)
+            total = _sums(self.case[first], main, len(self.duration))
+            np.divide(total, self.duration, out=share, where=self.duration > 0)
+        return np.asarray(np.minimum(share, 1), np.float64)  # rounding may go beyond
+
+    def _entropy(self, size: Floats, case: Ints, total: Floats) -> Floats:
+        share = np.divide(size, total[case], out=np.ones_like(size), where=size > 0)
+        terms = _sums(case, -share * np.log(share), len(total))
+        return np.where(total > 0, terms, np.nan)
+
+
+def _sums(group: Ints, values: Floats, groups: int = 0) -> Floats:
+    """Sums of values by group."""
+    return np.bincount(group, values, groups).astype(np.float64)
+
+
+def _inner(side: Ragged, duration: Floats) -> Ragged:
+    return side.where((side.values > 0) & (side.values < duration[side.rows]))
+
+
+def _before(time: Floats, frame: float) -> FrameCounts:
+    """How many frames lie before a time: the first k with k · frame ≥ time."""
+    guess = np.ceil(time / frame)
+    guess -= (guess - 1) * frame >= time
+    guess += guess * frame < time
+    return np.asarray(guess)
+
+
+def _count_pairs(count: Floats) -> Floats:
+    return count * (count - 1) / 2
+
+
+def _told(left: Floats, whole: Floats) -> Floats:
+    """What is not left open, as a share; all of nothing is told."""
+    share = np.divide(left, whole, out=np.where(np.isnan(whole), np.nan, 0.0), where=whole > 0)
+    return np.asarray(np.clip(1 - share, 0, 1), np.float64)

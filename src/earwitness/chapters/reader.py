@@ -1,0 +1,534 @@
+"""ChapterReader: lines of chapter files as cases, with notes about odd input."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from msgspec import UNSET, UnsetType
+
+from earwitness.chapters.cases import ChapterCases, ChapterTexts, spans_of
+from earwitness.chapters.presets import PRESETS, PresetOptions, read
+from earwitness.chapters.records import (
+    OUTPUTS,
+    REFERENCES,
+    SAMPLES,
+    ChapterContent,
+    ChapterOutput,
+    ChapterReferenceLine,
+    ChunksegSample,
+    TitleList,
+    Word,
+)
+from earwitness.core import Cases, Key, OnError, Titles
+from earwitness.errors import nearest
+from earwitness.io.records import Findings, hash_names, refuse_other_files
+from earwitness.io.schema import MAX_TIME_SECONDS, Fault, is_name, show
+from earwitness.io.source import LineBlock
+from earwitness.metric import Metric
+from earwitness.stats.arrays import Ragged
+from earwitness.task import (
+    NOT_LATIN_REMARK,
+    UNSPACED_REMARK,
+    GroupLabels,
+    ParsedBatch,
+    Slicing,
+    TaskReader,
+    given,
+    item_name,
+    latin_notes,
+    not_latin,
+    unspaced,
+)
+from earwitness.text.sentences import SpokenPiece, timed_sentences
+from earwitness.text.transcripts import Cue, Transcript, cues, plain_lines
+
+# --- Notes about odd input -----------------------------------------------------------------------
+
+
+TEXTS_BY_METRIC = {"titles": "titles", "wer": "transcripts"}  # what metrics of texts are made of
+
+
+SINGLE_SENTENCE_REMARK, TIMED_SENTENCES_REMARK = "a single sentence", "sentences"
+UNDEFINED_METRICS = {  # metrics of texts without any, and what they need
+    "wer": ("wer", "no case has both a transcript of the item and an output with text"),
+    "sentences": (TIMED_SENTENCES_REMARK, "no item has sentences, subtitles or words with times"),
+}
+
+
+def boundary_remarks(cases: ChapterCases, *, references: bool) -> Counter[str]:
+    """Boundaries that look like another unit or a slip, of the references or of the outputs."""
+    side, duration = cases.output, cases.duration
+    if references:
+        side, duration = cases.reference, np.repeat(cases.duration, cases.counts)
+    past = int((side.values > duration[side.rows]).sum())
+    return Counter({"past the duration": past, "before 0": int((side.values < 0).sum())})
+
+
+def text_remarks(cases: ChapterCases) -> Counter[str]:
+    """Texts that could be scored."""
+    if cases.texts is None:
+        return Counter()
+    given = [titles for titles in cases.texts.reference_titles if titles is not None]
+    foreign = sum(not_latin(" ".join(text for text, _ in titles)) for titles in given)
+    both = zip(cases.texts.said, cases.texts.transcripts, strict=True)
+    said = [text for own, text in both if own is not None and text is not None]
+    timed = [starts for starts in cases.texts.sentences if starts is not None]
+    return Counter(
+        {
+            "titles": len(given),
+            "wer": len(said),
+            NOT_LATIN_REMARK: foreign,
+            UNSPACED_REMARK: sum(map(unspaced, said)),
+            TIMED_SENTENCES_REMARK: len(timed),
+            SINGLE_SENTENCE_REMARK: sum(len(starts) == 1 for starts in timed),
+        }
+    )
+
+
+def chapter_notes(remarks: Counter[str], metrics: set[str]) -> Iterator[str]:
+    """Sentences about all that."""
+    if loose := remarks["loose"]:
+        what = "line lies" if loose == 1 else "lines lie"
+        yield f"{loose:,} {what} outside of all chapters of their transcripts"
+    for name in sorted(UNDEFINED_METRICS.keys() & metrics):
+        given, why = UNDEFINED_METRICS[name]
+        if not remarks[given]:
+            yield f"{name} is undefined for all: {why}"
+    if remarks[UNSPACED_REMARK] and "wer" in metrics:
+        told = "transcripts in a script without blanks between words"
+        count = remarks[UNSPACED_REMARK]
+        yield f"{told} ({count:,}): wer takes what stands between blanks for one word"
+    for name in sorted(TEXTS_BY_METRIC.keys() & (+remarks).keys() - metrics):
+        yield f"{TEXTS_BY_METRIC[name]} are given ({remarks[name]:,}): --metric {name} scores them"
+    if remarks[SINGLE_SENTENCE_REMARK] and "sentences" in metrics:
+        why = "words without punctuation cannot be cut into sentences"
+        count = remarks[SINGLE_SENTENCE_REMARK]
+        told = f"cases with a single sentence, where no boundary can lie: {count:,}"
+        yield f"{told} — {why}"
+    for where in ("before 0", "past the duration"):
+        if count := remarks[where]:
+            what = "boundary lies" if count == 1 else "boundaries lie"
+            yield f"{count:,} {what} {where} — are all times in seconds?"
+
+
+# --- Sentence start times ------------------------------------------------------------------------
+
+
+Starts = tuple[float, ...]
+SPEECH_KINDS = ("sentences", "subtitles", "words")
+
+
+def spoken(record: Any, path: str = "") -> Starts | list[Fault] | None:
+    """Starts of sentences, None if a record has none, or all that is wrong with what it has.
+
+    ``path`` is what stands before the names of its fields, as in ``output.words``.
+    """
+    return spoken_of({f"{path}{kind}": getattr(record, kind) for kind in SPEECH_KINDS})
+
+
+def spoken_of(fields: Mapping[str, Any]) -> Starts | list[Fault] | None:
+    """The same, of fields by name: sentences, subtitles and words, in this order."""
+    pairs = zip(fields.items(), SPEECH_READERS, strict=True)
+    given = [(field, value, read) for (field, value), read in pairs if value is not UNSET]
+    if not given:
+        return None
+    (first, value, read), *more = given
+    if more:
+        return [Fault(field, f"sentences are also in {first}", "keep one") for field, _, _ in more]
+    return read(value, first)
+
+
+def _sentences(given: Sequence[tuple[str, float]], field: str) -> Starts:
+    del field
+    return tuple(time for _, time in given)
+
+
+def _subtitles(text: str, field: str) -> Starts | list[Fault]:
+    found, flaws = cues(plain_lines(text))
+    faults = [Fault(field, f"line {f.line}: {f.message}", f.remedy) for f in flaws]
+    faults += [Fault(field, f"line {line}: {told}", remedy) for line, told, remedy in _odd(found)]
+    return faults or _starts(
+        [SpokenPiece(c.text, c.start, c.end or c.start) for c in found], cues=True
+    )
+
+
+def _odd(found: Sequence[Cue]) -> Iterator[tuple[int, str, str]]:
+    """Times of cues that cannot be."""
+    for cue in found:
+        if cue.end is None:
+            yield cue.line, "has no end that is a time", "00:01:00.000 --> 00:01:02.000"
+        elif cue.end < cue.start:
+            yield cue.line, "ends before it begins", ""
+    for before, cue in pairwise(found):
+        if cue.start < before.start:
+            yield cue.line, f"begins before the cue of line {before.line}", "sort cues by time"
+
+
+def _words(words: Sequence[Word], field: str) -> Starts | list[Fault]:
+    faults = list(_odd_words(words, field))
+    ends = [word.start if word.end is UNSET else word.end for word in words]
+    pieces = [
+        SpokenPiece(word.word, word.start, end) for word, end in zip(words, ends, strict=True)
+    ]
+    return faults or _starts(pieces, cues=False)
+
+
+def _odd_words(words: Sequence[Word], field: str) -> Iterator[Fault]:
+    for index, word in enumerate(words):
+        at = f"{field}[{index}]"
+        if not is_name(word.word):
+            told = f"must be printable text, got {show(word.word)}"
+            yield Fault(at, told, "no control characters, no blanks around")
+        if word.end is not UNSET and word.end < word.start:
+            yield Fault(at, "ends before it begins")
+        if index and word.start < words[index - 1].start:
+            yield Fault(at, "begins before the word before it", "sort words by time")
+
+
+def _starts(pieces: Sequence[SpokenPiece], *, cues: bool) -> Starts:
+    return tuple(time for _, time in timed_sentences(pieces, cues=cues))
+
+
+SPEECH_READERS: tuple[Callable[[Any, str], Starts | list[Fault]], ...] = (
+    _sentences,
+    _subtitles,
+    _words,
+)
+
+
+# --- Boundaries and titles of a record -----------------------------------------------------------
+
+
+# lists of titles, in which nobody says anything
+TITLE_LIST_PRESETS = {"srt", "webvtt", "youtube", "podcast", "ffmetadata"}
+NO_TIMES_MESSAGE = "has no times, and text cannot be aligned with sound yet"
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class ChapterOptions:
+    """How transcripts are read unless their line says otherwise."""
+
+    preset: str = ""
+    options: PresetOptions = field(default_factory=PresetOptions)
+
+    @property
+    def signature(self) -> str:
+        """What was asked for, if anything was."""
+        given = {"preset": self.preset}
+        if self.preset in ("", "custom", "custom_ts"):  # lines may name a custom preset
+            given["pattern"] = self.options.pattern
+            given["timestamp_format"] = self.options.timestamp_format
+        return "".join(f"|{name}={value}" for name, value in given.items() if value)
+
+
+class ParsedChapters(NamedTuple):
+    """Boundaries, titles, words, and when sentences begin.
+
+    ``loose`` are lines of the transcript in no chapter.
+    """
+
+    boundaries: Sequence[float]
+    titles: Titles | None = None
+    said: str | None = None
+    sentences: Starts | None = None
+    loose: int = 0
+
+    @property
+    def texts(self) -> tuple[Titles | None, str | None, Starts | None]:
+        """All that is written."""
+        return self.titles, self.said, self.sentences
+
+
+# an output that could not be read, or was not given
+EMPTY_CHAPTERS = ParsedChapters((), (), "", ())
+
+
+def resolve(
+    content: ChapterContent, reading: ChapterOptions, path: str
+) -> ParsedChapters | list[Fault]:
+    """The chapters of a content, or all that is wrong with it; ``path`` is where it stands."""
+    titles = given_titles(content.titles)
+    if content.transcript is UNSET:
+        if content.boundaries is UNSET:
+            return [Fault(_at(path, "boundaries"), "missing", "or give a transcript with times")]
+        return ParsedChapters(content.boundaries, titles)
+    if not content.transcript.strip():
+        given = () if content.boundaries is UNSET else content.boundaries
+        return ParsedChapters(given, titles, "")
+    preset = reading.preset if content.preset is UNSET else content.preset
+    if preset not in PRESETS:
+        told = f'there is no preset "{preset}"' if preset else "how are chapters marked in it?"
+        remedy = nearest(preset, PRESETS) if preset else f"name a preset: {', '.join(PRESETS)}"
+        return [Fault(_at(path, "transcript"), told, remedy)]
+    found = read(content.transcript, preset, reading.options)
+    said = None if preset in TITLE_LIST_PRESETS else found.text
+    return _from_transcript(content, found, said, path)
+
+
+def resolve_output(
+    content: ChapterOutput, reading: ChapterOptions, path: str
+) -> ParsedChapters | list[Fault]:
+    """The chapters of an output, and when the sentences begin that its system heard."""
+    return with_sentences(resolve(content, reading, path), spoken(content, f"{path}."))
+
+
+def with_sentences(
+    chapters: ParsedChapters | list[Fault], starts: Starts | list[Fault] | None
+) -> ParsedChapters | list[Fault]:
+    """Both together, or all that is wrong with either."""
+    wrong = [part for part in (chapters, starts) if isinstance(part, list)]
+    if isinstance(chapters, list) or isinstance(starts, list):
+        return [fault for part in wrong for fault in part]
+    return chapters._replace(sentences=starts)
+
+
+def _from_transcript(
+    content: ChapterContent, found: Transcript, said: str | None, path: str
+) -> ParsedChapters | list[Fault]:
+    field = _at(path, "transcript")
+    far = [s for s in found.sections if s.time is not None and not abs(s.time) <= MAX_TIME_SECONDS]
+    if found.flaws or far:
+        faults = [Fault(field, f"line {f.line}: {f.message}", f.remedy) for f in found.flaws]
+        return faults + [Fault(field, f"line {s.line}: {s.time:g} s is no time") for s in far]
+    titles = given_titles(content.titles)
+    if titles is None and any(section.title is not None for section in found.sections):
+        titles = tuple((s.title or "", NAN if s.time is None else s.time) for s in found.sections)
+    if content.boundaries is not UNSET:
+        return ParsedChapters(content.boundaries, titles, said, loose=found.loose)
+    if found.sections and not found.timed:
+        return [Fault(field, NO_TIMES_MESSAGE, "use a preset with times, or give boundaries")]
+    return ParsedChapters(found.times, titles, said, loose=found.loose)
+
+
+def given_text(text: str | UnsetType) -> str | None:
+    """A text of a line, if it has any."""
+    return None if text is UNSET else text
+
+
+def given_titles(titles: TitleList | UnsetType) -> Titles | None:
+    """Titles of a line, if it has any."""
+    return None if titles is UNSET else tuple(titles)
+
+
+def _at(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+# --- Samples in the chunkseg format --------------------------------------------------------------
+
+
+def parse_samples(
+    block: LineBlock,
+    system: str,
+    on_error: OnError,
+    by: tuple[Slicing, ...] = (),
+    reading: ChapterOptions | None = None,
+) -> ParsedBatch:
+    """Cases of chunkseg's lines, all of one system."""
+    refuse_other_files("samples", block, on_error)
+    findings, taken, lines = Findings(on_error), list[_Taken](), list[int]()
+    for line, found in SAMPLES.read(block):
+        if isinstance(found, bytes):
+            one = _mend(block, line, found, system, findings)
+        else:
+            one = _take(block, line, found, system, findings, reading or ChapterOptions())
+        if one is not None:
+            taken.append(one)
+            lines.append(line)
+    samples, outputs = [one.sample for one in taken], [one.output for one in taken]
+    named = zip(samples, lines, strict=True)
+    items = [f"line {line}" if s.id is UNSET else str(s.id) for s, line in named]
+    titles = [given_titles(sample.reference_titles) for sample in samples]
+    transcripts = [given_text(sample.reference_transcript) for sample in samples]
+    said = list(zip(transcripts, [one.starts for one in taken], strict=True))
+    cases = ChapterCases(
+        items,
+        [system] * len(items),
+        np.array([sample.duration for sample in samples], np.float64),
+        Ragged.of([output.boundaries for output in outputs]),
+        Ragged.of([sample.reference for sample in samples]),
+        texts=ChapterTexts.of([output.texts for output in outputs], titles, said),
+    )
+    records = ((given(sample.meta), {"duration": sample.duration}) for sample in samples)
+    sounds = reversed(list(zip(items, samples, strict=True)))  # of a repeated id the first counts
+    audio = {item: sample.audio for item, sample in sounds if sample.audio is not UNSET}
+    remarks = boundary_remarks(cases, references=False) + boundary_remarks(cases, references=True)
+    remarks += text_remarks(cases)
+    remarks["loose"] += sum(output.loose for output in outputs)
+    return ParsedBatch(
+        cases,
+        np.array(lines, np.int64),
+        hash_names(items),
+        findings,
+        +remarks,
+        labels=GroupLabels.of(by, records),
+        audio=audio,
+    )
+
+
+class _Taken(NamedTuple):
+    """A sample with its output, and when the sentences of the reference begin."""
+
+    sample: ChunksegSample
+    output: ParsedChapters
+    starts: Starts | None
+
+
+def _take(
+    block: LineBlock,
+    line: int,
+    sample: ChunksegSample,
+    system: str,
+    findings: Findings,
+    reading: ChapterOptions,
+) -> _Taken | None:
+    """A sample whose line is good, if its texts are good too."""
+    output = _output(sample, reading)
+    own, said = _spoken(sample, "hyp"), _spoken(sample, "reference")
+    found = with_sentences(output, own)
+    faults = [fault for part in (found, said) if isinstance(part, list) for fault in part]
+    empty = findings.on_error == "empty" and not isinstance(own, list)
+    if faults:
+        key = Key(item_name(None if sample.id is UNSET else sample.id, line), system)
+        skip = not empty or isinstance(said, list)
+        findings.bad(block.source, line, key, faults, skip=skip)
+    if isinstance(said, list) or (isinstance(found, list) and not empty):
+        return None
+    return _Taken(sample, EMPTY_CHAPTERS if isinstance(found, list) else found, said)
+
+
+def _output(sample: ChunksegSample, reading: ChapterOptions) -> ParsedChapters | list[Fault]:
+    """The chapters of a sample, from its transcript if it is one."""
+    if not isinstance(sample.hypothesis, str):
+        return ParsedChapters(sample.hypothesis, given_titles(sample.hyp_titles))
+    content = ChapterContent(UNSET, sample.hyp_titles, sample.hypothesis, sample.format)
+    found = resolve(content, reading, "")
+    return (
+        found if isinstance(found, ParsedChapters) else [Fault("hypothesis", *f[1:]) for f in found]
+    )
+
+
+def _spoken(sample: ChunksegSample, side: str) -> Starts | list[Fault] | None:
+    names = [f"{side}_{kind}" for kind in SPEECH_KINDS]
+    return spoken_of({name: getattr(sample, name) for name in names})
+
+
+def _mend(
+    block: LineBlock, line: int, text: bytes, system: str, findings: Findings
+) -> _Taken | None:
+    """What can be made of a bad line; it is noted."""
+    value, faults = SAMPLES.faults(text)
+    key = Key(item_name(value.get("id"), line), system)
+    mended = SAMPLES.without_output(value, faults, []) if findings.on_error == "empty" else None
+    said = None if mended is None else _spoken(mended, "reference")
+    if isinstance(said, list):
+        mended, faults = None, faults + said
+    findings.bad(block.source, line, key, faults, skip=mended is None)
+    if mended is None or isinstance(said, list):
+        return None
+    return _Taken(mended, EMPTY_CHAPTERS, said)
+
+
+# --- Chapter reader ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ChapterReader(TaskReader):
+    """Lines of chapters, read as ``reading`` says."""
+
+    reading: ChapterOptions = field(default_factory=ChapterOptions)
+
+    outputs = OUTPUTS
+    references = REFERENCES
+    failed = EMPTY_CHAPTERS
+    nothing = {"boundaries": []}  # noqa: RUF012
+    if_nothing = "write an empty list if it found no chapters"
+
+    @property
+    def signature(self) -> str:
+        return self.reading.signature
+
+    def output(self, record: Any, cases: Cases, row: int) -> ParsedChapters | list[Fault]:
+        del cases, row
+        return resolve_output(record, self.reading, "output")
+
+    def reference(
+        self, record: ChapterReferenceLine, names: Sequence[str]
+    ) -> tuple[list[ParsedChapters], list[Fault]]:
+        """What was said, then the chapters of each reference; and all that is wrong with them."""
+        del names
+        said = with_sentences(ParsedChapters(()), spoken(record))
+        resolved = [said] if isinstance(said, ParsedChapters) else []
+        faults = said if isinstance(said, list) else []
+        for n, one in enumerate(record.references):
+            found = resolve(one, self.reading, f"references[{n}]")
+            blank = one.transcript is not UNSET and not one.transcript.strip()
+            if one.boundaries is UNSET and blank:
+                remedy = "give boundaries, or a text"
+                found = [Fault(f"references[{n}].transcript", "is blank", remedy)]
+            if isinstance(found, ParsedChapters):
+                resolved.append(found)
+            else:
+                faults += found
+        return resolved, faults
+
+    def of_references(
+        self, records: Sequence[ChapterReferenceLine], resolved: Sequence[list[ParsedChapters]]
+    ) -> ChapterCases:
+        items = [str(record.item) for record in records]
+        every = [one for _, *own in resolved for one in own]
+        nobody = [ParsedChapters(()).texts] * len(items)
+        pairs = zip(records, resolved, strict=True)
+        said = [(given_text(record.transcript), item.sentences) for record, (item, *_) in pairs]
+        return ChapterCases(
+            items,
+            [""] * len(items),
+            np.array([record.duration for record in records], np.float64),
+            Ragged.of([] for _ in items),
+            Ragged.of(one.boundaries for one in every),
+            spans_of([len(record.references) for record in records]),
+            ChapterTexts.of(nobody, [one.titles for one in every], said),
+        )
+
+    def join(
+        self, cases: Cases, systems: list[str], outputs: Sequence[ParsedChapters]
+    ) -> ChapterCases:
+        assert isinstance(cases, ChapterCases)
+        texts = ChapterTexts.of(
+            [output.texts for output in outputs],
+            [None] * len(cases.reference) if cases.texts is None else cases.texts.reference_titles,
+            [(None, None)] * len(cases)
+            if cases.texts is None
+            else list(zip(cases.texts.transcripts, cases.texts.sentences, strict=True)),
+        )
+        boundaries = Ragged.of([output.boundaries for output in outputs])
+        return replace(cases, systems=systems, output=boundaries, texts=texts)
+
+    def samples(
+        self, block: LineBlock, system: str, on_error: OnError, by: tuple[Slicing, ...]
+    ) -> ParsedBatch:
+        return parse_samples(block, system, on_error, by, self.reading)
+
+    def fields(self, case: Cases, row: int) -> dict[str, Any]:
+        assert isinstance(case, ChapterCases)
+        return {"duration": float(case.duration[row])}
+
+    def remarks(
+        self, cases: Cases, resolved: Sequence[ParsedChapters], *, references: bool
+    ) -> Counter[str]:
+        assert isinstance(cases, ChapterCases)
+        found = boundary_remarks(cases, references=references)
+        if not references:
+            found.update(text_remarks(cases))
+        found["loose"] += sum(one.loose for one in resolved)
+        return +found
+
+    def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
+        yield from chapter_notes(remarks, {metric.name for metric in metrics})
+        yield from latin_notes(remarks[NOT_LATIN_REMARK], metrics)

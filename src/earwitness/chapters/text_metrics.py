@@ -1,0 +1,359 @@
+"""Chapter metrics of text: sentences, titles, title BERTScore and word error rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from earwitness.chapters.cases import ChapterCases
+from earwitness.chapters.matching import TM_RULES
+from earwitness.chapters.metrics import MEAN_VALUE_COUNT, ChapterMeans, ChapterMetric, Chunks
+from earwitness.core import Alignment, Case, Titles, Value
+from earwitness.metric import EncodedMetric, Floats, at_least, one_of, ratio
+from earwitness.models.text_encoder import bertscore
+from earwitness.stats.arrays import Bools, Ints, Ragged
+from earwitness.text.alignment import alignment, word_errors
+from earwitness.text.rouge import WORD_SPLITTERS, WORDS_OPTION, rouge_l
+
+# --- Boundaries between sentences ----------------------------------------------------------------
+
+
+OF_OPTION = {
+    "help": "whose sentences boundaries of the output are moved to first",
+    "choices": ("reference", "output"),
+}
+SENTENCE_CHUNKS = Chunks(chunk_size=1.0)  # a sentence is a unit of time
+# values of ``SENTENCE_CHUNKS`` that are given
+SENTENCE_VALUE_INDICES = [0, 1, *range(4, 8), *range(MEAN_VALUE_COUNT, MEAN_VALUE_COUNT + 3)]
+
+
+@dataclass(frozen=True)
+class Sentences(ChapterMetric):
+    """Chapters in text: boundaries as places between sentences, as text segmentation counts them.
+
+    A boundary lies before the sentence of the reference transcript whose start is nearest to it.
+    With `of` reference, boundaries of the output are put there directly; with `of` output they are
+    first moved to the nearest sentence of the system's own transcript, which shows what a
+    recognised transcript costs. Beside `chunks` this shows the effect of scoring in text. Needs
+    sentences with their start times, or subtitles or words with times to make them of: of the item,
+    and of the output for `of` output. The first sentence begins the first chapter and is no
+    boundary.
+    """
+
+    of: str = field(default="reference", metadata=OF_OPTION)
+
+    name = "sentences"
+    title = "Chapters in text"
+    values = tuple(
+        replace(value, name=f"sentence_{value.name}", doc=value.doc.replace("chunk", "sentence"))
+        for value in (SENTENCE_CHUNKS.values[index] for index in SENTENCE_VALUE_INDICES)
+    )
+    headline = "sentence_boundary_similarity"
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "as chunks",
+        "output empty": "as chunks",
+        "reference empty": "as chunks",
+        "no sentences": "every value undefined",
+        "a single sentence": "every value undefined: there is no place for a boundary",
+    }
+    references = (
+        "Retkowski et al. (2026), Beyond Transcripts: A Renewed Perspective on Audio Chaptering",
+        "Fournier (2013), Evaluating Text Segmentation using Boundary Edit Distance",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of(OF_OPTION["choices"], "of", self.of)
+
+    def measure_pairs(self, pairs: ChapterCases) -> Floats:
+        """Statistics of `chunks` on a line where every place between sentences is a unit."""
+        texts = pairs.texts
+        starts = [None] * len(pairs) if texts is None else list(texts.sentences)
+        own = [None] * len(pairs) if texts is None else list(texts.own_sentences)
+        if self.of == "output":
+            starts = [None if own[i] is None else starts[i] for i in range(len(pairs))]
+        grid = Ragged.of([sorted(times or ()) for times in starts])
+        output, reference = pairs.positive()
+        if self.of == "output":
+            output = _moved(output, Ragged.of([sorted(times or ()) for times in own]))
+        units = replace(
+            pairs,
+            duration=np.maximum(grid.lengths - 1, 0).astype(np.float64),
+            output=_places(output, grid),
+            reference=_places(reference, grid),
+            texts=None,
+        )
+        return SENTENCE_CHUNKS.measure_pairs(units)
+
+    def score(self, statistics: Floats) -> Floats:
+        return SENTENCE_CHUNKS.score(statistics)[..., SENTENCE_VALUE_INDICES]
+
+
+def _nearest(times: Ragged, grid: Ragged) -> Ints:
+    """For every time the index, in its row, of the nearest point; the first of equals."""
+    places = np.zeros(len(times.values), np.int64)
+    for row in range(len(times)):  # sorted points: the nearest is just before or just behind
+        points, own = grid.row(row), slice(times.offsets[row], times.offsets[row + 1])
+        if len(points):
+            behind = np.searchsorted(points, times.values[own])
+            before = np.maximum(behind - 1, 0)
+            behind = np.minimum(behind, len(points) - 1)
+            closer = times.values[own] - points[before] <= points[behind] - times.values[own]
+            places[own] = np.where(closer, before, behind)
+    return places
+
+
+def _places(times: Ragged, grid: Ragged) -> Ragged:
+    """Times as places between sentences: before sentence 1 is the first unit."""
+    places = _nearest(times, grid)
+    return Ragged(places.astype(np.float64) - 0.5, times.offsets).where(places > 0)
+
+
+def _moved(times: Ragged, grid: Ragged) -> Ragged:
+    """Times moved to the nearest point; rows without points stay as they are."""
+    places, rows = _nearest(times, grid), times.rows
+    some = grid.lengths[rows] > 0
+    moved = times.values.copy()
+    moved[some] = grid.values[(grid.offsets[rows] + places)[some]]
+    return Ragged(moved, times.offsets)
+
+
+# --- Title overlap -------------------------------------------------------------------------------
+
+
+TOLERANCE_OPTION = {"help": "largest distance in time of titles that match, in seconds"}
+TM_RULE_OPTION = {"help": "what must lie within the tolerance", "choices": tuple(TM_RULES)}
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class TitleMetric(ChapterMeans):
+    """What metrics of titles share: which titles are compared."""
+
+    tolerance: float = field(default=5.0, metadata=TOLERANCE_OPTION)
+    tm_rule: str = field(default="start", metadata=TM_RULE_OPTION)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "tolerance", at_least(0, "tolerance", self.tolerance))
+        one_of(TM_RULES, "tm_rule", self.tm_rule)
+
+    def same(self, pairs: ChapterCases) -> Bools:
+        return np.zeros(len(pairs), np.bool_)
+
+    def matched(self, output: Titles, reference: Titles, duration: float) -> list[tuple[str, str]]:
+        """Texts of titles that belong together."""
+        pairs = TM_RULES[self.tm_rule](output, reference, self.tolerance, duration)
+        return [(output[mine][0], reference[theirs][0]) for mine, theirs in pairs]
+
+
+@dataclass(frozen=True)
+class TitleOverlap(TitleMetric):
+    """Titles of chapters, compared by ROUGE-L.
+
+    Temporally matched (tm): each title of the reference is paired with the nearest free title of
+    the output that starts within the tolerance (`start`), or starts and ends within it
+    (`start_end`, as chunkseg 0.4.0 does), and pairs are compared; `tm_rl_f1` is the mean over
+    pairs, `tm_rl_f1_all` counts titles of the reference without partner as 0. Global concatenation
+    (gc): all titles of either side are joined and compared as one text. An output without titles is
+    one that found none.
+    """
+
+    words: str = field(default="latin", metadata=WORDS_OPTION)
+
+    name = "titles"
+    title = "Titles by ROUGE-L"
+    values = (
+        Value("tm_matched", "high", 0, 1, "titles of the reference that find a partner in time"),
+        Value("tm_rl_precision", "high", 0, 1, "words of matched titles that the reference has"),
+        Value("tm_rl_recall", "high", 0, 1, "words of matched reference titles that are found"),
+        Value("tm_rl_f1", "high", 0, 1, "mean of matched titles' F1"),
+        Value("tm_rl_f1_all", "high", 0, 1, "the same, titles without partner counting 0"),
+        Value("gc_rl_precision", "high", 0, 1, "words of all titles that the reference has"),
+        Value("gc_rl_recall", "high", 0, 1, "words of all reference titles that are found"),
+        Value("gc_rl_f1", "high", 0, 1, "F1 of all titles joined"),
+    )
+    headline = "tm_rl_f1_all"
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "tm_matched and gc 0; tm_rl undefined; tm_rl_f1_all 0",
+        "output empty": "tm_matched, tm_rl_f1_all and gc 0; tm_rl undefined",
+        "reference empty": "tm_matched and tm_rl_f1_all 0; tm_rl and gc undefined",
+        "no titles in the reference": "every value undefined",
+    }
+    references = (
+        "Retkowski et al. (2026), Beyond Transcripts: A Renewed Perspective on Audio Chaptering",
+        "Lin (2004), ROUGE: A Package for Automatic Evaluation of Summaries",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of(WORD_SPLITTERS, "words", self.words)
+
+    def pair_values(self, pairs: ChapterCases) -> Floats:
+        table = np.full((len(pairs), len(self.values)), np.nan)
+        if pairs.texts is None:
+            return table
+        sides = zip(pairs.texts.titles, pairs.texts.reference_titles, pairs.duration, strict=True)
+        for row, (output, reference, duration) in zip(table, sides, strict=True):
+            if reference is not None:
+                row[:] = self._values(output or (), reference, float(duration))
+        return table
+
+    def _values(self, output: Titles, reference: Titles, duration: float) -> list[float]:
+        found = self.matched(output, reference, duration)
+        scores = [rouge_l(mine, theirs, self.words) for mine, theirs in found]
+        share = len(found) / len(reference) if reference else 0.0
+        means = [sum(column) / len(scores) for column in zip(*scores, strict=True)] or [NAN] * 3
+        every = share * means[2] if scores else 0.0
+        return [share, *means, every, *self._joined(output, reference)]
+
+    def _joined(self, output: Titles, reference: Titles) -> tuple[float, ...]:
+        if not output:
+            return (0.0, 0.0, 0.0)
+        mine, theirs = ("\n".join(text for text, _ in side) for side in (output, reference))
+        return rouge_l(mine, theirs, self.words) if mine and theirs else (NAN, NAN, NAN)
+
+
+# --- Title BERTScore -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TitleBertScore(EncodedMetric, TitleMetric):
+    """Titles of chapters, compared by BERTScore: close in meaning, not only in words.
+
+    Pairs and joined titles are those of `titles`. The model `minilm` comes as a package, needs no
+    download and knows English; any BERT-like model in a folder or in the Hugging Face cache may be
+    named instead, with its layer. Model, layer, hash of the weights and versions of the libraries
+    are in the signature. Needs the extra `bert`.
+    """
+
+    name = "title_bertscore"
+    title = "Titles by BERTScore"
+    values = (
+        Value("tm_bs_precision", "high", -1, 1, "matched titles, seen from the output's tokens"),
+        Value("tm_bs_recall", "high", -1, 1, "matched titles, seen from the reference's tokens"),
+        Value("tm_bs_f1", "high", -1, 1, "mean of matched titles' F1"),
+        Value("tm_bs_f1_all", "high", -1, 1, "the same, titles without partner counting 0"),
+        Value("gc_bs_precision", "high", -1, 1, "all titles joined, seen from the output's tokens"),
+        Value("gc_bs_recall", "high", -1, 1, "all titles joined, seen from the reference's tokens"),
+        Value("gc_bs_f1", "high", -1, 1, "F1 of all titles joined"),
+    )
+    headline = "tm_bs_f1_all"
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "gc and tm_bs_f1_all 0; tm_bs undefined",
+        "output empty": "gc and tm_bs_f1_all 0; tm_bs undefined",
+        "reference empty": "tm_bs_f1_all 0; tm_bs and gc undefined",
+        "no titles in the reference": "every value undefined",
+    }
+    references = (
+        "Zhang et al. (2020), BERTScore: Evaluating Text Generation with BERT",
+        "Retkowski et al. (2026), Beyond Transcripts: A Renewed Perspective on Audio Chaptering",
+    )
+
+    def pair_values(self, pairs: ChapterCases) -> Floats:
+        table = np.full((len(pairs), len(self.values)), np.nan)
+        if pairs.texts is None:
+            return table
+        sides = zip(pairs.texts.titles, pairs.texts.reference_titles, pairs.duration, strict=True)
+        plans = [
+            None if reference is None else _Plan.of(self, output or (), reference, float(duration))
+            for output, reference, duration in sides
+        ]
+        texts = [text for plan in plans if plan is not None for text in plan.texts]
+        scores = bertscore([o for o, _ in texts], [r for _, r in texts], self.encoder)
+        done = 0
+        for row, plan in zip(table, plans, strict=True):
+            if plan is not None:
+                row[:] = plan.values(scores[done : done + len(plan.texts)])
+                done += len(plan.texts)
+        return table
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is to be compared for one case: its pairs of titles, then its titles joined."""
+
+    texts: list[tuple[str, str]]
+    pairs: int
+    wanted: int
+    empty: bool
+
+    @classmethod
+    def of(cls, metric: TitleMetric, output: Titles, reference: Titles, duration: float) -> _Plan:
+        matched = metric.matched(output, reference, duration)
+        mine, theirs = ("\n".join(text for text, _ in side) for side in (output, reference))
+        joined = [(mine, theirs)] if mine and theirs else []
+        return cls([*matched, *joined], len(matched), len(reference), not output)
+
+    def values(self, scores: Floats) -> list[float]:
+        """Means over pairs, with misses as 0, and of the joined titles."""
+        means = scores[: self.pairs].mean(axis=0) if self.pairs else np.full(3, np.nan)
+        every = self.pairs / self.wanted * means[2] if self.pairs else 0.0
+        joined = np.full(3, 0.0 if self.empty else np.nan)
+        if len(self.texts) > self.pairs:
+            joined = scores[self.pairs]
+        return [*means.tolist(), float(every), *joined.tolist()]
+
+
+# --- Word error rate -----------------------------------------------------------------------------
+
+
+INF = float("inf")
+
+
+@dataclass(frozen=True)
+class WordErrorRate(ChapterMetric):
+    """Word error rate of transcripts, where output and item both have one.
+
+    Texts are normalised as chunkseg does it (small letters, English contractions written out, what
+    stands in brackets removed; punctuation is kept). Rates are per word of the reference,
+    insertions too; a transcript that could not be read and was scored as empty has all its words
+    deleted.
+    """
+
+    name = "wer"
+    title = "Word error rate"
+    values = (
+        Value("wer", "low", 0, INF, "errors of all cases per word of all references"),
+        Value("wer_sample", "low", 0, INF, "mean of each case's errors per word"),
+        Value("wer_substitutions", "low", 0, INF, "words replaced, per word"),
+        Value("wer_deletions", "low", 0, INF, "words missing, per word"),
+        Value("wer_insertions", "low", 0, INF, "words too many, per word"),
+    )
+    headline = "wer"
+    aligns = True
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "undefined",
+        "output empty": "1: every word is missing",
+        "reference empty": "undefined alone; in a corpus its insertions count",
+        "no transcript": "undefined",
+    }
+    references = (
+        "Morris, Maier and Green (2004), From WER and RIL to MER and WIL",
+        "jiwer, https://github.com/jitsi/jiwer",
+    )
+
+    def measure_pairs(self, pairs: ChapterCases) -> Floats:
+        """Substitutions, deletions, insertions, words; the case's own rate, and if it has one."""
+        table = np.zeros((len(pairs), 6))
+        if pairs.texts is None:
+            return table
+        sides = zip(pairs.texts.said, pairs.texts.transcripts, strict=True)
+        for row, (said, transcript) in zip(table, sides, strict=True):
+            if said is not None and transcript is not None:
+                found = word_errors(said, transcript)
+                own = found.errors / found.words if found.words else 0.0
+                row[:] = *found, own, float(found.words > 0)
+        return table
+
+    def alignment(self, case: Case) -> Alignment | None:
+        said, transcript = case.output.text, case.item.transcript
+        return None if said is None or transcript is None else alignment(said, transcript)
+
+    def score(self, statistics: Floats) -> Floats:
+        words, own, count = statistics[..., 3], statistics[..., 4], statistics[..., 5]
+        kinds = [ratio(statistics[..., kind], words, np.nan) for kind in range(3)]
+        whole = ratio(statistics[..., :3].sum(axis=-1), words, np.nan)
+        return np.stack([whole, ratio(own, count, np.nan), *kinds], axis=-1)

@@ -1,0 +1,171 @@
+"""Output targets, the progress bar, and notes on standard error."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from earwitness.core import Progress, no_progress
+from earwitness.errors import EarwitnessWarning, UsageError
+from earwitness.io.atomic import AtomicFile
+from earwitness.output_formats import FORMS, render
+
+if TYPE_CHECKING:
+    from earwitness.output_formats import Result
+
+# --- Output targets ------------------------------------------------------------------------------
+
+
+FORM_BY_SUFFIX = {"tex": "latex", "htm": "html", "txt": "text", "markdown": "md"}
+DEFAULT_WORST_CASES = 5  # timelines of a page that was not told what to show
+
+
+class OutputTarget:
+    """Where a result goes and in what form; bad places are refused before any work."""
+
+    def __init__(
+        self,
+        to: str | None,
+        output: Path | None,
+        inputs: Iterable[str | None],
+        *others: Path | None,
+    ) -> None:
+        self.form = to or form_of(output, FORMS, FORM_BY_SUFFIX)
+        self._output = output
+        self._file = None if output is None else AtomicFile(output)
+        check_results(inputs, (output, *others))
+
+    def worst(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options; a page shows some of the worst samples if it is not told how many."""
+        page = self.form == "html" and "show" not in options
+        wanted = (page or "worst_by" in options) and "worst" not in options
+        return {**options, "worst": DEFAULT_WORST_CASES} if wanted else options
+
+    def write(self, result: Result) -> None:
+        """Print or write the result."""
+        width = shutil.get_terminal_size((100, 24)).columns
+        folder = None if self._output is None else self._output.parent
+        text = render(result, self.form, width=width, folder=folder)
+        if self._file is None:
+            sys.stdout.write(text)
+            return
+        with self._file as file:
+            file.write(text)
+        scores: Any = getattr(result, "scores", result)  # a comparison has those of its scores
+        for note in scores.notes:
+            click.echo(f"note: {note}", err=True)
+        click.echo(f"wrote {self._output}", err=True)
+
+
+def form_of(output: Path | None, forms: Sequence[str], endings: Mapping[str, str]) -> str:
+    """The form that a file's ending asks for."""
+    ending = "" if output is None else output.suffix.removeprefix(".").lower()
+    form = endings.get(ending, ending) or "text"
+    if form not in forms:
+        listed = ", ".join(f".{name}" for name in sorted({*forms, *endings}))
+        raise UsageError(f"{output}: which form is that? — end it in {listed}, or say --to")
+    return form
+
+
+def check_results(inputs: Iterable[str | None], results: Iterable[Path | None]) -> None:
+    """No file may be both read and written, or written twice."""
+    taken = [Path(place).resolve() for place in inputs if place not in (None, "-")]
+    for path in filter(None, results):
+        if path.resolve() in taken and not path.is_char_device():
+            raise UsageError(f"{path} is named twice — results need files of their own")
+        taken.append(path.resolve())
+
+
+# --- Progress bar --------------------------------------------------------------------------------
+
+
+REFRESH_SECONDS = 1.0
+SOUND_UNIT = "s"  # seconds of sound
+SOUND_BAR_FORMAT = "{percentage:3.0f}%|{bar}| {desc} [{elapsed}<{remaining}]"
+
+
+@contextmanager
+def bar(*, quiet: bool = False, unit: str = "B") -> Iterator[Progress]:
+    """Shows what was read, rate, time left and cases, if standard error is a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield no_progress
+        return
+    from tqdm import tqdm
+
+    scale = {"unit": unit, "unit_scale": unit == "B", "unit_divisor": 1024}
+    form = {"bar_format": SOUND_BAR_FORMAT} if unit == SOUND_UNIT else {}
+    columns, lines = shutil.get_terminal_size()  # also where a terminal does not know its own
+    with tqdm(**scale, **form, leave=False, file=sys.stderr, ncols=columns, nrows=lines) as shown:
+
+        def progress(done: int, total: int | None, cases: int) -> None:
+            shown.total = total
+            if unit == "B":
+                shown.set_postfix_str(f"{cases:,} cases", refresh=False)
+            if unit == SOUND_UNIT:
+                shown.desc = _heard(done, total, shown.format_dict["elapsed"])
+            shown.update(done - shown.n)
+
+        # bytes are told often, by processes that must not be forked beside a thread
+        with nullcontext() if unit == "B" else _ticking(shown.refresh):
+            yield progress
+
+
+def _heard(done: int, total: int | None, elapsed: float) -> str:
+    """How much sound, and how much faster than one hears it.
+
+    >>> _heard(43200, 86400, 30.0)
+    '12:00:00 of 24:00:00, 1,440 × real time'
+    """
+    both = " of ".join(
+        f"{one // 3600}:{one // 60 % 60:02}:{one % 60:02}" for one in (done, total or done)
+    )
+    return f"{both}, {done / elapsed:,.0f} × real time" if elapsed > 0 else both
+
+
+@contextmanager
+def _ticking(refresh: Callable[[], object]) -> Iterator[None]:
+    """Shows the time that has passed once a second, also while nothing is told."""
+    over = Event()
+
+    def tick() -> None:
+        while not over.wait(REFRESH_SECONDS):
+            refresh()
+
+    clock = Thread(target=tick, daemon=True)
+    clock.start()
+    try:
+        yield
+    finally:
+        over.set()
+        clock.join()
+
+
+# --- Notes on standard error ---------------------------------------------------------------------
+
+
+@contextmanager
+def notes() -> Iterator[None]:
+    """While it lasts, warnings are notes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", EarwitnessWarning)
+        warnings.showwarning = lambda told, *_: click.echo(f"note: {told}", err=True)
+        yield
+
+
+@contextmanager
+def remarked(remark: str) -> Iterator[None]:
+    """While it lasts, whoever stops the work is told this, and not that nothing was written."""
+    try:
+        yield
+    except BaseException as stop:
+        if not isinstance(stop, Exception):
+            stop.add_note(remark)
+        raise

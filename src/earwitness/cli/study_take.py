@@ -1,0 +1,333 @@
+"""Pages of a study in a terminal: display, typed answers and audio player."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import click
+
+from earwitness.errors import BadAnswer, UsageError, whole_characters
+from earwitness.studies.pages import END_PAGE
+from earwitness.studies.wording import Wording
+
+# --- Audio player --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Player:
+    """Plays files with a command; without one nothing is played."""
+
+    command: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the program is called."""
+        return Path(self.command[0]).name
+
+    def play(self, path: Path) -> int:
+        """Play a file to its end; the exit status, which is 0 if all went well."""
+        if not self.command:
+            return 0
+        quiet = subprocess.DEVNULL
+        command = [*self.command, str(path)]
+        try:
+            done = subprocess.run(command, stdin=quiet, stdout=quiet, stderr=quiet, check=False)
+        except OSError as error:
+            return error.errno or 1
+        return done.returncode
+
+
+def player(text: str) -> Player:
+    """A player as written on the command line; its program must be there."""
+    try:
+        command = tuple(shlex.split(text))
+    except ValueError as error:
+        raise UsageError(f"--player {text}: {str(error).lower()}") from None
+    if command and shutil.which(command[0]) is None:
+        raise UsageError(f'--player {text}: there is no program "{command[0]}"')
+    return Player(command)
+
+
+# --- Typed answers -------------------------------------------------------------------------------
+
+
+View = Mapping[str, Any]
+RATING_TOLERANCE = 1e-6
+
+
+class NotAnAnswer(Exception):
+    """What was typed is no answer; says what would be."""
+
+
+def choices(question: View, sounds: list[View]) -> dict[str, View]:
+    """What can be typed for every option: its value if that is a number, else 1, 2, 3.
+
+    Options that are called like sounds are numbered: whoever prefers A types 1, not -1.
+    """
+    options, labels = question["options"], {sound["label"] for sound in sounds}
+    named = any(one["label"] in labels for one in options)
+    by_value = not named and all(type(one["value"]) is int for one in options)
+    return {str(one["value"] if by_value else number): one for number, one in enumerate(options, 1)}
+
+
+def shown_answers(question: View, sounds: list[View], words: Wording) -> Iterator[str]:
+    """Lines that say what the answers are."""
+    if question["answer"] == "choice":
+        keys = choices(question, sounds)
+        width = max(map(len, keys))
+        yield from (f"{key:>{width}}  {one['label']}" for key, one in keys.items())
+    elif question["answer"] == "slider" and "labels" in question:
+        high, low = words.number(question["high"]), words.number(question["low"])
+        yield f"{high}  {' – '.join(question['labels'])}  {low}"
+
+
+def understood(question: View, typed: str, sounds: list[View], words: Wording) -> Any:
+    """The answer that was typed; none if it was passed over."""
+    if not typed:
+        if question.get("needed", True):
+            raise NotAnAnswer(words.page("needed"))
+        return None
+    match question["answer"]:
+        case "choice":
+            return _chosen(typed, choices(question, sounds), words)
+        case "slider":
+            return _on_scale(typed, question, words)
+        case "number":
+            return _number(typed, words.page("number"))
+        case _:
+            return whole_characters(typed)
+
+
+def _chosen(typed: str, keys: Mapping[str, View], words: Wording) -> Any:
+    if typed not in keys:
+        raise NotAnAnswer(words.page("choices", keys=", ".join(keys)))
+    return keys[typed]["value"]
+
+
+def _on_scale(typed: str, question: View, words: Wording) -> float:
+    limits = {name: question[name] for name in ("low", "high", "step")}
+    told = words.page("range", **{name: words.number(one) for name, one in limits.items()})
+    value = _number(typed, told)
+    steps = (value - limits["low"]) / limits["step"]
+    fits = abs(steps - round(steps)) * limits["step"] < RATING_TOLERANCE
+    if not limits["low"] <= value <= limits["high"] or not fits:
+        raise NotAnAnswer(told)
+    return value
+
+
+def _number(typed: str, told: str) -> float:
+    try:
+        value = float(typed.replace(",", ".").replace("−", "-"))
+    except ValueError:
+        raise NotAnAnswer(told) from None
+    if not isfinite(value):
+        raise NotAnAnswer(told)
+    return value
+
+
+# --- Study pages in a terminal -------------------------------------------------------------------
+
+
+MAX_LINE_CHARACTERS = 78
+REPLAY_KEY, REFERENCE_KEY = "R", "REF"
+
+
+@dataclass
+class Terminal:
+    """Shows views in the words of a study, and plays sounds.
+
+    ``files`` says which file an address stands for; nothing of it is ever shown. ``answered``
+    counts pages whose answers are on disk.
+    """
+
+    words: Wording
+    player: Player
+    folder: Path
+    files: dict[str, str] = field(default_factory=dict)
+    answered: int = 0
+    _played: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def __call__(self, view: View) -> dict[str, Any]:
+        """Show a page and ask its questions."""
+        self._head(view)
+        questions = view.get("questions", ())
+        if not questions and view["kind"] != END_PAGE:
+            self._typed(self.words.page("next"))
+        values, said = {}, ""
+        for question in questions:
+            self._introduce(question, view, again=question["prompt"] == said)
+            values[question["name"]] = self._ask(question, view)
+            said = question["prompt"] if question["answer"] == "slider" else ""
+        return values
+
+    def refused(self, view: View, error: BadAnswer) -> None:
+        """Say that answers do not go together; each by itself was found to be right."""
+        del error  # says it in English
+        own = f"misfit_{view['kind']}"
+        self._say(self.words.page(own if own in self.words.pages else "misfit"))
+
+    def stored(self, view: View) -> None:
+        """Count a page whose answers are on disk."""
+        del view
+        self.answered += 1
+
+    def meanwhile(self, view: View) -> None:
+        """Say that another process was faster."""
+        del view
+        self._say(self.words.page("meanwhile"))
+
+    def _head(self, view: View) -> None:
+        click.echo(f"\n{'-' * 40}")
+        title = view.get("title", "")
+        if "progress" in view:
+            number, count = view["progress"]
+            title += f" - {self.words.page('progress', number=number, count=count)}"
+        self._say(title, "", bold=True)
+        if view.get("text"):
+            click.echo()
+            self._say(view["text"], "")
+        for row in view.get("rows", ()):
+            self._compare(row)
+        for one in view.get("dimensions", ()) if "examples" in view else ():
+            self._explain(one)
+        for one in view.get("examples", ()):
+            self._example(one)
+        for one in view.get("captions", ()):
+            click.echo()
+            self._say(f"{one['label']}: {one['text']}", "")
+
+    def _compare(self, row: View) -> None:
+        """What was answered in practice, and what was expected."""
+        click.echo()
+        self._say(row["prompt"], "")
+        for name in ("given", "expected"):
+            if row[name] is not None:
+                self._say(self.words.page(name, answer=row[name]))
+
+    def _explain(self, dimension: View) -> None:
+        """What a dimension is about, and what its numbers stand for."""
+        click.echo()
+        self._say(f"{dimension['title']}: {dimension['help']}", "")
+        for anchor in dimension["anchors"]:
+            self._say(f"{anchor['shown']}: {anchor['text']}")
+
+    def _example(self, example: View) -> None:
+        """A caption that was judged already."""
+        click.echo()
+        self._say(example["heard"], "")
+        self._say(f"“{example['caption']}”")
+        self._say(", ".join(f"{one['title']} {one['shown']}" for one in example["values"]))
+        self._say(example["comment"])
+
+    def _introduce(self, question: View, view: View, *, again: bool) -> None:
+        """The question, before its sounds are heard; what was said already is not said again."""
+        sounds = view.get("sounds", [])
+        if not again:
+            click.echo()
+            self._say(question["prompt"], "")
+        if sounds:
+            self._hear_new(view) if view["switching"] else self._hear_all(view, question)
+        if not again:
+            for line in shown_answers(question, sounds, self.words):
+                self._say(line)
+            self._say(self._hint(view, sounds))
+
+    def _hint(self, view: View, sounds: list[View]) -> str:
+        if not sounds or view["plays"] == 1:
+            return ""
+        if view["switching"]:
+            return self.words.page("switch", keys=", ".join(_keys(sounds)))
+        return self.words.page("replay", key=REPLAY_KEY)
+
+    def _ask(self, question: View, view: View) -> Any:
+        while True:
+            typed = self._typed(self._prompt(question, view)).strip()
+            if self._replayed(typed.upper(), question, view):
+                continue
+            try:
+                return understood(question, typed, view.get("sounds", []), self.words)
+            except NotAnAnswer as error:
+                self._say(str(error))
+
+    def _prompt(self, question: View, view: View) -> str:
+        if not question.get("needed", True):
+            return f"({self.words.page('skip')}) >"
+        if question["answer"] != "slider":
+            return ">"
+        low, high = self.words.number(question["low"]), self.words.number(question["high"])
+        return f"{view['sounds'][question['sound']]['label']} ({low} – {high}) >".strip()
+
+    def _replayed(self, key: str, question: View, view: View) -> bool:
+        """Whether what was typed asks for a sound, which is then played if it may be."""
+        if "sounds" not in view:
+            return False
+        if not view["switching"]:
+            return key == REPLAY_KEY and self._hear_all(view, question)
+        sound = _keys(view["sounds"]).get(key)
+        return sound is not None and self._hear(sound, view["plays"])
+
+    def _hear_new(self, view: View) -> None:
+        for sound in view["sounds"]:
+            if not self._played[sound["address"], ""]:
+                self._hear(sound, view["plays"])
+
+    def _hear_all(self, view: View, question: View) -> bool:
+        """All sounds in order, so often for each question."""
+        allowed = view["plays"]
+        key = view["sounds"][0]["address"], question["name"]
+        if allowed and self._played[key] >= allowed:
+            self._say(self.words.page("played_out"))
+            return True
+        for sound in view["sounds"]:
+            self._hear(sound, 0)
+        self._played[key] += 1
+        return True
+
+    def _hear(self, sound: View, allowed: int) -> bool:
+        key = sound["address"], ""
+        if allowed and self._played[key] >= allowed:
+            self._say(self.words.page("played_out"))
+            return True
+        name = sound["label"]
+        self._say(self.words.page("playing_named" if name else "playing", name=name))
+        while wrong := self._wrong(self.folder / self.files[sound["address"]]):
+            self._say(wrong)
+            self._typed(self.words.page("retry"))
+        self._played[key] += 1
+        return True
+
+    def _wrong(self, path: Path) -> str:
+        """Play a file; why it was not heard, if so."""
+        if self.player.command and not path.is_file():
+            return self.words.page("missing")
+        status = self.player.play(path)
+        if not status:
+            return ""
+        return self.words.page("unplayed", player=self.player.name, status=status)
+
+    def _typed(self, prompt: str) -> str:
+        found: str = click.prompt(f"  {prompt}", default="", show_default=False, prompt_suffix=" ")
+        return found
+
+    def _say(self, text: str, indent: str = "  ", *, bold: bool = False) -> None:
+        """Lines that fit; breaks of the text are kept."""
+        width = min(MAX_LINE_CHARACTERS, shutil.get_terminal_size((80, 24)).columns - 1)
+        for line in text.splitlines():
+            own = textwrap.fill(line, width, initial_indent=indent, subsequent_indent=indent)
+            click.echo(click.style(own, bold=True) if bold else own)
+
+
+def _keys(sounds: list[View]) -> dict[str, View]:
+    """What can be typed for every sound: its letter, or R for one with a longer name."""
+    letters = {sound["label"] for sound in sounds}
+    named = REFERENCE_KEY if REPLAY_KEY in letters else REPLAY_KEY
+    return {one["label"] if len(one["label"]) == 1 else named: one for one in sounds}

@@ -1,0 +1,209 @@
+"""The commands study export-xlsx and import-xlsx."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from earwitness.cli.output import check_results, notes
+from earwitness.cli.study_analyse import parted
+from earwitness.errors import UsageError
+from earwitness.io.atomic import AtomicFile
+from earwitness.studies.rubric import BUILT_IN_RUBRICS
+from earwitness.studies.rubric_totals import BLANK_POLICIES, Blank
+from earwitness.studies.workbooks.export import DEFAULT_CLIPS_FOLDER, study_export_xlsx
+from earwitness.studies.workbooks.to_answers import (
+    MatchedAnswers,
+    answer_lines,
+    check_new,
+    study_import_answers,
+)
+from earwitness.studies.workbooks.to_ratings import (
+    ImportedRatings,
+    comment_records,
+    import_columns,
+    import_records,
+    study_import_xlsx,
+)
+from earwitness.studies.workbooks.write import DEFAULT_FILE_PATTERN
+
+FILE_PATH = click.Path(path_type=Path)
+STUDY_OPTIONS = ("key", "blank", "rubric_name", "comments")  # options that a study answers
+
+
+@click.command("export-xlsx")
+@click.argument("study", type=FILE_PATH)
+@click.option("-o", "--output", type=FILE_PATH, required=True, help="A new folder.")
+@click.option(
+    "--local",
+    default=DEFAULT_CLIPS_FOLDER,
+    show_default=True,
+    help="The folder with clips; '' for no such files.",
+)
+@click.option("--web", default="", help="Where clips are: https://example.org/{file}")
+@click.option("--pattern", default=DEFAULT_FILE_PATTERN, show_default=True, help="Names of files.")
+@click.option("--listeners", default="", metavar="1-16,20", help="Only for these.")
+def export_xlsx(study: Path, output: Path, **how: str) -> None:
+    """Write a workbook for every rater of STUDY, which is about captions, into a new folder.
+
+    Two of them where --web is said: with links into a folder, and with links to an address. Clips
+    and captions stand as the design has them; nothing says who wrote what.
+
+    \b
+    earwitness study export-xlsx study.yaml -o workbooks --web https://example.org/clips/{file}
+    earwitness study import-xlsx study.yaml returned/*.xlsx --db study.db
+    """
+    written = study_export_xlsx(study, output, **how)
+    several = "s" * (len(written) != 1)
+    click.echo(f"wrote {len(written)} workbook{several} into {output}", err=True)
+
+
+@click.command("import-xlsx")
+@click.argument("files", nargs=-1, required=True, type=FILE_PATH)
+@click.option(
+    "-o", "--output", type=FILE_PATH, help="Write ratings or answers here, not to stdout."
+)
+@click.option("--db", help="With a study file: keep answers in this store.")
+@click.option("--replace", is_flag=True, help="Also replace what was answered in a browser.")
+@click.option(
+    "--key",
+    type=FILE_PATH,
+    help="Whose every caption is: a table with item, caption (or hash) and system.",
+)
+@click.option(
+    "--blank",
+    type=click.Choice(BLANK_POLICIES),
+    help="Leave a rater with a blank out of that total, take a blank penalty for 0, or refuse."
+    f"  [default: {BLANK_POLICIES[0]}]",
+)
+@click.option(
+    "--rubric",
+    "rubric_name",
+    type=click.Choice(list(BUILT_IN_RUBRICS)),
+    help="What captions were judged by.  [default: thumbs]",
+)
+@click.option("--comments", type=FILE_PATH, help="Also write comments here, as JSON lines.")
+def import_xlsx(
+    files: tuple[Path, ...], output: Path | None, db: str | None, replace: bool, **how: Any
+) -> None:
+    """Take back workbooks that raters filled in.
+
+    They are those of `export-xlsx`, or have the original layout of such studies. With a study file
+    among FILES they become answers to it, in a store or as lines. Without one they become a table
+    of ratings: every dimension is a scale, and so is the total of every rater. All faults of all
+    files are told at once, by sheet and cell; then nothing is kept. The same file twice changes
+    nothing.
+
+    \b
+    earwitness study import-xlsx study.yaml returned/*.xlsx --db study.db
+    earwitness study analyse study.yaml --db study.db
+    earwitness study import-xlsx returned/*.xlsx --key key.csv -o ratings.csv
+    """
+    study, books = parted(files)
+    check_results([*map(str, files), _place(how["key"])], [output, how["comments"]])
+    given = {name: value for name, value in how.items() if value is not None}
+    if study is None:
+        if db is not None or replace:
+            raise UsageError("--db and --replace need the study file among FILES")
+        _ratings(books, output, given)
+    else:
+        if said := [name for name in STUDY_OPTIONS if name in given]:
+            option = said[0].partition("_")[0]
+            raise UsageError(f"the study says this itself — leave out --{option}")
+        _answers(study, books, output, db, replace=replace)
+
+
+def _place(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _answers(
+    study: Path, books: Sequence[Path], output: Path | None, db: str | None, *, replace: bool
+) -> None:
+    """Keep answers in a store, or write them."""
+    if db is not None and output is not None:
+        raise UsageError("answers go to a store or to a file — say --db or -o")
+    if db is None and replace:
+        raise UsageError("only what is in a store can be replaced — say --db")
+    target = None if output is None else AtomicFile(output)
+    with notes():
+        if db is not None:
+            _enter(study, books, db, replace=replace)
+            return
+        found = study_import_answers(study, books)
+    text = answer_lines(found)
+    _tell(found)
+    if output is None or target is None:
+        sys.stdout.write(text)
+        return
+    if check_new(output, text):
+        with target as file:
+            file.write(text)
+    click.echo(f"next: earwitness study analyse {study} {output}", err=True)
+
+
+def _enter(study: Path, books: Sequence[Path], db: str, *, replace: bool) -> None:
+    from earwitness.studies.workbooks.to_answers import study_enter  # needs a database only here
+
+    done = study_enter(study, books, db, replace=replace)
+    _tell(done.matched)
+    told = f"{done.new:,} new, {done.corrected:,} corrected, {done.known:,} as they were"
+    click.echo(f"pages: {told}", err=True)
+    place = "…" if "://" in db else db  # there may be a password in it
+    click.echo(f"next: earwitness study analyse {study} --db {place}", err=True)
+
+
+def _tell(found: MatchedAnswers) -> None:
+    for told in (*found.findings, *found.notes):
+        click.echo(f"note: {told}", err=True)
+    rows, raters = sum(len(one.rows) for one in found.pages), len(found.sources)
+    click.echo(f"{rows:,} rows of {raters:,} raters on {len(found.pages):,} pages", err=True)
+
+
+def _ratings(books: Sequence[Path], output: Path | None, how: dict[str, Any]) -> None:
+    """Write a table of ratings, and comments if they are asked for."""
+    comments = how.pop("comments", None)
+    targets = [None if one is None else AtomicFile(one) for one in (output, comments)]
+    found = study_import_xlsx(books, **how)
+    for told in (*found.findings, *found.notes):
+        click.echo(f"note: {told}", err=True)
+    ratings, remarks = targets
+    if ratings is None:
+        _write(sys.stdout, found)
+    else:
+        with ratings as file:
+            _write(file, found)
+    if remarks is not None:
+        with remarks as file:
+            file.writelines(
+                json.dumps(one, ensure_ascii=False) + "\n" for one in comment_records(found)
+            )
+    for line in _summary(found, output, comments, how.get("blank", BLANK_POLICIES[0])):
+        click.echo(line, err=True)
+
+
+def _write(file: IO[str], found: ImportedRatings) -> None:
+    writer = csv.DictWriter(file, import_columns(found), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(import_records(found))
+
+
+def _summary(
+    found: ImportedRatings, output: Path | None, comments: Path | None, blank: Blank
+) -> Iterator[str]:
+    raters = {one.rater for one in found.rows}
+    clips = {one.row.record for one in found.rows}
+    yield f"{len(found.rows):,} rows of {len(raters):,} raters on {len(clips):,} clips"
+    for path in (output, comments):
+        if path is not None:
+            yield f"wrote {path}"
+    if output is not None:
+        by = " --by dataset" * ("dataset" in import_columns(found))
+        how = f"--rubric {found.rubric.name} --blank {blank}{by}"
+        yield f"next: earwitness study analyse {output} {how}"

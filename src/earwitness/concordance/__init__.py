@@ -1,1 +1,0 @@
-"""How far metrics agree with people: scores joined with ratings, whatever the field."""

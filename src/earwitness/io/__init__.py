@@ -1,0 +1,1 @@
+"""Files in and out: record streams, tables, YAML, schemas and atomic writes."""

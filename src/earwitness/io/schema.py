@@ -1,0 +1,364 @@
+"""Field checks with located faults, and the JSON Schema derived from them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
+
+from msgspec import Meta
+
+from earwitness.errors import nearest
+
+# --- Field checks --------------------------------------------------------------------------------
+# Each check yields every fault it finds, with the path of the value inside the record.
+
+
+UNKNOWN_FIELD = "unknown field"
+CUSTOM_FIELDS_HINT = " — what is your own goes under meta"
+MAX_DURATION_SECONDS = 1e9  # seconds, more than thirty years
+MAX_TIME_SECONDS = 1e12  # seconds from the start
+MAX_INTEGER_NAME = 2**62  # of whole numbers that name something
+# fields of contents, not of records
+CONTENT_FIELDS = ("boundaries", "titles", "preset", "positions")
+NAME_PATTERN = r"\A(?! )[^\x00-\x1f\x7f]+(?<! )\Z"  # no control characters, no blanks around
+
+
+class Fault(NamedTuple):
+    """What is wrong with a value of a record."""
+
+    field: str
+    message: str
+    remedy: str = ""
+
+
+Check = Callable[[Any, str], Iterator[Fault]]
+
+
+class Field(NamedTuple):
+    """How a field of a record is checked."""
+
+    check: Check
+    required: bool = False
+
+
+def load(line: bytes) -> Any:
+    """Parse a line, telling a broken one by its column."""
+    try:
+        value = json.loads(line.decode())
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeDecodeError as error:
+        raise BadLine(Fault("", f"not UTF-8 at byte {error.start + 1}", "save as UTF-8")) from None
+    except json.JSONDecodeError as error:
+        where = f"at column {error.colno}: {error.msg}"
+        raise BadLine(Fault("", f"not JSON {where}", "write one JSON object a line")) from None
+    except UnicodeEncodeError:
+        halves = Fault("", "half a character (a lone surrogate)", "write whole characters")
+        raise BadLine(halves) from None
+    except RecursionError:
+        raise BadLine(Fault("", "not a record: nested too deeply")) from None
+    except ValueError:  # Python's limit on digits
+        raise BadLine(Fault("", "a number has too many digits")) from None
+    return value
+
+
+class BadLine(Exception):
+    """The line is no record at all."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+def check_record(
+    fields: Mapping[str, Field], like: str = "", inner: str = "", own: str = CUSTOM_FIELDS_HINT
+) -> Check:
+    """An object with these fields and no others.
+
+    ``like`` shows what one looks like; ``inner`` names the field that holds the content, for fields
+    that stand beside it by mistake; ``own`` says where fields of one's own go, if anywhere.
+    """
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        if not isinstance(value, dict):
+            yield Fault(path, f"must be an object, got {show(value)}", like and f"write {like}")
+            return
+        for name, field in fields.items():
+            if name not in value:
+                if field.required:
+                    yield Fault(_join(path, name), "missing")
+            else:
+                yield from field.check(value[name], _join(path, name))
+        for name in value:
+            if name not in fields:
+                remedy = nearest(name, fields) + own
+                if inner and name in CONTENT_FIELDS:
+                    remedy = f"it belongs inside {inner}"
+                yield Fault(_join(path, _cut(name)), UNKNOWN_FIELD, remedy)
+
+    return check
+
+
+def listed(inner: Check, *, least: int = 0) -> Check:
+    """A list whose every element passes a check."""
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        if not isinstance(value, list):
+            yield Fault(path, f"must be a list, got {show(value)}")
+            return
+        if len(value) < least:
+            yield Fault(path, "must not be empty")
+        for index, element in enumerate(value):
+            yield from inner(element, f"{path}[{index}]")
+
+    return check
+
+
+def check_number(value: Any, path: str) -> Iterator[Fault]:
+    """A finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        remedy = "write seconds" if isinstance(value, str) else ""
+        yield Fault(path, f"must be a number, got {show(value)}", remedy)
+    elif not abs(value) <= sys.float_info.max:
+        yield Fault(path, f"must be finite, got {show(value)}")
+
+
+def moment(value: Any, path: str) -> Iterator[Fault]:
+    """A point in time, in seconds; it may lie before the start or behind the end."""
+    found = list(check_number(value, path))
+    yield from found
+    if not found and abs(value) > MAX_TIME_SECONDS:
+        remedy = "are these seconds?"
+        yield Fault(
+            path, f"must be within {MAX_TIME_SECONDS:g} s of the start, got {show(value)}", remedy
+        )
+
+
+def length(value: Any, path: str) -> Iterator[Fault]:
+    """A number of seconds that is not negative."""
+    found = list(check_number(value, path))
+    yield from found
+    if not found and value < 0:
+        yield Fault(path, f"must not be negative, got {show(value)}")
+    if not found and value > MAX_DURATION_SECONDS:
+        remedy = "are these samples or milliseconds?"
+        yield Fault(path, f"must be at most {MAX_DURATION_SECONDS:g} s, got {show(value)}", remedy)
+
+
+def check_name(value: Any, path: str) -> Iterator[Fault]:
+    """A name: printable text that is not empty, or a whole number."""
+    if not is_name(value):
+        remedy = "no control characters, no blanks around it"
+        yield Fault(path, f"must be printable text or a whole number, got {show(value)}", remedy)
+
+
+def check_text(value: Any, path: str) -> Iterator[Fault]:
+    """Any text."""
+    if not isinstance(value, str):
+        yield Fault(path, f"must be text, got {show(value)}")
+
+
+def is_name(value: Any) -> bool:
+    """Whether a value can name something."""
+    if isinstance(value, str):
+        return re.search(NAME_PATTERN, value) is not None
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_INTEGER_NAME
+
+
+def mapping(value: Any, path: str) -> Iterator[Fault]:
+    """Any object."""
+    if not isinstance(value, dict):
+        yield Fault(path, f"must be an object, got {show(value)}")
+
+
+def pair(first: Check, second: Check) -> Check:
+    """A list of two."""
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        if not isinstance(value, list) or len(value) != 2:
+            yield Fault(path, f"must be a list of two, got {show(value)}")
+            return
+        yield from first(value[0], f"{path}[0]")
+        yield from second(value[1], f"{path}[1]")
+
+    return check
+
+
+def check_either(kind: type, one: Check, other: Check) -> Check:
+    """One check for values of a kind, another for all else."""
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        yield from (one if isinstance(value, kind) else other)(value, path)
+
+    return check
+
+
+def show(value: Any) -> str:
+    """A value as JSON, cut to a readable length."""
+    return _cut(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+# --- Shapes and JSON Schema ----------------------------------------------------------------------
+
+
+MAX_WHOLE_NUMBER = 1_000_000
+Schema = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a value must be: a check that finds every fault, and the same as a schema."""
+
+    check: Check
+    schema: Schema = dataclasses.field(default_factory=dict)
+
+    def __call__(self, value: Any, path: str) -> Iterator[Fault]:
+        return self.check(value, path)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A key: what its value must be, what it means, and what holds if it is left out."""
+
+    shape: Shape
+    doc: str
+    required: bool = False
+    default: Any = None
+
+    @property
+    def schema(self) -> Schema:
+        """Its part of a schema."""
+        default = {} if self.default is None else {"default": self.default}
+        return {"description": self.doc, **self.shape.schema, **default}
+
+
+text = Shape(check_text, {"type": "string"})
+name = Shape(check_name, {"type": ["string", "integer"]})
+
+
+def whole(least: int, most: int = MAX_WHOLE_NUMBER) -> Shape:
+    """A whole number in a range."""
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        right = isinstance(value, int) and not isinstance(value, bool)
+        if not right or not least <= value <= most:
+            told = f"must be a whole number from {least} to {most:,}"
+            yield Fault(path, f"{told}, got {show(value)}")
+
+    return Shape(check, {"type": "integer", "minimum": least, "maximum": most})
+
+
+def number(least: float, most: float = float("inf")) -> Shape:
+    """A number in a range."""
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        found = list(check_number(value, path))
+        yield from found
+        if not found and not least <= value <= most:
+            told = f"from {least:g} on" if most == float("inf") else f"from {least:g} to {most:g}"
+            yield Fault(path, f"must be {told}, got {show(value)}")
+
+    top = {} if most == float("inf") else {"maximum": most}
+    return Shape(check, {"type": "number", "minimum": least, **top})
+
+
+any_number = Shape(check_number, {"type": "number"})
+
+
+def either(plain: Shape, whole: Shape) -> Shape:
+    """Something plain, or a mapping that says more."""
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        return (whole if isinstance(value, dict) else plain)(value, path)
+
+    return Shape(check, {"anyOf": [plain.schema, whole.schema]})
+
+
+def _yes_or_no(value: Any, path: str) -> Iterator[Fault]:
+    if not isinstance(value, bool):
+        yield Fault(path, f"must be true or false, got {show(value)}")
+
+
+yes_or_no = Shape(_yes_or_no, {"type": "boolean"})
+
+
+def one_of(what: str, known: Iterable[str]) -> Shape:
+    """One of several names."""
+    names = list(known)
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        if value not in names:
+            yield Fault(path, f"there is no {what} {show(value)}", nearest(str(value), names))
+
+    return Shape(check, {"enum": names})
+
+
+def list_of(inner: Shape, *, least: int = 0) -> Shape:
+    """A list whose every element is of a shape."""
+    schema = {"type": "array", "items": inner.schema, "minItems": least}
+    return Shape(listed(inner.check, least=least), schema)
+
+
+def pair_of(inner: Shape) -> Shape:
+    """A list of two."""
+    schema = {"type": "array", "items": inner.schema, "minItems": 2, "maxItems": 2}
+    return Shape(pair(inner.check, inner.check), schema)
+
+
+def mapping_of(inner: Shape) -> Shape:
+    """Any names, each with a value of a shape."""
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        found = list(mapping(value, path))
+        yield from found
+        if not found:
+            for key, one in value.items():
+                yield from inner(one, f"{path}.{key}")
+
+    return Shape(check, {"type": "object", "additionalProperties": inner.schema})
+
+
+anything = Shape(lambda value, path: iter(()), {})  # noqa: ARG005
+
+
+def record(entries: Mapping[str, Entry]) -> Shape:
+    """These keys and no others."""
+    fields = {key: Field(entry.shape.check, entry.required) for key, entry in entries.items()}
+    schema = {
+        "type": "object",
+        "properties": {key: entry.schema for key, entry in entries.items()},
+        "required": [key for key, entry in entries.items() if entry.required],
+        "additionalProperties": False,
+    }
+    return Shape(check_record(fields, own=""), schema)
+
+
+def filled(value: Mapping[str, Any], entries: Mapping[str, Entry]) -> dict[str, Any]:
+    """The same with what holds for keys that are left out."""
+    known = {key: entry.default for key, entry in entries.items() if entry.default is not None}
+    return {**known, **value}
+
+
+# --- Field types for the fast decoder ------------------------------------------------------------
+
+
+Name = (
+    Annotated[str, Meta(pattern=NAME_PATTERN)]
+    | Annotated[int, Meta(ge=-MAX_INTEGER_NAME, le=MAX_INTEGER_NAME)]
+)
+Length = Annotated[float, Meta(ge=0, le=MAX_DURATION_SECONDS)]
+Moment = Annotated[float, Meta(ge=-MAX_TIME_SECONDS, le=MAX_TIME_SECONDS)]
+Number = Annotated[float, Meta(ge=-1e300, le=1e300)]
+WORD_PART_CHECKS = (check_text, moment, moment, check_number)

@@ -1,0 +1,244 @@
+"""Record sources: files, standard input or objects, decompressed and read in line blocks."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import sys
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import msgspec
+
+from earwitness.core import Input
+from earwitness.errors import InputError, MissingExtra, Problem, whole_characters
+
+READ_BLOCK_BYTES = 1 << 19
+FIRST_RECORD_SEARCH_LINES = 100  # lines among which a first record is looked for
+UTF8_BOM = b"\xef\xbb\xbf"
+GZIP_MAGIC = b"\x1f\x8b"
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+Records = Iterable[Mapping[str, Any]]
+
+
+class LineBlock(NamedTuple):
+    """Whole lines of a source, without their ends, and the number of the first."""
+
+    source: str
+    line: int
+    lines: list[bytes]
+    done: int
+
+
+@dataclass
+class RecordSource:
+    """Where records come from: a path, ``-`` for standard input, or records in memory."""
+
+    place: str | PathLike[str] | Records
+    name: str = ""
+    problems: list[Problem] = field(default_factory=list)
+    _hash: Any = field(default_factory=hashlib.sha256)
+    _done: int = 0
+    _ahead: list[LineBlock] | None = None
+    _rest: Iterator[LineBlock] = field(default_factory=lambda: iter(()))
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            self.name = str(self.place) if isinstance(self.place, str | PathLike) else "outputs"
+        self.name = "stdin" if self.name == "-" else whole_characters(self.name)
+
+    @property
+    def stem(self) -> str:
+        """The name without folders and endings.
+
+        >>> RecordSource("runs/gpt-4.1.jsonl.gz").stem
+        'gpt-4.1'
+        """
+        name = Path(self.name).name.removesuffix(".gz").removesuffix(".zst")
+        return Path(name).stem or self.name
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the file, if it is one."""
+        if isinstance(self.place, str | PathLike) and self.place != "-":
+            return Path(self.place).parent
+        return None
+
+    @property
+    def total(self) -> int | None:
+        """How many bytes there are to read, if that can be known."""
+        if isinstance(self.place, str | PathLike) and Path(self.place).is_file():
+            return Path(self.place).stat().st_size
+        return None
+
+    def read(self) -> Input:
+        """What was read, once all blocks were taken."""
+        return Input(self.name, self._hash.hexdigest(), self._done)
+
+    def first(self) -> dict[str, Any]:
+        """The first line that is a record, or an empty one; nothing is lost by looking."""
+        if self._ahead is None:
+            self._rest = self._blocks()
+            self._ahead = list(islice(self._rest, 1))
+        for line in (
+            line for block in self._ahead for line in block.lines[:FIRST_RECORD_SEARCH_LINES]
+        ):
+            try:
+                record = msgspec.json.decode(line)
+            except (msgspec.MsgspecError, UnicodeError, RecursionError):
+                continue
+            if isinstance(record, dict):
+                return record
+        return {}
+
+    def blocks(self) -> Iterator[LineBlock]:
+        """All lines in order."""
+        if self._ahead is None:
+            yield from self._blocks()
+            return
+        ahead, self._ahead = self._ahead, None
+        yield from ahead
+        yield from self._rest
+
+    def _blocks(self) -> Iterator[LineBlock]:
+        """All lines in order; marks that do not belong at the start or end of lines are noted."""
+        line, ends = 1, 0
+        for data in _whole_lines(self._chunks()):
+            if line == 1 and data.startswith(UTF8_BOM):
+                data = data[len(UTF8_BOM) :]
+                self._note(1, "starts with a byte-order mark", "save the file as plain UTF-8")
+            lines = data.split(b"\n")
+            if not lines[-1]:
+                lines.pop()
+            if b"\r\n" in data or data.endswith(b"\r"):
+                crlf = [number for number, text in enumerate(lines, line) if text.endswith(b"\r")]
+                lines = [text.removesuffix(b"\r") for text in lines]
+                if not ends:
+                    first = crlf[0]
+                ends += len(crlf)
+            yield LineBlock(self.name, line, lines, self._done)
+            line += len(lines)
+        if ends:
+            what = "line ends" if ends == 1 else "lines end"
+            self._note(first, f"{ends:,} {what} in CRLF", "save with LF line ends")
+
+    def _note(self, line: int, message: str, remedy: str) -> None:
+        self.problems.append(Problem(self.name, line, "", message, remedy))
+
+    def _chunks(self) -> Iterator[bytes]:
+        if not isinstance(self.place, str | PathLike):
+            for record in self.place:
+                yield self._count(_line(record))
+            return
+        try:
+            with self._open(str(self.place)) as raw:
+                yield from _decompressed(raw, self.name)
+        except (OSError, EOFError, zlib.error) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InputError([Problem(self.name, 0, "", f"cannot be read: {reason}")]) from error
+
+    def _open(self, place: str) -> io.BufferedReader:
+        if place == "-" and sys.stdin is None:
+            raise OSError("standard input is closed")
+        file = sys.stdin.buffer if place == "-" else Path(place).open("rb")  # noqa: SIM115
+        return io.BufferedReader(_Counted(file, self._count, close=place != "-"), READ_BLOCK_BYTES)
+
+    def _count(self, data: bytes) -> bytes:
+        self._hash.update(data)
+        self._done += len(data)
+        return data
+
+
+class _Counted(io.RawIOBase):
+    """A stream whose bytes are counted and hashed on their way."""
+
+    def __init__(self, file: Any, count: Any, *, close: bool) -> None:
+        self._file, self._count, self._close = file, count, close
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._count(self._file.read1(len(buffer)))  # one system call: signals are heard
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        if self._close:
+            self._file.close()
+        super().close()
+
+
+def _decompressed(raw: io.BufferedReader, name: str) -> Iterator[bytes]:
+    begins = raw.peek(4)
+    if name.endswith(".gz") or begins.startswith(GZIP_MAGIC):
+        yield from _read(gzip.GzipFile(fileobj=raw), READ_BLOCK_BYTES)
+    elif name.endswith(".zst") or begins.startswith(ZSTD_MAGIC):
+        yield from _frames(raw)
+    else:
+        yield from _read(raw, READ_BLOCK_BYTES)
+
+
+def _read(file: Any, size: int) -> Iterator[bytes]:
+    while data := file.read(size):
+        yield data
+
+
+def _frames(raw: BinaryIO) -> Iterator[bytes]:
+    """All frames of a zstd file; small bites, since a few bytes may unfold into very many."""
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingExtra("zstandard", "zstd", "reading .zst files") from None
+    frame, begun = zstandard.ZstdDecompressor().decompressobj(), False
+    try:
+        for data in _read(raw, 8192):
+            rest, begun = data, True
+            while rest:
+                yield frame.decompress(rest)
+                rest = frame.unused_data
+                if frame.eof:
+                    frame, begun = zstandard.ZstdDecompressor().decompressobj(), bool(rest)
+    except zstandard.ZstdError as error:
+        raise OSError(str(error)) from error
+    if begun:
+        raise EOFError("the file ends in the middle of a frame")
+
+
+def _whole_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes, cut only behind line ends; lines may be longer than a chunk."""
+    rest: list[bytes] = []
+    held = 0
+    for chunk in chunks:
+        cut = chunk.rfind(b"\n") + 1
+        if not cut or held + cut < READ_BLOCK_BYTES // 2:
+            rest.append(chunk)
+            held += len(chunk)
+            continue
+        yield b"".join([*rest, chunk[:cut]])
+        rest = [chunk[cut:]]
+        held = len(rest[0])
+    if last := b"".join(rest):
+        yield last
+
+
+def _line(record: Any) -> bytes:
+    """A record as a line; what JSON has no words for is left to the check to refuse."""
+    line = msgspec.json.encode(record, enc_hook=_plain)
+    if b"null" in line:  # perhaps a NaN
+        line = json.dumps(record, default=_plain).encode()
+    return line + b"\n"
+
+
+def _plain(value: Any) -> Any:
+    """Arrays in records given from Python."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"cannot be written as JSON: {type(value).__name__}")

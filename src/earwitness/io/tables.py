@@ -1,0 +1,329 @@
+"""CSV, TSV and JSON Lines tables with column access and line-numbered faults."""
+
+from __future__ import annotations
+
+import csv
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import NoneType
+from typing import Any, NamedTuple
+
+import msgspec
+
+from earwitness.core import Input
+from earwitness.errors import SHOWN_PROBLEMS, InputError, Problem
+from earwitness.io.records import DECODE_ERRORS, JSON_ARRAY_MESSAGE
+from earwitness.io.schema import MAX_INTEGER_NAME, BadLine, Fault, load, show
+from earwitness.io.source import RecordSource
+
+# --- Tables and their faults ---------------------------------------------------------------------
+# A cell is text, as it would stand in CSV; an empty one says nothing. Faults are kept with the
+# number of their line: up to a thousand of every look through the table, all are counted.
+
+
+READ_VERB = "read"
+
+
+class BadCell(NamedTuple):
+    """A value of JSON that cannot stand in its column, as it is written."""
+
+    shown: str
+
+
+Cell = str | BadCell | Fault  # the last where a fault was told already
+
+
+@dataclass(frozen=True)
+class TableWording:
+    """What tables of one sort are called: their columns, rows and cells.
+
+    Where numbers may be ``undefined``, NaN is as good as nothing.
+    """
+
+    columns: str = "scales"
+    row: str = "rating"
+    cell: str = "vote"
+    undefined: bool = False
+    remedy: str = "or say --column {role}=NAME or --given {role}=VALUE"
+
+
+@dataclass
+class TableFaults:
+    """What is wrong with a file."""
+
+    source: str
+    problems: list[Problem] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, faults: Iterable[tuple[int, Fault]]) -> None:
+        """Faults with their lines."""
+        for number, (line, fault) in enumerate(faults):
+            self.count += 1
+            if number < SHOWN_PROBLEMS:
+                self.problems.append(Problem(self.source, line, *fault))
+
+    def refuse(self) -> None:
+        """Raise all of it, if there is any."""
+        if self.count:
+            raise InputError(self.problems, self.count, done=READ_VERB)
+
+
+@dataclass
+class InputTable(ABC):
+    """Columns by name, and the line of every row; ``partial`` are columns that some rows lack."""
+
+    wrong: TableFaults
+    names: list[str] = field(default_factory=list)
+    lines: Sequence[int] = ()
+    partial: frozenset[str] = frozenset()
+    comma: bool = False  # may stand for the point in numbers
+
+    @abstractmethod
+    def cells(self, name: str, *, numbers: bool = False) -> Sequence[Cell]:
+        """A column from top to bottom; one of ``numbers`` has no text in JSON."""
+
+    def tell(self, line: int, *fault: str) -> None:
+        """One fault."""
+        self.wrong.add([(line, Fault(*fault))])
+
+
+# --- CSV and TSV tables --------------------------------------------------------------------------
+
+
+DELIMITERS = (",", ";", "\t")
+BLANKS = " \t"
+Row = tuple[str, ...]
+
+
+@dataclass
+class CsvTable(InputTable):
+    """Rows of text."""
+
+    rows: list[Row] = field(default_factory=list)
+
+    def cells(self, name: str, *, numbers: bool = False) -> Sequence[Cell]:
+        del numbers  # all is text
+        place = self.names.index(name)
+        found = [row[place] for row in self.rows]
+        bare = {cell: cell.strip(BLANKS) for cell in set(found)}
+        return found if all(a == b for a, b in bare.items()) else [bare[cell] for cell in found]
+
+
+def read_csv(text: str, wrong: TableFaults, wanted: Collection[str]) -> CsvTable:
+    """A table with the names of columns in its first row; empty rows are passed over."""
+    delimiter = _delimiter(text, wanted)
+    numbers, rows = _rows(text, delimiter, wrong)
+    kept = [place for place, row in enumerate(rows) if any(row)]
+    table = CsvTable(wrong, comma=delimiter == ";")
+    if kept:
+        table.names = [name.strip(BLANKS) for name in rows[kept[0]]]
+    for name in dict.fromkeys(table.names):
+        if name and table.names.count(name) > 1:
+            table.tell(numbers[kept[0]], show(name), "the column comes twice", "keep one")
+    wide = len(table.names)
+    wrong.add((numbers[n], _torn(len(rows[n]), wide)) for n in kept[1:] if len(rows[n]) != wide)
+    whole = [place for place in kept[1:] if len(rows[place]) == wide]
+    table.lines = [numbers[place] for place in whole]
+    table.rows = [rows[place] for place in whole]
+    return table
+
+
+def _torn(found: int, wide: int) -> Fault:
+    told = f"has {found} fields, the first line has {wide}"
+    return Fault("", told, "put quotes around what has a separator in it")
+
+
+def _delimiter(text: str, wanted: Collection[str]) -> str:
+    """What cuts the first line into most of the wanted names, then into most pieces."""
+    first = text.lstrip("\r\n").partition("\n")[0].partition("\r")[0]
+
+    def names(delimiter: str) -> tuple[int, int]:
+        cut = [name.strip(BLANKS + '"') for name in first.split(delimiter)]
+        return sum(name in wanted for name in cut), len(cut)
+
+    return max(DELIMITERS, key=names)
+
+
+def _rows(text: str, delimiter: str, wrong: TableFaults) -> tuple[Sequence[int], list[Row]]:
+    """Rows, and the line where each begins."""
+
+    def reader() -> Any:
+        lines = io.StringIO(text, newline="")
+        return csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
+
+    quick = reader()
+    try:
+        rows: list[Row] = list(map(tuple, quick))  # the collector passes over tuples of text
+    except csv.Error:
+        return _carefully(reader(), wrong)
+    if len(rows) == quick.line_num:
+        return range(1, len(rows) + 1), rows
+    return _carefully(reader(), wrong)
+
+
+def _carefully(reader: Any, wrong: TableFaults) -> tuple[list[int], list[Row]]:
+    """The same where rows go over several lines, or are no rows."""
+    numbers, rows = list[int](), list[Row]()
+    while True:
+        line = reader.line_num + 1
+        try:
+            row = tuple(next(reader))
+        except StopIteration:
+            return numbers, rows
+        except csv.Error as error:
+            wrong.add([(line, Fault("", f"not CSV: {error}", "are all quotes closed?"))])
+            continue
+        numbers.append(line)
+        rows.append(row)
+
+
+# --- JSON Lines tables ---------------------------------------------------------------------------
+# What stands in an object ``values`` counts as columns of their own.
+
+
+NAME_CELL_TYPES = {str, int, NoneType}
+
+
+@dataclass
+class JsonTable(InputTable):
+    """Rows of values."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+    def cells(self, name: str, *, numbers: bool = False) -> Sequence[Cell]:
+        found: list[Any] = [row.get(name) for row in self.rows]
+        read = _number if numbers else _name
+        if set(map(type, found)) <= ({str, int, float, NoneType} if numbers else NAME_CELL_TYPES):
+            known = {one: read(one) for one in set(found)}  # 1 and 1.0 are the same number
+            return [known[one] for one in found]
+        return [read(one) for one in found]
+
+
+def _number(value: Any) -> Cell:
+    if value is None or value == "":
+        return ""
+    right = isinstance(value, float) or (isinstance(value, int) and abs(value) <= MAX_INTEGER_NAME)
+    return repr(value) if right and not isinstance(value, bool) else BadCell(_shown(value))
+
+
+def _name(value: Any) -> Cell:
+    if value is None or isinstance(value, str):
+        return value or ""
+    right = (
+        isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_INTEGER_NAME
+    )
+    return str(value) if right else BadCell(_shown(value))
+
+
+def _shown(value: Any) -> str:
+    try:
+        return show(value)
+    except (ValueError, RecursionError):  # Python's limits on digits and depth
+        return "what is too long to show"
+
+
+def read_json(lines: list[bytes], wrong: TableFaults) -> JsonTable:
+    """Objects, one a line."""
+    numbers, rows = list[int](), list[dict[str, Any]]()
+    decode = msgspec.json.Decoder(dict[str, Any]).decode
+    for number, line in enumerate(lines, 1):
+        try:
+            row: Any = decode(line)
+        except DECODE_ERRORS:
+            if not line.strip():
+                continue
+            row = _slowly(line, number, wrong)
+        if isinstance(row, dict):
+            numbers.append(number)
+            rows.append(_flat(row))
+    shapes = list(dict.fromkeys(map(tuple, rows)))
+    names = list(dict.fromkeys(name for shape in shapes for name in shape))
+    partial = frozenset(n for n in names if any(n not in shape for shape in shapes))
+    return JsonTable(wrong, names, numbers, partial, rows=rows)
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    inner = row.get("values")
+    if not isinstance(inner, dict):
+        return row
+    return {name: value for name, value in row.items() if name != "values"} | inner
+
+
+def _slowly(line: bytes, number: int, wrong: TableFaults) -> Any:
+    """What the fast decoder refused: perhaps a NaN, to be told with its field."""
+    try:
+        row = load(line)
+    except BadLine as bad:
+        wrong.add([(number, bad.fault)])
+        return None
+    if not isinstance(row, dict):
+        wrong.add([(number, Fault("", f"must be an object, got {_shown(row)}"))])
+    return row
+
+
+# --- Opening a table file ------------------------------------------------------------------------
+
+
+UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+
+
+def read_table(source: RecordSource, wanted: Collection[str]) -> tuple[InputTable, Input]:
+    """All rows; ``wanted`` are names of columns from which the delimiter is told."""
+    try:
+        lines = [line for block in source.blocks() for line in block.lines]
+    except InputError as error:
+        raise InputError(error.problems, error.count, done=READ_VERB) from None
+    wrong, first = TableFaults(source.name), next((line for line in lines if line.strip()), b"")
+    ending = source.name.removesuffix(".gz").removesuffix(".zst").lower()
+    if not first:
+        wrong.add([(1, Fault("", "is empty"))])
+    elif first.lstrip().startswith(b"["):
+        wrong.add([(1, Fault("", JSON_ARRAY_MESSAGE))])
+    wrong.refuse()
+    if ending.endswith((".jsonl", ".ndjson")) or first.lstrip().startswith(b"{"):
+        return read_json(lines, wrong), source.read()
+    return read_csv(_text(lines, wrong), wrong, wanted), source.read()
+
+
+def _text(lines: list[bytes], wrong: TableFaults) -> str:
+    whole = b"\n".join(lines)
+    if whole.startswith(UTF16_BOMS):
+        wrong.add([(1, Fault("", "is UTF-16", "save as UTF-8"))])
+        wrong.refuse()
+    try:
+        return whole.decode()
+    except UnicodeDecodeError:
+        wrong.add((n, bad) for n, line in enumerate(lines, 1) for bad in _not_text(line))
+        wrong.refuse()
+        raise
+
+
+def _not_text(line: bytes) -> list[Fault]:
+    try:
+        line.decode()
+    except UnicodeDecodeError as error:
+        return [Fault("", f"not UTF-8 at byte {error.start + 1}", "save as UTF-8")]
+    return []
+
+
+# --- JSON Lines as plain objects -----------------------------------------------------------------
+
+
+def objects(path: Path, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Objects with the number of their line; what is wrong with others goes to ``problems``."""
+    for number, line in enumerate(path.read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = load(line)
+        except BadLine as bad:
+            problems.append(Problem(str(path), number, *bad.fault))
+            continue
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            told = f"must be an object, got {show(row)}"
+            problems.append(Problem(str(path), number, "", told))

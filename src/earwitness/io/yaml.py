@@ -1,0 +1,108 @@
+"""YAML documents with the line number of every value."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from earwitness.errors import InputError, Problem
+from earwitness.io.schema import Fault
+
+MAX_VALUES = 200_000  # values of a file
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain words are text unless they are true, false, null or a number as people write it.
+
+    So `yes`, `010`, `12:30` and dates stay what they are.
+    """
+
+
+_Loader.yaml_implicit_resolvers = {}
+WHOLE_NUMBER_PATTERN = r"(?:0|[1-9][0-9]*)"
+SCALAR_PATTERNS = {
+    "bool": (r"(?:true|True|TRUE|false|False|FALSE)", [*"tTfF"]),
+    "null": (r"(?:~|null|Null|NULL|)", ["~", "n", "N", ""]),
+    "int": (rf"[-+]?{WHOLE_NUMBER_PATTERN}", [*"-+0123456789"]),
+    "float": (
+        rf"[-+]?(?:{WHOLE_NUMBER_PATTERN}(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?",
+        [*"-+.0123456789"],
+    ),
+}
+for _kind, (_shape, _first) in SCALAR_PATTERNS.items():
+    _tag = f"tag:yaml.org,2002:{_kind}"
+    _Loader.add_implicit_resolver(_tag, re.compile(f"^{_shape}$"), _first)
+
+
+@dataclass
+class YamlDocument:
+    """What a file says, on which line each value stands, and keys that come twice."""
+
+    source: str
+    value: Any = None
+    lines: dict[str, int] = field(default_factory=dict)
+    repeated: list[Problem] = field(default_factory=list)
+
+    def problem(self, fault: Fault) -> Problem:
+        """A fault with its place."""
+        where = fault.field
+        while where and where not in self.lines:
+            where = where.rpartition("." if "." in where else "[")[0]
+        return Problem(self.source, self.lines.get(where, 1), *fault)
+
+    def take(self, node: yaml.Node, path: str = "") -> Any:
+        """The value of a node, remembering lines."""
+        if len(self.lines) > MAX_VALUES:
+            raise ValueError(f"more than {MAX_VALUES:,} values (aliases of aliases?)")
+        self.lines.setdefault(path, node.start_mark.line + 1)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.take(inner, f"{path}[{n}]") for n, inner in enumerate(node.value)]
+        if not isinstance(node, yaml.MappingNode):
+            return _scalar(node)
+        found: dict[str, Any] = {}
+        for key, inner in node.value:
+            own = str(key.value)
+            at, line = f"{path}.{own}" if path else own, key.start_mark.line + 1
+            self.lines[at] = line
+            if own in found:
+                self.repeated.append(Problem(self.source, line, at, "comes twice", "keep one"))
+            found[own] = self.take(inner, at)
+        return found
+
+
+def read_yaml(path: Path) -> YamlDocument:
+    """A file, or why it cannot be read."""
+    try:
+        node = yaml.compose(path.read_text(encoding="utf-8-sig"), Loader=_Loader)
+        found = YamlDocument(str(path))
+        if node is not None:
+            found.value = found.take(node)
+    except OSError as error:
+        raise _unreadable(path, f"cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, f"not UTF-8 at byte {error.start + 1}") from error
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 0
+        raise _unreadable(path, f"not YAML: {error.problem}", line) from error
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise _unreadable(path, f"not YAML: {error}") from error
+    if node is None:
+        raise _unreadable(path, "is empty")
+    if found.repeated:
+        raise InputError(found.repeated, done="planned")
+    return found
+
+
+def _scalar(node: yaml.Node) -> Any:
+    kind = node.tag.rpartition(":")[2]
+    if kind == "float":
+        return float(node.value)
+    return _Loader("").construct_object(node) if kind in ("bool", "null", "int") else node.value
+
+
+def _unreadable(path: Path, told: str, line: int = 0) -> InputError:
+    return InputError([Problem(str(path), line, "", told)], done="planned")

@@ -1,1 +1,0 @@
-"""Studies with listeners: who hears what, and when."""

@@ -1,0 +1,330 @@
+"""Pearson, Spearman, Kendall and pairwise coefficients, weighted by draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from earwitness.metaeval.pair_counts import PairCounts, count_pairs
+from earwitness.stats.arrays import Bools, Floats
+from earwitness.stats.significance import ratio
+from earwitness.stats.votes import Codes
+
+# --- Weighted correlations -----------------------------------------------------------------------
+# Tables are as in ``count_pairs``: groups × rows × things, results groups × draws × metrics. A
+# thing with a whole weight counts as that many equal things: ranks are those of the sample that was
+# drawn.
+#
+# The rank of a thing, twice over and from its middle, is what lies below it less what lies above;
+# ties share the mean of their ranks. A correlation is undefined where either side has fewer than
+# two different values.
+
+
+MAX_THINGS_ALL_PAIRS = 64  # things in a group up to which all pairs are laid out
+SINGLE_PRECISION_LIMIT = 2.0**23  # whole sums below this are exact in single precision
+
+
+def compute_weighted_pearson(metrics: Floats, people: Floats, weights: Floats) -> Floats:
+    """From weighted sums; values are taken from their group's middle first, against rounding."""
+    x, y = _centred(metrics), _centred(people)
+    columns, squares = np.swapaxes(x, 1, 2), np.swapaxes(x * x, 1, 2)
+    whole = weights.sum(axis=2)[:, :, None]
+    weighed = weights * y
+    total_y = weighed.sum(axis=2)[:, :, None]
+    spread_y = whole * (weighed * y).sum(axis=2)[:, :, None] - total_y**2
+    total_x = weights @ columns
+    spread_x = whole * (weights @ squares) - total_x**2
+    return _ratio(whole * (weighed @ columns) - total_x * total_y, spread_x, spread_y)
+
+
+def _centred(values: Floats) -> Floats:
+    """Of each row: from the middle of its range, in units of half its range."""
+    high, low = values.max(axis=2, keepdims=True), values.min(axis=2, keepdims=True)
+    reach = (high - low) / 2
+    return np.asarray((values - (high + low) / 2) / np.where(reach > 0, reach, 1))
+
+
+def _ratio(shared: Floats, spread_x: Floats, spread_y: Floats) -> Floats:
+    """NaN where there is no spread; rounding does not lead beyond 1."""
+    below = np.sqrt(np.maximum(spread_x, 0) * np.maximum(spread_y, 0))
+    found = np.full(below.shape, np.nan)
+    np.divide(np.broadcast_to(shared, below.shape), below, out=found, where=below > 0)
+    return np.clip(found, -1, 1)
+
+
+def compute_weighted_spearman(metrics: Floats, people: Floats, weights: Floats) -> Floats:
+    """The correlation of ranks."""
+    if metrics.shape[2] > MAX_THINGS_ALL_PAIRS:
+        return _by_sorting(metrics, people, weights)
+    groups, rows, _ = metrics.shape
+    found = np.empty((groups, weights.shape[1], rows))
+    kind: Any = (
+        np.float32
+        if weights.sum(axis=2).max(initial=0) ** 3 < SINGLE_PRECISION_LIMIT
+        else np.float64
+    )
+    weigh = weights.astype(kind)
+    of_people = _drawn_ranks(people, weights).astype(kind)
+    weighed = weigh * of_people
+    spread_y = np.einsum("gdn,gdn->gd", weighed, of_people)
+    for row in range(rows):
+        ranks = weigh @ _signs(metrics[:, row]).astype(kind).swapaxes(1, 2)
+        shared = np.einsum("gdn,gdn->gd", weighed, ranks)
+        spread_x = np.einsum("gdn,gdn,gdn->gd", weigh, ranks, ranks)
+        found[:, :, row] = _ratio(*(a.astype(np.float64) for a in (shared, spread_x, spread_y)))
+    return found
+
+
+def _drawn_ranks(values: Floats, weights: Floats) -> Floats:
+    """Ranks of values that differ from draw to draw."""
+    ranks = np.zeros(weights.shape)
+    for thing in range(values.shape[2]):
+        one = values[:, :, thing, None]
+        above = (values > one).view(np.int8) - (values < one).view(np.int8)
+        ranks += weights[:, :, thing, None] * above
+    return ranks
+
+
+def _signs(values: Floats) -> Floats:
+    """1 where the one thing is above the other, −1 where below."""
+    return np.sign(values[..., :, None] - values[..., None, :])
+
+
+def _by_sorting(metrics: Floats, people: Floats, weights: Floats) -> Floats:
+    """One group and draw after the other; ranks from running sums of weights."""
+    groups, rows, _ = metrics.shape
+    draws = weights.shape[1]
+    found = np.empty((groups, draws, rows))
+    for group in range(groups):
+        orders = [_runs(row) for row in metrics[group]]
+        for draw in range(draws):
+            weigh = weights[group, draw]
+            q = _ranks(*_runs(people[group, draw % people.shape[1]]), weigh)
+            ranks = np.stack([_ranks(*order, weigh) for order in orders])
+            shared = ranks @ (weigh * q)
+            spread_y = np.full(rows, (weigh * q) @ q)
+            found[group, draw] = _ratio(shared, (ranks * ranks) @ weigh, spread_y)
+    return found
+
+
+def _runs(values: Floats) -> tuple[Codes, int]:
+    """The number of each value among the different ones, and how many these are."""
+    different, codes = np.unique(values, return_inverse=True)
+    return codes.astype(np.int64), len(different)
+
+
+def _ranks(codes: Codes, count: int, weigh: Floats) -> Floats:
+    heavy = np.bincount(codes, weigh, minlength=count)
+    upto = np.cumsum(heavy)
+    ranks: Floats = (2 * upto - heavy - upto[-1])[codes]
+    return ranks
+
+
+def count_different_values(values: Floats, weights: Floats) -> Floats:
+    """How many different values have a weight: groups × draws × rows of values."""
+    there = weights > 0
+    rising = np.sort(values, axis=2)
+    plain = (rising[:, :, 1:] > rising[:, :, :-1]).all(axis=(0, 2))
+    found = np.empty((*weights.shape[:2], values.shape[1]))
+    found[:, :, plain] = there.sum(axis=2)[:, :, None]
+    for row in np.flatnonzero(~plain):
+        few = values.shape[2] <= MAX_THINGS_ALL_PAIRS
+        found[:, :, row] = (_first if few else _coded)(values[:, row], there)
+    return found
+
+
+def _first(values: Floats, there: Bools) -> Floats:
+    """Things that no earlier one equals, of those that are there."""
+    equal = np.triu(values[:, :, None] == values[:, None, :], 1).astype(np.float32)
+    earlier = there.astype(np.float32) @ equal
+    return np.asarray((there & (earlier == 0)).sum(axis=2, dtype=np.float64))
+
+
+def _coded(values: Floats, there: Bools) -> Floats:
+    """Numbers of values, and which of them are there."""
+    found = np.zeros(there.shape[:2])
+    for group, row in enumerate(values):
+        codes, count = _runs(row)
+        for draw, known in enumerate(there[group]):
+            found[group, draw] = (np.bincount(codes, known, minlength=count) > 0).sum()
+    return found
+
+
+def different_drawn(values: Floats, weights: Floats) -> Floats:
+    """How many different values have a weight, where values too have a row a draw."""
+    values, there = np.broadcast_arrays(values, weights > 0)
+    rising = np.sort(np.where(there, values, np.nan), axis=2)
+    steps = (rising[:, :, 1:] > rising[:, :, :-1]).sum(axis=2)
+    return np.asarray(there.any(axis=2) + steps, np.float64)
+
+
+# --- Table of coefficients -----------------------------------------------------------------------
+# All are taken from one ``ScoreRatingSample``, which counts pairs once for all of them. NaN where
+# undefined.
+
+
+LEVELS = ("system", "item", "global")
+
+
+@dataclass(frozen=True)
+class ScoreRatingSample:
+    """Scores (groups × metrics × things), people and weights (groups × draws × things).
+
+    People may have one row, which all draws share.
+
+    What is not known has no weight; its number does not matter, but must be one. ``margins`` is one
+    number, or groups × metrics: a difference of scores of at most this much is a tie. Only counts
+    of pairs know of it, so correlations do not.
+    """
+
+    scores: Floats
+    people: Floats
+    weights: Floats
+    margins: Floats | float = 0.0
+
+    @cached_property
+    def pairs(self) -> PairCounts:
+        """The weights of pairs, by kind."""
+        return count_pairs(self.scores, self.people, self.weights, self.margins)
+
+    @cached_property
+    def things(self) -> Floats:
+        """How many things have a weight: groups × draws."""
+        return np.asarray((self.weights > 0).sum(axis=2, dtype=np.float64))
+
+    @cached_property
+    def different(self) -> Floats:
+        """The smaller number of different values, of the metric or of people."""
+        people = different_drawn(self.people, self.weights)
+        return np.minimum(count_different_values(self.scores, self.weights), people[:, :, None])
+
+    @property
+    def varied(self) -> Bools:
+        """Whether both the metric and people have two different values."""
+        return self.different >= 2
+
+
+def pearson(sample: ScoreRatingSample) -> Floats:
+    """Pearson's r."""
+    found = compute_weighted_pearson(sample.scores, sample.people, sample.weights)
+    return np.where(sample.varied, found, np.nan)
+
+
+def spearman(sample: ScoreRatingSample) -> Floats:
+    """Pearson's r of midranks."""
+    found = compute_weighted_spearman(sample.scores, sample.people, sample.weights)
+    return np.where(sample.varied, found, np.nan)
+
+
+def kendall_b(sample: ScoreRatingSample) -> Floats:
+    """(C − D) over the geometric mean of the pairs that either side tells apart."""
+    pairs = sample.pairs
+    below = np.sqrt(pairs.apart_metric * pairs.apart_people)
+    return ratio(pairs.concordant - pairs.discordant, below)
+
+
+def kendall_c(sample: ScoreRatingSample) -> Floats:
+    """Stuart's: 2 (C − D) / (n² (m − 1) / m), with m the smaller number of different values."""
+    pairs, fewer = sample.pairs, sample.different
+    n = sample.weights.sum(axis=2)[:, :, None]
+    below = n**2 * np.maximum(fewer - 1, 0) / np.maximum(fewer, 1)
+    return ratio(2 * (pairs.concordant - pairs.discordant), below)
+
+
+def acc_23(sample: ScoreRatingSample) -> Floats:
+    """(C + T_both) / all."""
+    pairs = sample.pairs
+    return ratio(pairs.concordant + pairs.tied_both, pairs.all)
+
+
+def tau_23(sample: ScoreRatingSample) -> Floats:
+    """(C + T_both − D − T_metric − T_people) / all."""
+    pairs = sample.pairs
+    right = pairs.concordant + pairs.tied_both
+    return ratio(2 * right - pairs.all, pairs.all)
+
+
+def pairwise_accuracy(sample: ScoreRatingSample) -> Floats:
+    """C / (C + D + T_metric)."""
+    return ratio(sample.pairs.concordant, sample.pairs.apart_people)
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A coefficient, what it says, its range, and what a metric gets that knows nothing."""
+
+    value: Callable[[ScoreRatingSample], Floats]
+    says: str
+    low: float
+    high: float
+    chance: float
+    levels: tuple[str, ...] = LEVELS
+
+
+COEFFICIENTS: dict[str, Coefficient] = {
+    "pearson": Coefficient(
+        pearson, "How close people's values lie to a straight line over the metric.", -1, 1, 0
+    ),
+    "spearman": Coefficient(
+        spearman, "Pearson's correlation of ranks; ties share the mean of their ranks.", -1, 1, 0
+    ),
+    "kendall_b": Coefficient(
+        kendall_b,
+        "Pairs in the same order less pairs in the other, over the geometric mean of the pairs "
+        "that the metric and that people tell apart.",
+        -1,
+        1,
+        0,
+    ),
+    "kendall_c": Coefficient(
+        kendall_c,
+        "Pairs in the same order less pairs in the other, over the most that the smaller number of "
+        "different values allows (Stuart).",
+        -1,
+        1,
+        0,
+    ),
+    "tau_23": Coefficient(
+        tau_23,
+        "The share of pairs that the metric orders or ties as people do, less the share of others; "
+        "chance is 0 only where nothing is tied.",
+        -1,
+        1,
+        0,
+    ),
+    "acc_23": Coefficient(
+        acc_23,
+        "The share of pairs that the metric orders or ties as people do; chance is one half only "
+        "where nothing is tied.",
+        0,
+        1,
+        0.5,
+    ),
+    "pairwise_accuracy": Coefficient(
+        pairwise_accuracy,
+        "Of the pairs of systems that people tell apart, the share that the metric orders alike; a "
+        "tie of the metric is wrong.",
+        0,
+        1,
+        0.5,
+        ("system",),
+    ),
+}
+
+
+def names_at(level: str) -> tuple[str, ...]:
+    """The coefficients that have a meaning at a level."""
+    return tuple(name for name, one in COEFFICIENTS.items() if level in one.levels)
+
+
+def values(sample: ScoreRatingSample, names: Sequence[str]) -> Floats:
+    """Coefficients × groups × draws × metrics."""
+    shape = *sample.weights.shape[:2], sample.scores.shape[1]
+    found = np.empty((len(names), *shape))
+    for place, name in enumerate(names):
+        found[place] = COEFFICIENTS[name].value(sample)
+    return found

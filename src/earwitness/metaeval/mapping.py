@@ -1,0 +1,303 @@
+"""Monotonic mapping of scores to the rating scale and errors after ITU-T P.1401."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.polynomial import polynomial
+
+from earwitness.core import Estimate
+from earwitness.stats.arrays import Bools, Floats
+from earwitness.stats.significance import share
+
+# --- Monotonic polynomials -----------------------------------------------------------------------
+# A metric need not use the scale of people, so ITU-T P.1401 compares after a mapping: first or
+# third order, least squares, monotonic over the range of the scores. Scores are scaled to −1 … 1
+# first.
+#
+# The cubic is found exactly, without a search. Its slope is a quadratic that must not change its
+# sign between −1 and 1. Among all such cubics the best is the best of those whose slope is 0 at the
+# same places, and there are few ways: nowhere, at −1, at 1, at both, twice at one place, or
+# everywhere. All but the fifth are plain least squares with fewer terms. The fifth is a·(u − t)³
+# with an unknown t, which is a root of a polynomial of fourth order. So a handful of candidates are
+# fitted, those that turn are left out, and the one that fits best is taken. Rising and falling are
+# both allowed, unless a direction is asked for.
+#
+# With few points there are fewer terms: a cubic needs 4 different scores and 5 points, a line 2
+# different scores and 3 points; what has less is mapped to the mean, and the result says so. Where
+# no curve of the allowed direction fits better than the mean, the mapping is the mean too: it is
+# flat, and one number was taken from the points, not four.
+
+
+POLYNOMIAL_ORDERS = (1, 3)
+# slopes of the wrong sign that are smaller than this, beside the terms, are 0
+SLOPE_TOLERANCE = 1e-12
+
+# The slope is 0 at −1, at 1, at both: u, u² and u³ are taken in these proportions.
+ZERO_SLOPE_BASES = (
+    np.array([[1, 1 / 2, 0], [0, 1 / 2, 1 / 3]]),  # (1 + u)(a + bu)
+    np.array([[1, -1 / 2, 0], [0, 1 / 2, -1 / 3]]),  # (1 − u)(a + bu)
+    np.array([[1, 0, -1 / 3]]),  # a(1 − u²)
+)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A polynomial of scores that are scaled from ``low`` … ``high`` to −1 … 1.
+
+    ``asked`` is the order that was wanted, ``order`` the one that the points allow. ``direction``
+    is 1 if it rises, −1 if it falls, 0 if it is flat. ``bound`` says that plain least squares would
+    have turned; ``flat`` that points allow more than the mean, but nothing fits better. ``n``
+    counts the points, ``undefined`` those without a score or a value of people.
+    """
+
+    terms: tuple[float, ...]
+    low: float
+    high: float
+    asked: int
+    order: int
+    direction: int
+    bound: bool
+    n: int
+    undefined: int
+    flat: bool = False
+
+    def at(self, scores: Floats) -> Floats:
+        """Scores on the scale of people; NaN beyond the range of those that were fitted."""
+        inside = np.isfinite(scores) & (scores >= self.low) & (scores <= self.high)
+        scaled = _scaled(np.where(inside, scores, self.low), self.low, self.high)
+        return np.where(inside, polynomial.polyval(scaled, np.array(self.terms)), np.nan)
+
+
+def fit(scores: Floats, people: Floats, order: int, direction: int = 0) -> Fit:
+    """The best mapping of one metric's scores; ``direction`` 1 or −1 allows no other than that.
+
+    >>> found = fit(np.array([0.0, 1, 2, 3, 4]), np.array([1.0, 1, 2, 3, 3]), 1)
+    >>> found.at(np.array([0.0, 4, 5])).round(3).tolist(), found.direction
+    ([0.8, 3.2, nan], 1)
+    """
+    if order not in POLYNOMIAL_ORDERS:
+        raise ValueError(
+            f"mappings are of order {' or '.join(map(str, POLYNOMIAL_ORDERS))}, got {order}"
+        )
+    known = np.isfinite(scores) & np.isfinite(people)
+    n, missing = int(known.sum()), int((~known).sum())
+    if n == 0:
+        return Fit((np.nan,), np.nan, np.nan, order, 0, 0, False, 0, missing)
+    x, y = scores[known], people[known]
+    low, high = float(x.min()), float(x.max())
+    allowed = _allowed(order, n, len(np.unique(x)))
+    slopes, bound = _slopes(_scaled(x, low, high), y - y.mean(), allowed, direction)
+    powers = polynomial.polyvander(_scaled(x, low, high), allowed)[:, 1:]
+    terms = (float(y.mean() - slopes @ powers.mean(axis=0)), *map(float, slopes))
+    way = _direction(slopes)
+    if way == 0:
+        terms = (float(y.mean()),)
+    used = allowed if way else 0
+    return Fit(terms, low, high, order, used, way, bound, n, missing, allowed > used)
+
+
+def _allowed(order: int, n: int, different: int) -> int:
+    """The order that so many points allow."""
+    fits = (known for known in (3, 1) if known <= order and different > known and n > known + 1)
+    return next(fits, 0)
+
+
+def _scaled(scores: Floats, low: float, high: float) -> Floats:
+    half = (high - low) / 2
+    return np.clip((scores - (low + half)) / half, -1, 1) if half > 0 else np.zeros_like(scores)
+
+
+def _slopes(u: Floats, y: Floats, order: int, direction: int) -> tuple[Floats, bool]:
+    """All terms but the constant, and whether plain least squares would have turned."""
+    powers = polynomial.polyvander(u, order)[:, 1:]
+    powers = powers - powers.mean(axis=0)
+    if order == 0:
+        return np.zeros(0), False
+    free = _least(powers, y, np.eye(order))
+    if _fits(free, direction):
+        return free, False
+    found = [np.zeros(order)]
+    if order == 3:
+        found += [each for each in _touching(powers, y) if _fits(each, direction)]
+    errors = [float(((y - powers @ each) ** 2).sum()) for each in found]
+    return found[int(np.argmin(errors))], True
+
+
+def _least(powers: Floats, y: Floats, proportions: Floats) -> Floats:
+    """Least squares with terms in these proportions."""
+    return np.asarray(np.linalg.lstsq(powers @ proportions.T, y, rcond=None)[0] @ proportions)
+
+
+def _touching(powers: Floats, y: Floats) -> Iterator[Floats]:
+    """The best cubics of each way in which the slope may be 0 somewhere."""
+    for proportions in ZERO_SLOPE_BASES:
+        yield _least(powers, y, proportions)
+    for t in _saddles(powers, y):
+        yield _least(powers, y, np.array([[3 * t * t, -3 * t, 1]]))  # (u − t)³, its constant apart
+
+
+def _saddles(powers: Floats, y: Floats) -> Floats:
+    """All t at which (u − t)³ may fit best.
+
+    With A its product with people and B its square, both polynomials of t, A²/B is largest where
+    2A′B = AB′: the terms of fifth order cancel out.
+    """
+    g, p = powers.T @ powers, powers.T @ y
+    above = np.array([p[2], -3 * p[1], 3 * p[0]])
+    below = np.array([g[2, 2], -6 * g[1, 2], 9 * g[1, 1] + 6 * g[0, 2], -18 * g[0, 1], 9 * g[0, 0]])
+    left = 2 * np.convolve(polynomial.polyder(above), below)
+    right = np.convolve(above, polynomial.polyder(below))
+    roots = polynomial.polyroots(np.trim_zeros((left - right)[:5], "b"))
+    return np.concatenate([np.clip(roots.real, -1, 1), [-1.0, 1.0]])
+
+
+def _extremes(slopes: Floats) -> Floats:
+    """The slope at both ends, and at its own turning point where that is between them."""
+    slope = slopes * np.arange(1, len(slopes) + 1)
+    places = [-1.0, 1.0]
+    if len(slope) == 3 and abs(slope[1]) < 2 * abs(slope[2]):
+        places.append(-slope[1] / (2 * slope[2]))
+    return np.asarray(polynomial.polyval(np.array(places), slope))
+
+
+def _signs(slopes: Floats) -> Bools:
+    """Whether it rises somewhere, and whether it falls somewhere."""
+    extremes, tiny = _extremes(slopes), SLOPE_TOLERANCE * np.abs(slopes).sum()
+    return np.array([(extremes > tiny).any(), (extremes < -tiny).any()])
+
+
+def _fits(slopes: Floats, direction: int) -> bool:
+    rises, falls = _signs(slopes)
+    return not (rises and falls) and not (direction > 0 and falls) and not (direction < 0 and rises)
+
+
+def _direction(slopes: Floats) -> int:
+    rises, falls = _signs(slopes) if len(slopes) else (False, False)
+    return int(rises) - int(falls)
+
+
+# --- Errors after ITU-T P.1401 -------------------------------------------------------------------
+# Errors are values of people less mapped scores. Of N points and d numbers that the mapping took
+# from them, RMSE = √(Σe² / (N − d)): d is 4 for a cubic, 2 for a line, 1 for a mean and 1 without
+# any mapping. A mapping that fell back to fewer terms, or is flat, has the d of what was fitted.
+# (Programs differ: one that is much used has 1 for a line and 0 without a mapping, so its RMSE is a
+# little smaller.)
+#
+# People are not certain of their own means. With the half width of the 95 % interval of each mean,
+# RMSE* leaves out of every error what is within it, and the outlier ratio is the share of points
+# beyond it. Where a width is unknown neither is defined: such points are left out of both, and
+# counted.
+#
+# Intervals: Pearson by Fisher's z, RMSE by chi squared with N − d degrees of freedom, the outlier
+# ratio by Clopper and Pearson. None is offered for RMSE*.
+
+
+MAPPING_ORDERS = {"none": 0, "linear": 1, "cubic": 3}
+SPREAD_TOLERANCE = 1e-13  # spreads smaller than this, beside the numbers, are of rounding alone
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """One metric against people. ``residuals`` has one number a point, NaN where unknown."""
+
+    mapping: Fit | None
+    d: int
+    pearson: Estimate
+    rmse: Estimate
+    rmse_star: Estimate
+    outliers: Estimate
+    residuals: Floats
+
+
+def accuracy(
+    scores: Floats,
+    people: Floats,
+    widths: Floats,
+    *,
+    mapping: str = "cubic",
+    direction: int = 0,
+    level: float = 0.95,
+) -> Accuracy:
+    """Of one metric; ``widths`` are half widths of the intervals of the values of people.
+
+    ``direction`` −1 says that low scores are good. Errors are of scores as they are; without a
+    mapping the correlation is that of scores turned round, so that high is good for every metric.
+    A flat mapping has no correlation.
+    """
+    if mapping not in MAPPING_ORDERS:
+        raise ValueError(f"mapping: one of {', '.join(MAPPING_ORDERS)}, got {mapping}")
+    found = fit(scores, people, MAPPING_ORDERS[mapping], direction) if mapping != "none" else None
+    d = 1 if found is None else found.order + 1
+    mapped = np.where(np.isfinite(scores), scores, np.nan) if found is None else found.at(scores)
+    errors = np.where(np.isfinite(people), people, np.nan) - mapped
+    return Accuracy(
+        found,
+        d,
+        pearson(-mapped if found is None and direction < 0 else mapped, people, level),
+        rmse(errors, d, level),
+        rmse_star(errors, widths, d, level),
+        outlier_ratio(errors, widths, level),
+        errors,
+    )
+
+
+def pearson(first: Floats, second: Floats, level: float = 0.95) -> Estimate:
+    """The correlation with Fisher's interval; undefined where one side does not differ."""
+    from scipy.special import ndtri
+
+    known = np.isfinite(first) & np.isfinite(second)
+    n, missing = int(known.sum()), int((~known).sum())
+    r = _correlation(first[known], second[known])
+    half = float(ndtri((1 + level) / 2)) / math.sqrt(n - 3) if n > 3 else math.nan
+    z = math.atanh(r) if abs(r) < 1 else math.copysign(math.inf, r) if r == r else math.nan
+    return Estimate(r, math.tanh(z - half), math.tanh(z + half), level, n, missing, "fisher_z")
+
+
+def _correlation(x: Floats, y: Floats) -> float:
+    if len(x) < 2:
+        return math.nan
+    apart = [side - side.mean() for side in (x, y)]
+    lengths = [float(np.sqrt(side @ side)) for side in apart]
+    whole = [SPREAD_TOLERANCE * float(np.sqrt(side @ side)) for side in (x, y)]
+    if any(length <= tiny for length, tiny in zip(lengths, whole, strict=True)):
+        return math.nan
+    r = float((apart[0] / lengths[0]) @ (apart[1] / lengths[1]))
+    return min(1.0, max(-1.0, r))
+
+
+def rmse(errors: Floats, d: int, level: float = 0.95) -> Estimate:
+    """The root of the mean squared error; undefined without more points than ``d``."""
+    from scipy.special import chdtri
+
+    known = errors[~np.isnan(errors)]
+    value, freedom = _root(known, d), len(known) - d
+    low = high = math.nan
+    if freedom > 0:
+        low, high = (
+            value * math.sqrt(freedom / float(chdtri(freedom, (1 + side * level) / 2)))
+            for side in (-1, 1)
+        )
+    return Estimate(value, low, high, level, len(known), len(errors) - len(known), "chi_squared")
+
+
+def rmse_star(errors: Floats, widths: Floats, d: int, level: float = 0.95) -> Estimate:
+    """The same of what is left of errors beyond the intervals of people."""
+    beyond = np.maximum(0, np.abs(errors) - widths)
+    known = beyond[~np.isnan(beyond)]
+    undefined = len(beyond) - len(known)
+    return Estimate(_root(known, d), math.nan, math.nan, level, len(known), undefined, "none")
+
+
+def outlier_ratio(errors: Floats, widths: Floats, level: float = 0.95) -> Estimate:
+    """The share of points whose error is beyond the interval of people."""
+    known = ~np.isnan(errors) & ~np.isnan(widths)
+    outside = int((np.abs(errors[known]) > widths[known]).sum())
+    return replace(share(outside, int(known.sum()), level), undefined=int((~known).sum()))
+
+
+def _root(errors: Floats, d: int) -> float:
+    return math.sqrt(float(errors @ errors) / (len(errors) - d)) if len(errors) > d else math.nan

@@ -1,0 +1,106 @@
+"""Settings of an agreement analysis and their signature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from earwitness.errors import UsageError, nearest
+from earwitness.metaeval.coefficients import COEFFICIENTS, LEVELS, names_at
+from earwitness.metaeval.mapping import MAPPING_ORDERS
+from earwitness.metaeval.resampling import RESAMPLED_AXES
+from earwitness.metaeval.results import Figure
+from earwitness.metaeval.significance import SWAP_UNITS
+from earwitness.metaeval.tie_calibration import FOLDS
+from earwitness.stats.significance import CORRECTIONS
+
+CALIBRATED_COEFFICIENT = "acc_23_calibrated"
+ADJUSTMENTS = ("items", "none")
+
+
+@dataclass(frozen=True)
+class AgreementSettings:
+    """``coefficient`` ranks the metrics, at each of ``ranking``; all others stand beside it.
+
+    ``over`` is what intervals draw anew, ``swap`` what the deciding test between metrics swaps,
+    ``adjust`` whether means of systems are adjusted for items where systems have not all the same.
+    """
+
+    levels: tuple[str, ...] = LEVELS
+    coefficient: str = "kendall_b"
+    ranking: tuple[str, ...] = ("system", "item")
+    over: str = "all"
+    swap: str = "systems"
+    mapping: str = "cubic"
+    adjust: str = "items"
+    correction: str = "holm"
+    level: float = 0.95
+    draws: int = 1000
+    permutations: int = 1000
+    splits: int = 200
+    folds: int = FOLDS
+    gain: float = 0.01
+    spread: float = 0.1
+    seed: int = 0
+    version: str = ""
+
+    def __post_init__(self) -> None:
+        _one_of("coefficient", self.coefficient, COEFFICIENTS)
+        _one_of("way to draw", self.over, RESAMPLED_AXES)
+        _one_of("way to swap", self.swap, SWAP_UNITS)
+        _one_of("mapping", self.mapping, MAPPING_ORDERS)
+        _one_of("way to adjust", self.adjust, ADJUSTMENTS)
+        _one_of("correction", self.correction, CORRECTIONS)
+        for level in (*self.levels, *self.ranking):
+            _one_of("level", level, LEVELS)
+        if not 0 < self.level < 1:
+            raise UsageError(f"level must lie between 0 and 1, got {self.level:g}")
+        for name in ("draws", "permutations", "splits"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} must be 1 or more, got {getattr(self, name)}")
+        if self.folds < 2:
+            raise UsageError(f"folds must be 2 or more, got {self.folds}")
+        if not self.ranked:
+            known = ", ".join(COEFFICIENTS[self.coefficient].levels)
+            told = f"{self.coefficient} is not taken at level {'+'.join(self.levels)}"
+            raise UsageError(f"{told} — it is at {known}")
+        if self.seed < 0:
+            raise UsageError(f"seed must be 0 or more, got {self.seed}")
+
+    @property
+    def alpha(self) -> float:
+        """The chance of a false alarm that is allowed."""
+        return 1 - self.level
+
+    def figures(self, level: str) -> list[str]:
+        """Coefficients at a level."""
+        return list(names_at(level))
+
+    @property
+    def ranked(self) -> list[Figure]:
+        """Figures by which metrics are ranked."""
+        levels = [one for one in self.ranking if one in self.levels] or list(self.levels)
+        fitting = [one for one in levels if self.coefficient in names_at(one)]
+        return [Figure(one, self.coefficient) for one in fitting]
+
+    @property
+    def signature(self) -> str:
+        """All that numbers depend on, beside scores and ratings."""
+        parts = [
+            f"earwitness={self.version}",
+            f"concordance(levels={'+'.join(self.levels)},rank={self.coefficient}@"
+            f"{'+'.join(one.level for one in self.ranked)},"
+            f"calibration={self.folds}folds,mapping={self.mapping},adjust={self.adjust})",
+            f"bootstrap(over={self.over},draws={self.draws},level={self.level:g})",
+            f"permutation(swap={self.swap},n={self.permutations},correction={self.correction},"
+            f"alpha={self.alpha:.4g})",
+            f"ceiling(splits={self.splits})",
+            f"enough(gain={self.gain:g},spread={self.spread:g})",
+            f"seed={self.seed}",
+        ]
+        return "|".join(parts)
+
+
+def _one_of(what: str, name: str, known: object) -> None:
+    names = list(known)  # type: ignore[call-overload]
+    if name not in names:
+        raise UsageError(f'there is no {what} "{name}" — {nearest(name, names)}')

@@ -1,0 +1,116 @@
+"""Tie calibration of metrics (Deutsch, Foster and Freitag 2023).
+
+A metric with many decimals hardly ever ties, where people often do. So the margin is chosen that
+gives the highest acc_23, over all margins that make a difference, the smallest of equally good
+ones. A margin that is chosen and judged on the same items is too good: items are dealt into folds,
+and each fold is judged with the margin that the other folds choose.
+
+The share is averaged over items. There is no calibration at other levels. The pairs of systems are
+too few, and each belongs to all others. Of all cells most pairs are of two items, which may lie in
+two folds: pairs within folds alone are another quantity than acc_23 of all pairs, so that the two
+could not be compared, and what is left when both folds are put aside is little to choose on.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from earwitness.metaeval.levels import ScoreRatingGrid, value
+from earwitness.stats.arrays import Bools, Floats
+from earwitness.stats.significance import ratio
+from earwitness.stats.votes import Codes
+
+SHARE_TOLERANCE = 1e-12  # shares closer than this are equal
+FOLDS = 5
+
+
+class TieCalibration(NamedTuple):
+    """By metric: acc_23 with margins of other folds, margins (folds × metrics), that of all items.
+
+    ``reason`` says why there is no value, if there is none for any metric.
+    """
+
+    value: Floats
+    margins: Floats
+    margin: Floats
+    folds: Codes
+    reason: str = ""
+
+    @property
+    def by_item(self) -> Floats:
+        """The margin with which each item is judged: metrics × items."""
+        return self.margins[self.folds].T
+
+
+def calibrated(grid: ScoreRatingGrid, *, folds: int = FOLDS, seed: int = 0) -> TieCalibration:
+    """acc_23 of all metrics over the systems of each item, with cross-validated margins."""
+    metrics, _, items = grid.scores.shape
+    count = min(folds, items)
+    if count < 2:
+        return _without(metrics, "one item is too few: a margin is chosen on others")
+    rng = np.random.Generator(np.random.PCG64((seed, 0)))
+    fold = rng.permutation(items) % count
+    margins = np.empty((count + 1, metrics))
+    for metric, scores in enumerate(grid.scores):
+        pairs = _pairs(~np.isnan(scores) & ~np.isnan(grid.people))
+        margins[:, metric] = _margins(scores, grid.people, fold, count, pairs)
+    return TieCalibration(_judged(grid, margins[:-1], fold), margins[:-1], margins[-1], fold)
+
+
+def _without(metrics: int, reason: str) -> TieCalibration:
+    nothing = np.full(metrics, np.nan)
+    return TieCalibration(nothing, nothing[None], nothing, np.zeros(0, np.int64), reason)
+
+
+class _Pairs(NamedTuple):
+    """Cells of pairs (numbers in systems × items), and what each pair weighs."""
+
+    first: Codes
+    second: Codes
+    weight: Floats
+
+
+def _pairs(known: Bools) -> _Pairs:
+    """Pairs of systems within items; all items weigh the same."""
+    systems, items = known.shape
+    first, second = np.triu_indices(systems, 1)
+    both = known[first] & known[second]
+    weight = np.broadcast_to(ratio(np.ones(items), both.sum(axis=0).astype(np.float64)), both.shape)
+    places = [(side[:, None] * items + np.arange(items))[both] for side in (first, second)]
+    return _Pairs(places[0], places[1], weight[both])
+
+
+def _margins(scores: Floats, people: Floats, fold: Codes, count: int, pairs: _Pairs) -> Floats:
+    """The best margin without each fold, and the best of all; NaN where there is no pair."""
+    apart = scores.ravel()[pairs.second] - scores.ravel()[pairs.first]
+    of_people = people.ravel()[pairs.second] - people.ravel()[pairs.first]
+    # As the margin reaches a pair, it becomes right if people tie it, and wrong if it was in order.
+    tied, in_order = of_people == 0, apart * np.sign(of_people) > 0
+    gains = pairs.weight * (tied.astype(np.float64) - in_order)
+    size = np.abs(apart)
+    order = np.argsort(size, kind="stable")
+    size, gains = size[order], gains[order]
+    own = fold[pairs.first[order] % len(fold)]
+    kept = [own != one for one in range(count)]
+    return np.array([_best(size, gains, which) for which in [*kept, np.ones(len(size), bool)]])
+
+
+def _best(size: Floats, gains: Floats, kept: Bools) -> float:
+    """The smallest margin with the largest sum of gains up to it, among 0 and all differences."""
+    if not kept.any():
+        return float("nan")
+    size, sums = size[kept], np.cumsum(gains[kept])
+    last = np.append(size[1:] > size[:-1], True)
+    margins, sums = size[last], sums[last]
+    if margins[0] > 0:
+        margins, sums = np.append(0.0, margins), np.append(0.0, sums)
+    return float(margins[np.argmax(sums >= sums.max() - SHARE_TOLERANCE * max(1.0, len(gains)))])
+
+
+def _judged(grid: ScoreRatingGrid, margins: Floats, fold: Codes) -> Floats:
+    """The mean over items, each with the margin of its fold."""
+    limits = margins[fold].T
+    found = value(grid, "item", ["acc_23"], np.nan_to_num(limits)).value[0]
+    return np.where(np.isnan(margins).any(axis=0), np.nan, found)

@@ -1,5 +1,0 @@
-"""Metrics of skims, a file a family."""
-
-from earwitness.metrics.skims.skims import SkimMeasures
-
-__all__ = ["SkimMeasures"]

@@ -1,0 +1,132 @@
+"""Folder of expensive arrays on disk, addressed by content and sealed by checksum.
+
+A sealed file is a checksum, a header and arrays; one that was cut or changed is as if it were not
+there. Two processes may make the same file at once: they make the same bytes, and the later one
+takes the place of the earlier.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+import tempfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.errors import UsageError
+
+CACHE_FOLDER_VARIABLE = "EARWITNESS_CACHE"  # names the folder
+SEAL_HEADER = struct.Struct("<8sII")  # mark, checksum of all that follows, bytes of the header
+SEAL_MAGIC = b"EWSEAL1\n"
+
+
+class SealedFile(NamedTuple):
+    """What was written: facts, and arrays that are read from the disk when they are looked at."""
+
+    facts: Mapping[str, Any]
+    arrays: tuple[NDArray[Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """Where things are kept."""
+
+    folder: Path
+
+    def digest(self, path: Path) -> str:
+        """The hash of a file's content; remembered until its size or its time changes."""
+        place = path.resolve()
+        try:
+            now = place.stat()
+        except OSError as error:
+            raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+        known = self.folder / "digests" / f"{digest_of(str(place))}.sealed"
+        stamp = [now.st_size, now.st_mtime_ns]
+        found = open_sealed(known)
+        if found is not None and found.facts.get("stamp") == stamp:
+            return str(found.facts["sha256"])
+        with place.open("rb") as file:
+            made = hashlib.file_digest(file, "sha256").hexdigest()
+        write_sealed(known, {"stamp": stamp, "sha256": made})
+        return made
+
+
+def find_cache(folder: Path | str | None = None) -> Cache:
+    """A folder that was named, or that of the environment, or the usual place of caches."""
+    if folder is None:
+        folder = os.environ.get(CACHE_FOLDER_VARIABLE) or None
+    if folder is None:
+        usual = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        folder = Path(usual) / "earwitness"
+    return Cache(Path(folder))
+
+
+def digest_of(text: str) -> str:
+    """A name for a file, from all that made its content."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+
+def write_sealed(path: Path, facts: Mapping[str, Any], arrays: Sequence[NDArray[Any]] = ()) -> None:
+    """Write a file, or replace it, in one go."""
+    shapes = [(array.dtype.str, array.shape) for array in arrays]
+    header = msgspec.json.encode({"facts": facts, "arrays": shapes})
+    header += b" " * (-(SEAL_HEADER.size + len(header)) % 16)
+    parts: list[Any] = [
+        header,
+        *(np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in arrays),
+    ]
+    checksum = len(header)
+    for part in parts:
+        checksum = zlib.crc32(part, checksum)
+    _write(path, [SEAL_HEADER.pack(SEAL_MAGIC, checksum, len(header)), *parts])
+
+
+def _write(path: Path, parts: Sequence[Any]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=".making-", dir=path.parent)
+        try:
+            with open(descriptor, "wb") as file:  # noqa: PTH123 — a descriptor, not a path
+                file.writelines(parts)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        told = f"{path.parent}: nothing can be kept there: {error.strerror or error}"
+        raise UsageError(
+            f"{told} — name another folder, with --cache or {CACHE_FOLDER_VARIABLE}"
+        ) from error
+
+
+def open_sealed(path: Path) -> SealedFile | None:
+    """A file that is there and whole; None for any other."""
+    try:
+        whole = np.memmap(path, np.uint8, mode="r")
+    except (OSError, ValueError):
+        return None
+    if len(whole) < SEAL_HEADER.size:
+        return None
+    mark, checksum, size = SEAL_HEADER.unpack(whole[: SEAL_HEADER.size].tobytes())
+    if mark != SEAL_MAGIC or zlib.crc32(whole[SEAL_HEADER.size :].data, size) != checksum:
+        return None
+    end = SEAL_HEADER.size + size
+    header = msgspec.json.decode(whole[SEAL_HEADER.size : end].tobytes())
+    return SealedFile(header["facts"], _arrays(np.asarray(whole[end:]), header["arrays"]))
+
+
+def _arrays(body: NDArray[np.uint8], shapes: Sequence[Any]) -> tuple[NDArray[Any], ...]:
+    found, at = [], 0
+    for kind, shape in shapes:
+        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(kind).itemsize
+        found.append(body[at : at + size].view(kind).reshape(shape))
+        at += size
+    return tuple(found)

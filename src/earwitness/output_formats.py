@@ -1,0 +1,133 @@
+"""Results as text, Markdown, HTML, LaTeX, JSON or CSV: the verb render."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from earwitness.core import is_address
+from earwitness.errors import UsageError, nearest
+
+if TYPE_CHECKING:
+    from earwitness.metaeval.results import Concordance
+    from earwitness.report.parts import Report
+    from earwitness.scoring.results import Comparison, Scores
+    from earwitness.studies.power import PowerPlan
+    from earwitness.studies.results import Results
+
+    Result = Scores | Comparison | Results | PowerPlan | Concordance
+
+# --- Output media --------------------------------------------------------------------------------
+# A result becomes a report, sections of parts; each medium shows all kinds of parts. Programs get
+# records instead. Writers and media are imported when a result needs them, so that the command line
+# starts fast.
+
+
+FORMS = ("text", "json", "csv", "md", "html", "latex")
+
+
+class ResultWriters(NamedTuple):
+    """The functions that write one type of result."""
+
+    report: Callable[[Any], Report]
+    json: Callable[[Any], str]
+    csv: Callable[[Any], str]
+
+
+def _writers(result: Result) -> ResultWriters:
+    from earwitness.scoring.results import Comparison, Scores
+
+    if isinstance(result, Scores | Comparison):
+        from earwitness.scoring import records, report
+
+        if isinstance(result, Scores):
+            return ResultWriters(report.scores_report, records.to_json, records.to_csv)
+        return ResultWriters(
+            report.comparison_report, records.comparison_json, records.comparison_csv
+        )
+    from earwitness.metaeval.results import Concordance
+
+    if isinstance(result, Concordance):
+        from earwitness.metaeval.records import concordance_csv, concordance_json
+        from earwitness.metaeval.report import concordance_report
+
+        return ResultWriters(concordance_report, concordance_json, concordance_csv)
+    from earwitness.studies.results import Results
+
+    if isinstance(result, Results):
+        from earwitness.studies.report import results_report
+        from earwitness.studies.report.export import results_csv, results_json
+
+        return ResultWriters(results_report, results_json, results_csv)
+    from earwitness.studies.power import power_csv, power_json, power_report
+
+    return ResultWriters(power_report, power_json, power_csv)
+
+
+def _medium(form: str) -> Callable[[Report], str]:
+    if form == "html":
+        from earwitness.report.html.page import html
+
+        return html
+    if form == "latex":
+        from earwitness.report.latex import latex
+
+        return latex
+    from earwitness.report.markdown import markdown
+
+    return markdown
+
+
+def report_of(result: Result) -> Report:
+    """A result as a report."""
+    return _writers(result).report(result)
+
+
+# --- Rendering a result --------------------------------------------------------------------------
+
+
+def render(
+    result: Result,
+    to: str = "text",
+    *,
+    width: int = 100,
+    folder: str | PathLike[str] | None = None,
+) -> str:
+    """A result as ``text`` (tables for a terminal of this width), ``json``, ``csv``, ``md``,
+    ``html`` (one page with pictures, to be put into this folder if it links sound) or ``latex``."""
+    if to not in FORMS:
+        raise UsageError(f'there is no form "{to}" — {nearest(to, FORMS)}')
+    if to == "text":
+        from earwitness.report.text import text
+
+        return text(report_of(result), width)
+    if to in ("json", "csv"):
+        writers = _writers(result)
+        return (writers.json if to == "json" else writers.csv)(result)
+    return _medium(to)(report_of(_seen_from(result, folder) if to == "html" else result))
+
+
+def _seen_from(result: Result, folder: str | PathLike[str] | None) -> Result:
+    """The same result, with paths of sound as they are seen from a folder, or from anywhere."""
+    from earwitness.scoring.results import Comparison, Scores
+
+    if isinstance(result, Comparison):
+        scores = _seen_from(result.scores, folder)
+        assert isinstance(scores, Scores)
+        return replace(result, scores=scores)
+    if isinstance(result, Scores):
+        shown = [replace(one, audio=_path(one.audio, folder)) for one in result.shown]
+        return replace(result, shown=tuple(shown))
+    return result  # without sound
+
+
+def _path(audio: str, folder: str | PathLike[str] | None) -> str:
+    if not audio or is_address(audio):
+        return audio
+    if folder is None:
+        return Path(audio).absolute().as_posix()
+    return Path(os.path.relpath(audio, folder)).as_posix()

@@ -1,0 +1,294 @@
+"""Start time of every file, from recorder names, from the user and from time zones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from pathlib import Path
+from typing import NamedTuple
+
+from earwitness.errors import InputError, Problem, UsageError
+
+# --- Start times in file names -------------------------------------------------------------------
+# Recorders that are left outside name each file after its first second: AudioMoth
+# ``20250722_063000.WAV`` (with a ``T`` behind it if it was triggered, and before 2020 the seconds
+# since 1970 as eight hexadecimal digits), Song Meter ``SITE_0+1_20250722_063000.wav``, many others
+# ``NAME_YYYYMMDD_HHMMSS``. Some add a fraction, ``Z`` or how far the clock is from UTC.
+
+
+TIMESTAMP_PATTERN = re.compile(
+    r"(?<!\d)(?P<date>\d{4}-\d\d-\d\d|\d{4}_\d\d_\d\d|\d{8})[T_$ -]+"
+    r"(?P<time>\d\d:?\d\d:?\d\d|\d\d[-_.]\d\d[-_.]\d\d)(?!\d)(?P<fraction>[.,]\d{1,6}(?!\d))?"
+    r"(?P<zone>Z(?![A-Za-z])|[+-]\d\d:?\d\d(?!\d))?"
+)
+HEX_SECONDS_PATTERN = re.compile(r"[0-9A-Fa-f]{8}")  # the whole name of an old AudioMoth file
+EARLIEST_RECORDING = datetime(2000, 1, 1, tzinfo=UTC)  # no recorder of this kind is older
+
+
+def began_from(name: str) -> datetime | None:
+    """The moment in the name of a file; of two the last, and None if there is none.
+
+    It knows its zone only if the name tells it.
+
+    >>> began_from("SITE_0+1_20250722_063000.wav")
+    datetime.datetime(2025, 7, 22, 6, 30)
+    >>> began_from("20250722T063000Z.flac").isoformat()
+    '2025-07-22T06:30:00+00:00'
+    >>> began_from("5D3A0F10.WAV").isoformat()
+    '2019-07-25T20:20:32+00:00'
+    >>> began_from("20250230_063000.wav") is None
+    True
+    """
+    stem = _stem(name)
+    if HEX_SECONDS_PATTERN.fullmatch(stem) and (found := _counted(stem)):
+        return found
+    return max(_moments_in_name(stem), default=(0, None), key=lambda one: one[0])[1]
+
+
+def looks_dated(name: str) -> bool:
+    """Whether a name has digits as for a date and time.
+
+    >>> looks_dated("ABC_20251345_063000.wav"), looks_dated("day.flac")
+    (True, False)
+    """
+    return TIMESTAMP_PATTERN.search(_stem(name)) is not None
+
+
+def _stem(name: str) -> str:
+    """Without folders and without an ending, which holds a letter: ``.123`` is a fraction."""
+    return re.sub(r"\.(?=[^.]*[A-Za-z])[A-Za-z0-9]+$", "", re.split(r"[/\\]", name)[-1])
+
+
+def _counted(digits: str) -> datetime | None:
+    """Seconds since 1970 in hexadecimal digits, unless they are a plain date or too early."""
+    moment = datetime.fromtimestamp(int(digits, 16), UTC)
+    return moment if moment >= EARLIEST_RECORDING and not _is_date(digits) else None
+
+
+def _is_date(digits: str) -> bool:
+    if not digits.isdigit():
+        return False
+    year, month, day = int(digits[:4]), int(digits[4:6]), int(digits[6:])
+    return 1990 <= year < 2100 and 1 <= month <= 12 and 1 <= day <= 31
+
+
+def _moments_in_name(stem: str) -> Iterator[tuple[int, datetime]]:
+    """Each possible moment with its place in the name."""
+    for match in TIMESTAMP_PATTERN.finditer(stem):
+        digits = re.sub(r"\D", "", match["date"] + match["time"])
+        fraction = (match["fraction"] or ".0")[1:].ljust(6, "0")
+        try:
+            moment = datetime.strptime(digits + fraction, "%Y%m%d%H%M%S%f")
+        except ValueError:
+            continue
+        yield match.start(), moment.replace(tzinfo=_zone(match["zone"]))
+
+
+def _zone(text: str | None) -> timezone | None:
+    if text is None:
+        return None
+    if text == "Z":
+        return UTC
+    hours, minutes = int(text[1:3]), int(text[-2:])
+    away = timedelta(hours=hours, minutes=minutes)
+    return timezone(-away if text[0] == "-" else away) if away < timedelta(hours=24) else None
+
+
+# --- Time zones ----------------------------------------------------------------------------------
+# When clocks go back an hour comes twice: of files in order each takes the first of the two that is
+# not before the end of the last. When they go forward an hour is left out, and no file can have
+# begun in it.
+
+
+UTC_OFFSET_PATTERN = re.compile(r"(?:UTC)?([+-])(\d\d?)(?::?(\d\d))?")
+
+
+def zone_of(name: str) -> tzinfo:
+    """A zone by its name (``Europe/Paris``), ``UTC``, or how far it is from there (``+02:00``).
+
+    >>> zone_of("+02:00").utcoffset(None)
+    datetime.timedelta(seconds=7200)
+    """
+    from zoneinfo import ZoneInfo
+
+    if name in ("UTC", "Z"):
+        return UTC
+    if match := UTC_OFFSET_PATTERN.fullmatch(name):
+        away = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
+        if away < timedelta(hours=24):
+            return timezone(away if match[1] == "+" else -away)
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, LookupError) as error:
+        raise UsageError(
+            f'no zone is called "{name}" — write one such as Europe/Paris, UTC or +02:00'
+        ) from error
+
+
+def exists(wall: datetime, zone: tzinfo) -> bool:
+    """Whether a clock on a wall of that zone ever shows this.
+
+    >>> exists(datetime(2025, 3, 30, 2, 30), zone_of("Europe/Paris"))
+    False
+    """
+    back = wall.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)
+    return back.replace(tzinfo=None, fold=0) == wall.replace(fold=0)
+
+
+def placed(wall: datetime, zone: tzinfo, after: datetime | None, slack: float) -> datetime:
+    """The moment at which a clock on a wall shows this, not before another if it can be.
+
+    >>> autumn, paris = datetime(2025, 10, 26, 2, 30), zone_of("Europe/Paris")
+    >>> first = placed(autumn, paris, None, 0)
+    >>> (placed(autumn, paris, first + timedelta(hours=1), 0) - first).total_seconds()
+    3600.0
+    """
+    first, second = (wall.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
+    late = after is not None and first < after - timedelta(seconds=slack)
+    return second if late and second > first else first
+
+
+# --- Start times of files ------------------------------------------------------------------------
+
+
+# seconds by which the clock of a recorder may be off from file to file
+MAX_CLOCK_DRIFT_SECONDS = 2.0
+
+
+class RecordingClock(NamedTuple):
+    """When the first file began, if anybody knows, and each file's seconds after that."""
+
+    began: datetime | None
+    starts: tuple[float, ...]
+    notes: tuple[str, ...] = ()
+
+
+class DatedFile(NamedTuple):
+    """A file, how long it is, and the moment in its name."""
+
+    path: Path
+    seconds: float
+    named: datetime | None
+
+
+def dated(path: Path, seconds: float) -> DatedFile:
+    """With the moment in its name."""
+    return DatedFile(path, seconds, began_from(path.name))
+
+
+def in_order(files: Sequence[Path], zone: str | None) -> tuple[Path, ...]:
+    """By their names' moments; as they are where not all have one, or if they are in order.
+
+    Files that run twice through the hour at which clocks go back are in order only as given.
+    """
+    named = [dated(path, 0.0) for path in files]
+    known = [one.named for one in named if one.named is not None]
+    if len(known) < len(files) or len({one.tzinfo is None for one in known}) > 1:
+        return tuple(files)
+    moments = _moments(named, zone_of(zone) if zone else None)
+    if moments == sorted(moments):
+        return tuple(files)
+    pairs = sorted(zip(known, range(len(files)), strict=True))
+    return tuple(files[index] for _, index in pairs)
+
+
+def clock_of(files: Sequence[DatedFile], *, start: str | None, zone: str | None) -> RecordingClock:
+    """The clock of files in their order.
+
+    Names tell it, if all of them do; then a start that is given moves all of them. If none does
+    they follow each other without a gap. If only some do, each of the others is a problem.
+    """
+    own = zone_of(zone) if zone else None
+    given = _given(start, own) if start else None
+    unknown = [file for file in files if file.named is None]
+    if len(unknown) == len(files):
+        return RecordingClock(given, _one_behind_the_other(files), _undated(files, given))
+    problems = [_unnamed(file) for file in unknown] or _impossible(files, own)
+    if problems:
+        raise InputError(problems, done="read")
+    moments = _moments(files, own)
+    starts = tuple((moment - moments[0]).total_seconds() for moment in moments)
+    named = _at_home(moments[0], files[0], own)
+    return RecordingClock(given or named, starts, _moved(named, given))
+
+
+def _moved(named: datetime, given: datetime | None) -> tuple[str, ...]:
+    """What is to be said where names tell another time than what was given."""
+    if given is None or given.replace(tzinfo=None) == named.replace(tzinfo=None):
+        return ()
+    return (f"the first name says {named.isoformat()}; the start that was given counts",)
+
+
+def _undated(files: Sequence[DatedFile], given: datetime | None) -> tuple[str, ...]:
+    """What is to be said where a name looks like a time that never was."""
+    odd = [file.path.name for file in files if looks_dated(file.path.name)]
+    if not odd or given is not None:
+        return ()
+    return (f"{odd[0]}: its name has digits like a date and time, but there is no such time",)
+
+
+def _one_behind_the_other(files: Sequence[DatedFile]) -> tuple[float, ...]:
+    starts = [0.0]
+    for file in files:
+        starts.append(starts[-1] + file.seconds)
+    return tuple(starts[:-1])
+
+
+def _given(text: str, zone: tzinfo | None) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(
+            f'"{text}" is no date and time — write it such as 2025-07-22T06:30:00'
+        ) from error
+    if moment.tzinfo is not None or zone is None:
+        return moment
+    if not exists(moment, zone):
+        raise UsageError(f"{text}: clocks went forward, so that this time never was")
+    return moment.replace(tzinfo=zone)
+
+
+def _unnamed(file: DatedFile) -> Problem:
+    remedy = "name it as the others are (NAME_YYYYMMDD_HHMMSS), or leave it out"
+    return Problem(str(file.path), 0, "", "the name does not tell when it began", remedy)
+
+
+def _impossible(files: Sequence[DatedFile], zone: tzinfo | None) -> list[Problem]:
+    """Names that tell no zone among those that do, and times that never were."""
+    problems = []
+    aware = any(file.named is not None and file.named.tzinfo for file in files)
+    for file in files:
+        if file.named is None or file.named.tzinfo is not None:
+            continue
+        if zone is None and aware:
+            message, remedy = "the name does not tell the zone, as others do", "give the zone"
+        elif zone is not None and not exists(file.named, zone):
+            message = f"{file.named}: clocks went forward in {zone}, so that this time never was"
+            remedy = "give the zone in which the recorder's clock ran, such as UTC"
+        else:
+            continue
+        problems.append(Problem(str(file.path), 0, "", message, remedy))
+    return problems
+
+
+def _moments(files: Sequence[DatedFile], zone: tzinfo | None) -> list[datetime]:
+    """Moments that can be subtracted: all in UTC, or all on the same unknown clock."""
+    moments: list[datetime] = []
+    end: datetime | None = None
+    for path, seconds, named in files:
+        assert named is not None, path
+        if named.tzinfo is not None:
+            moment = named.astimezone(UTC)
+        else:
+            moment = placed(named, zone, end, MAX_CLOCK_DRIFT_SECONDS) if zone else named
+        moments.append(moment)
+        end = moment + timedelta(seconds=seconds)
+    return moments
+
+
+def _at_home(moment: datetime, first: DatedFile, zone: tzinfo | None) -> datetime:
+    """In the zone that was given, or else in that of the first name."""
+    if moment.tzinfo is None:
+        return moment
+    return moment.astimezone(zone or (first.named.tzinfo if first.named else None))

@@ -1,0 +1,175 @@
+"""Exact cuts and pieces out of a recording, without decoding the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from earwitness.audio.decode import decoder_of, opened
+from earwitness.audio.files import Decoder, DecodingError, Samples
+from earwitness.audio.read import CHUNK_SECONDS, Break, Chunk, ahead, ignore, mono, read_blocks
+from earwitness.errors import UsageError
+from earwitness.recordings.types import Recording, Stretch
+
+# --- Recordings in chunks ------------------------------------------------------------------------
+
+
+def sound_of(
+    recording: Recording,
+    *,
+    start: float = 0.0,
+    seconds: float | None = None,
+    size: float = CHUNK_SECONDS,
+    broken: Callable[[Break], object] = ignore,
+) -> Iterator[tuple[float, Chunk]]:
+    """A recording from a time on, in order: chunks with their times on its clock."""
+    end = recording.seconds if seconds is None else start + seconds
+    for stretch in recording.stretches:
+        low, high = max(start, stretch.start), min(end, stretch.end)
+        if high > low:
+            away, path = stretch.start - stretch.at, Path(stretch.path)
+            chunks = read_blocks(path, at=low - away, seconds=high - low, size=size, broken=broken)
+            yield from ((chunk.position + away, chunk) for chunk in chunks)
+
+
+# --- Exact cuts ----------------------------------------------------------------------------------
+
+
+# seconds into a file from which on it pays to know where its frames are
+FRAME_INDEX_FROM_SECONDS = 600.0
+
+
+def cut(recording: Recording, start: float, seconds: float) -> Samples:
+    """Exactly these samples of a recording, a column a channel; all of them, or an error.
+
+    They may come from several stretches if these follow each other without a gap.
+    """
+    first, wanted = round(start * recording.rate), round(seconds * recording.rate)
+    pieces: list[Samples] = []
+    for stretch in recording.stretches:
+        low, high = _frames(stretch, recording.rate)
+        behind = first + sum(map(len, pieces))
+        if high <= behind or wanted <= behind - first:
+            continue
+        if low > behind + 1 or (low > behind and not pieces):
+            break
+        skipped = max(0, behind - low)
+        count = min(high - low - skipped, first + wanted - behind)
+        pieces.append(_exact(stretch, recording, skipped, count))
+    if sum(map(len, pieces)) < wanted:
+        raise UsageError(
+            f"{recording.name}: not all of {seconds:g} s from {start:g} s on was recorded"
+        )
+    return np.concatenate([np.zeros((0, recording.channels), np.float32), *pieces])
+
+
+def _frames(stretch: Stretch, rate: int) -> tuple[int, int]:
+    low = round(stretch.start * rate)
+    return low, low + round(stretch.seconds * rate)
+
+
+def _exact(stretch: Stretch, recording: Recording, skipped: int, count: int) -> Samples:
+    path, frame = Path(stretch.path), round(stretch.at * recording.rate) + skipped
+    far = frame > FRAME_INDEX_FROM_SECONDS * recording.rate
+    broken = any(one.path == stretch.path for one in recording.damages)
+    decoder = opened(path, careful=far or broken)
+    try:
+        decoder.seek(frame)
+        samples = np.concatenate(list(_read_frames(decoder, count)))
+    except DecodingError as error:
+        position = frame / recording.rate
+        raise UsageError(f"{path}: cannot be read from {position:.1f} s on: {error}") from error
+    finally:
+        decoder.close()
+    if recording.channels == 1 and samples.shape[1] > 1:
+        return mono(samples)[:, None]
+    return samples
+
+
+def _read_frames(decoder: Decoder, count: int) -> Iterator[Samples]:
+    """So many frames, however few come at once."""
+    while count > 0:
+        samples = decoder.read(count)
+        if not len(samples):
+            raise DecodingError("ends here")
+        count -= len(samples)
+        yield samples
+
+
+# --- Pieces of one file --------------------------------------------------------------------------
+
+
+class FilePiece(NamedTuple):
+    """So many seconds from a position on."""
+
+    at: float
+    seconds: float
+
+
+def read_pieces(
+    path: Path, pieces: Iterator[FilePiece], *, broken: Callable[[Break], object] = ignore
+) -> Iterator[Chunk]:
+    """Pieces up to the first that begins behind the end of the file, decoded ahead in a thread.
+
+    Those that cannot be read are left out and told to ``broken``: what lies from the first of them
+    up to the next that can be read counts as one break.
+    """
+    return ahead(lambda: _read_readable_pieces(path, pieces, broken), depth=16)
+
+
+def _read_readable_pieces(
+    path: Path, pieces: Iterator[FilePiece], broken: Callable[[Break], object]
+) -> Iterator[Chunk]:
+    lost: tuple[float, str] | None = None
+    end = 0.0
+    for piece, (samples, fault), seconds in _tried(path, pieces):
+        if not len(samples):
+            lost, end = lost or (piece.at, fault), seconds
+            continue
+        if lost:
+            broken(_break(path, *lost, piece.at))
+            lost = None
+        yield Chunk(piece.at, mono(samples))
+    if lost:
+        broken(_break(path, *lost, end))
+
+
+def _tried(
+    path: Path, pieces: Iterator[FilePiece]
+) -> Iterator[tuple[FilePiece, tuple[Samples, str], float]]:
+    """Pieces from a whole sample on, what was read of each or why not, and when the file ends."""
+    try:
+        decoder = decoder_of(path)
+    except DecodingError as error:
+        raise UsageError(f"{path}: cannot be read: {error}") from error
+    rate, frames = decoder.facts.rate, decoder.facts.frames
+    try:
+        for piece in pieces:
+            begin = round(piece.at * rate)
+            if begin >= frames:
+                return
+            count = min(frames - begin, round(piece.seconds * rate))
+            exact = FilePiece(begin / rate, count / rate)
+            yield exact, _read(decoder, begin, count), decoder.facts.seconds
+    finally:
+        decoder.close()
+
+
+def _break(path: Path, at: float, fault: str, end: float) -> Break:
+    return Break(str(path), at, end - at, f"cannot be read for {end - at:.1f} s: {fault}")
+
+
+def _read(decoder: Decoder, begin: int, count: int) -> tuple[Samples, str]:
+    """Frames of a piece, however few come at once; or none and why."""
+    try:
+        decoder.seek(begin)
+        found = more = decoder.read(count)
+        while len(more) and len(found) < count:
+            more = decoder.read(count - len(found))
+            found = np.concatenate([found, more])
+        return found, "ends here"
+    except DecodingError as error:
+        return np.zeros((0, 1), np.float32), str(error)

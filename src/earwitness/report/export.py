@@ -1,0 +1,33 @@
+"""JSON and CSV export of records."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable
+from math import isfinite, isnan
+from typing import Any
+
+
+def dump(record: Any) -> str:
+    """JSON in which undefined numbers are null."""
+    return json.dumps(_defined(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def csv_table(header: list[str], rows: Iterable[list[Any]]) -> str:
+    """Lines with a header; undefined numbers are empty."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(header)
+    for row in rows:
+        writer.writerow(["" if isinstance(x, float) and isnan(x) else x for x in row])
+    return stream.getvalue()
+
+
+def _defined(value: Any) -> Any:
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _defined(inner) for key, inner in value.items()}
+    return [_defined(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,239 @@
+"""Stacked bars, heat maps, and matrices of pairwise comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isnan
+
+from earwitness.core import Contrast
+from earwitness.report.html.elements import Html, element
+from earwitness.report.html.plots import Colours, intervals_plot
+from earwitness.report.numbers import cell, interval, number, p_value
+from earwitness.report.parts import CategoryShares, Heat, Intervals, Matrix, VoteCounts
+from earwitness.report.tables import VERDICT_MARKS, contrast_of, tested, verdict
+
+# --- Vote count bars -----------------------------------------------------------------------------
+
+
+MIN_LABEL_SHARE = 0.045  # of the bar, which a number needs
+SCALE_END_LABELS = {"high": ("worst", "best"), "low": ("best", "worst"), "none": ("least", "most")}
+
+
+def counts_plot(part: VoteCounts) -> Html:
+    """A bar a system, a shade a value, percentages in the bars."""
+    values = list(part.rows[0][1])
+    shades = {x: _shade(i, len(values), part.value.best) for i, x in enumerate(values)}
+    rows = [
+        _draw_count_row(name, counts, part.notes.get(name, ""), shades)
+        for name, counts in part.rows
+    ]
+    return element(
+        "div", _legend(part, values, shades), element("div", *rows, class_="plot shares votes")
+    )
+
+
+def _shade(index: int, count: int, best: str) -> tuple[str, str]:
+    """A class for what is written on it, and a style: from worst to best through a middle."""
+    place = 2 * index / (count - 1) - 1 if count > 1 else 0.0
+    place = -place if best == "low" else place
+    end, far = ("worst" if place < 0 else "best"), abs(place)
+    kind = "middle" if far < 0.3 else "half" if far < 0.8 else "end"
+    return kind, f"--c:color-mix(in oklab,var(--{end}) {100 * far:.0f}%,var(--between))"
+
+
+def _legend(part: VoteCounts, values: list[float], shades: Mapping[float, tuple[str, str]]) -> Html:
+    first, last = SCALE_END_LABELS[part.value.best]
+    ends = {values[0]: f" ({first})", values[-1]: f" ({last})"}
+    keys = [
+        element("span", element("i"), f"{x:g}{ends.get(x, '')}", class_="key", style=shades[x][1])
+        for x in values
+    ]
+    return element("div", *keys, class_="legend votes")
+
+
+def _draw_count_row(
+    name: str, counts: Mapping[float, int], note: str, shades: Mapping[float, tuple[str, str]]
+) -> Html:
+    total = sum(counts.values())
+    bars = [
+        element(
+            "b",
+            f"{100 * n / total:.0f}" if n / total >= MIN_LABEL_SHARE else "",
+            class_=shades[x][0],
+            style=f"flex-grow:{n / total:.5f};{shades[x][1]}",
+            title=f"{x:g}: {n:,} of {total:,} votes",
+        )
+        for x, n in counts.items()
+        if n
+    ]
+    told = f"{name}: {', '.join(f'{n:,} votes of {x:g}' for x, n in counts.items())}"
+    return element(
+        "div",
+        element("span", name, class_="name"),
+        element("span", *bars, class_="bar", role="img", aria_label=told),
+        element("span", note, class_="figure"),
+        class_="row",
+    )
+
+
+# --- Category share bars -------------------------------------------------------------------------
+
+
+CATEGORY_COLORS = 8
+
+
+def shares_plot(part: CategoryShares) -> Html:
+    """A bar a row, a colour a category, counts in the bars."""
+    categories = list(part.rows[0][1])
+    keys = [
+        element("span", element("i"), name, class_=f"key s{index % CATEGORY_COLORS}")
+        for index, name in enumerate(categories)
+    ]
+    rows = [
+        _draw_share_row(label, [counts[name] for name in categories]) for label, counts in part.rows
+    ]
+    return element(
+        "figure",
+        element("figcaption", part.title),
+        element("div", *keys, class_="legend"),
+        element("div", *rows, class_="plot shares"),
+    )
+
+
+def _draw_share_row(label: str, counts: list[float]) -> Html:
+    total = sum(counts) or 1
+    bars = [
+        element(
+            "b",
+            f"{count:g}",
+            class_=f"s{index % CATEGORY_COLORS}",
+            style=f"flex-grow:{count / total:.5f}",
+        )
+        for index, count in enumerate(counts)
+        if count
+    ]
+    told = f"{label}: {', '.join(f'{count:g}' for count in counts)}"
+    return element(
+        "div",
+        element("span", label, class_="name"),
+        element("span", *bars, class_="bar", role="img", aria_label=told),
+        element("span", f"{sum(counts):g}", class_="figure"),
+        class_="row",
+    )
+
+
+# --- Heat maps -----------------------------------------------------------------------------------
+
+
+MAX_COLOR_PERCENT = 60  # percent of colour at 1, so that numbers can be read on it
+
+
+def heat_square(part: Heat) -> Html:
+    """A row and a column a name; the stronger, the deeper the colour."""
+    head = element("tr", *(element("th", text, scope="col") for text in ("", *part.names)))
+    rows = [
+        element(
+            "tr", element("th", a, scope="row"), *(_draw_heat_cell(part, a, b) for b in part.names)
+        )
+        for a in part.names
+    ]
+    table = element("table", element("thead", head), element("tbody", *rows), class_="heat")
+    return element("div", table, class_="scroll")
+
+
+def _draw_heat_cell(part: Heat, a: str, b: str) -> Html:
+    found = part.cells.get((a, b))
+    if found is None:
+        return element("td", class_="self")
+    strength = 0.0 if isnan(found.value) else MAX_COLOR_PERCENT * abs(found.value)
+    return element(
+        "td",
+        number(found.value, part.value),
+        class_="minus" if found.value < 0 else "plus",
+        style=f"--r: {strength:.0f}%",
+        title=f"{a}, {b}: {cell(found, part.value)}, n = {found.n:,}",
+    )
+
+
+# --- Pairwise comparison matrix ------------------------------------------------------------------
+
+
+TWO_LINES_FROM_SYSTEMS = 5  # systems from which on cells have two lines
+MAX_DRAWN_DIFFERENCES = 60
+
+
+def matrix(part: Matrix) -> Html:
+    """Rows against columns, with the difference in every cell."""
+    own = ["estimate"] * part.estimated
+    head = ["", *own, *(f"vs {system}" for system in part.systems)]
+    table = element(
+        "table",
+        element("caption", part.title, element("small", f" {part.value.doc}")),
+        element("thead", element("tr", *(element("th", text, scope="col") for text in head))),
+        element("tbody", *(_draw_matrix_row(part, system) for system in part.systems)),
+        class_=" ".join(["matrix", *["alone"] * (not part.estimated), *["wide"] * _wide(part)]),
+    )
+    return element("div", table, class_="scroll")
+
+
+def _wide(part: Matrix) -> bool:
+    """Whether numbers stand below words, or the table would not fit."""
+    return len(part.systems) >= TWO_LINES_FROM_SYSTEMS
+
+
+def _draw_matrix_row(part: Matrix, a: str) -> Html:
+    first = [_estimate(part, a)] * part.estimated
+    return element(
+        "tr",
+        element("th", a, scope="row"),
+        *first,
+        *(_draw_matrix_cell(part, a, b) for b in part.systems),
+    )
+
+
+def _estimate(part: Matrix, a: str) -> Html:
+    estimate = part.systems[a]
+    if estimate is None:
+        return element("td", "–")
+    return element(
+        "td",
+        element("b", number(estimate.value, part.value)),
+        element("small", f" {interval(estimate, part.value)}"),
+    )
+
+
+def _draw_matrix_cell(part: Matrix, a: str, b: str) -> Html:
+    contrast = contrast_of(part, a, b)
+    told = verdict(part, a, b)
+    if contrast is None or told is None:
+        return element("td", class_="self", title=None if a == b else "not compared")
+    difference = contrast.difference.value * (1 if contrast.a == a else -1)
+    return element(
+        "td",
+        element("span", VERDICT_MARKS[told]),
+        element("small", f" {'+' * (difference > 0)}{number(difference, part.value)}"),
+        class_=told,
+        title=_title(part, contrast),
+    )
+
+
+def differences(part: Matrix, colours: Colours) -> Html | None:
+    """All differences with their intervals, in the colour of the better one, and a line at 0."""
+    if not 0 < len(part.contrasts) <= MAX_DRAWN_DIFFERENCES:
+        return None
+    named = [(f"{c.a} − {c.b}", c) for c in part.contrasts]
+    rows = tuple((label, {label: c.difference}) for label, c in named)
+    own = {label: colours[c.better] for label, c in named if c.better in colours}
+    return intervals_plot(Intervals(part.title, part.value, "", rows, marked=0.0), own)
+
+
+def _title(part: Matrix, contrast: Contrast) -> str:
+    difference = contrast.difference
+    if not tested(contrast):
+        told = f"{contrast.a} less {contrast.b}: {cell(difference, part.value)}"
+        return f"{told}, n = {difference.n:,}; cannot be tested"
+    corrected = f", corrected {p_value(contrast.p_corrected)}" if part.correction != "none" else ""
+    return (
+        f"{contrast.a} less {contrast.b}: {cell(difference, part.value)}, n = {difference.n:,}, "
+        f"p {p_value(contrast.p)}{corrected}"
+    )

@@ -1,0 +1,167 @@
+"""Boundary timelines with audio players, and word alignments."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from unicodedata import bidirectional
+from urllib.parse import quote
+
+from earwitness.core import Alignment, WordPair, is_address
+from earwitness.report.html.elements import Html, element, joined
+from earwitness.report.html.plots import Axis, tick_mark, times_of
+from earwitness.report.numbers import clock, number
+from earwitness.report.parts import Timeline, WordBlock
+
+# --- Boundary timelines --------------------------------------------------------------------------
+
+
+def timeline(part: Timeline, colours: Mapping[str, str]) -> Html:
+    """A row for every annotator and every system; boundaries far from all references are hollow."""
+    shown = part.shown
+    axis = times_of(shown.duration)
+    guides = sorted({t for times in shown.references.values() for t in times})
+    rows = [_row(name, times, axis, "people", guides) for name, times in shown.references.items()]
+    for system, times in shown.outputs.items():
+        near = [_is_near(t, guides, shown.near) for t in times]
+        told = _told(part, system)
+        rows.append(_row(system, times, axis, colours[system], guides, near, told))
+    marks = [tick_mark(clock(t), axis.place(t)) for t in axis.ticks]
+    scale = element(
+        "div",
+        element("span", class_="name"),
+        element("span", *marks, class_="track"),
+        element("span", class_="figure"),
+        class_="row scale",
+        aria_hidden="true",
+    )
+    head = element("div", *_heading(part), class_="row scale heading") if part.values else None
+    note = f"full marks lie within {shown.near:g} s of a reference, hollow ones do not"
+    return element(
+        "figure",
+        element("figcaption", shown.item, element("small", f" {clock(shown.duration)}; {note}")),
+        element("p", shown.why, class_="why") if shown.why else None,
+        element("div", head, *rows, scale, class_="plot"),
+        *_sound(shown.audio),
+        class_="timeline",
+        data_duration=shown.duration,
+    )
+
+
+def _heading(part: Timeline) -> list[Html]:
+    return [
+        element("span", class_="name"),
+        element("span", class_="track"),
+        element("span", part.values[0].name, class_="figure"),
+    ]
+
+
+def _told(part: Timeline, system: str) -> list[str]:
+    values = part.shown.values[system]
+    return [f"{v.name} {number(values[v.name], v)}" for v in part.values]
+
+
+def _is_near(time: float, guides: Sequence[float], near: float) -> bool:
+    place = bisect_left(guides, time)
+    return any(abs(guide - time) <= near for guide in guides[max(0, place - 1) : place + 1])
+
+
+def _row(
+    name: str,
+    times: Sequence[float],
+    axis: Axis,
+    colour: str,
+    guides: Sequence[float],
+    near: Sequence[bool] = (),
+    told: Sequence[str] = (),
+) -> Html:
+    lines = [element("i", style=f"left:{axis.place(t)}%") for t in guides if 0 < t < axis.high]
+    ticks = [
+        element(
+            "b",
+            class_="far" if near and not near[index] else None,
+            style=f"left:{axis.place(t)}%",
+            title=f"{name} {clock(t)} ({t:.1f} s)",
+        )
+        for index, t in enumerate(times)
+        if 0 < t < axis.high
+    ]
+    what = "; ".join([f"{name}: {len(times)} boundaries", *told])
+    value = told[0].rpartition(" ")[2] if told else ""
+    return element(
+        "div",
+        element("span", name, class_="name", title=what),
+        element("span", *lines, *ticks, class_="track", role="img", aria_label=what),
+        element("span", element("b", value), class_="figure"),
+        class_=f"row {colour}",
+    )
+
+
+def _sound(audio: str) -> list[Html]:
+    """A player; the page's script lets the timeline drive it."""
+    if not audio:
+        return []
+    hint = element("p", "Click on a row to hear the recording from there.", class_="hint")
+    return [hint, element("audio", controls=True, preload="none", src=address(audio))]
+
+
+def address(audio: str) -> str:
+    """An address that can only be sound: a web address, or a path.
+
+    >>> address("talks/a b.mp3"), address("javascript:alert(1)")
+    ('talks/a%20b.mp3', './javascript%3Aalert%281%29')
+    """
+    if is_address(audio):
+        return audio
+    path = quote(audio)
+    return f"./{path}" if "%3A" in path.split("/")[0] else path
+
+
+# --- Word alignments -----------------------------------------------------------------------------
+
+
+FOLDED_FROM_CHARACTERS = 4000  # characters of a text that is not folded
+EDIT_LABELS = {"S": "replaced", "D": "missing", "I": "too much"}
+NO_WORD = element("i", "–", title="no word")
+
+
+def words_block(part: WordBlock) -> Html:
+    """Folded if it is long."""
+    return element(
+        "details",
+        element("summary", part.title),
+        *(_alignment(one) for one in part.alignments),
+        class_="block",
+        open=len(part.text) < FOLDED_FROM_CHARACTERS,
+    )
+
+
+def _alignment(alignment: Alignment) -> Html:
+    told = alignment.told
+    if not alignment.pairs:
+        return element("pre", *(element("span", line) for line in told.splitlines()))
+    people = any(pair.people is not None for pair in alignment.pairs)
+    heads = [alignment.wanted, "OUT", "", *(["people"] if people else [])]
+    head = element("li", *(element("span", name) for name in heads), class_="head")
+    pairs = [_pair(pair, people=people) for pair in alignment.pairs]
+    listed = element("ol", head, *pairs, class_="words", dir=_direction(alignment))
+    return element("div", joined([listed, element("p", told)]) if told else listed, class_="card")
+
+
+def _direction(alignment: Alignment) -> str | None:
+    """From the right if most letters are of such a script."""
+    text = "".join(pair.wanted + pair.given for pair in alignment.pairs)
+    letters = [bidirectional(letter) for letter in text if letter.isalpha()]
+    return "rtl" if 2 * sum(one in ("R", "AL") for one in letters) > len(letters) else None
+
+
+def _pair(pair: WordPair, *, people: bool) -> Html:
+    """Wanted, given, the mark, and how many people; a dash where there is no word."""
+    number = "" if pair.people is None else str(pair.people)
+    return element(
+        "li",
+        *(element("span", word) if word else NO_WORD for word in (pair.wanted, pair.given)),
+        element("b", pair.mark, title=EDIT_LABELS[pair.mark]) if pair.mark else None,
+        element("small", number) if people else None,
+        class_=pair.mark or None,
+    )

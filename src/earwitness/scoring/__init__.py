@@ -1,0 +1,1 @@
+"""Scoring of outputs against references, for every task."""

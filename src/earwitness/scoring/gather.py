@@ -1,0 +1,310 @@
+"""The verb gather: JSONL records from subtitles, chapter lists and CTM files."""
+
+from __future__ import annotations
+
+import csv
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from msgspec import UNSET
+
+from earwitness.chapters.presets import PRESETS, PresetOptions, read
+from earwitness.chapters.reader import spoken_of
+from earwitness.errors import EarwitnessWarning, InputError, Problem, UsageError, nearest
+from earwitness.io.schema import MAX_DURATION_SECONDS, is_name
+from earwitness.text.transcripts import read_ctm
+
+# --- Subtitle and CTM files ----------------------------------------------------------------------
+
+
+CTM_SUFFIX = ".ctm"
+SUBTITLE_SUFFIXES = (".srt", ".vtt")
+SpeechByItem = dict[str, dict[str, Any]]  # items with subtitles or words
+
+
+def files_of(
+    places: Iterable[str | PathLike[str]], endings: Iterable[str], passed: list[Path] | None = None
+) -> Iterator[Path]:
+    """Files as they are; of folders those with these endings, or all if none is named.
+
+    Files of folders that are ``passed`` over are added there; hidden ones are not looked at.
+    """
+    wanted = set(endings)
+    for place in map(Path, places):
+        if not place.is_dir():
+            yield place
+            continue
+        for path in sorted(place.iterdir()):
+            if not path.is_file() or path.name.startswith("."):
+                continue
+            if not wanted or path.suffix.lower() in wanted:
+                yield path
+            elif passed is not None:
+                passed.append(path)
+
+
+def text_of(path: Path, problems: list[Problem]) -> str | None:
+    """The text of a file, if it can be read."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        told = f"not UTF-8 at byte {error.start + 1}"
+        problems.append(Problem(str(path), 0, "", told, "save as UTF-8"))
+    except OSError as error:
+        problems.append(Problem(str(path), 0, "", f"cannot be read: {error.strerror or error}"))
+    return None
+
+
+def recordings(path: Path, problems: list[Problem]) -> dict[str, list[list[Any]]]:
+    """Words of a CTM file by recording; the channel is named where there are several."""
+    words, flaws = read_ctm(text_of(path, problems) or "")
+    for flaw in flaws:
+        problems.append(Problem(str(path), flaw.line, "", flaw.message, flaw.remedy))
+    spoken: dict[str, list[list[Any]]] = {}
+    for one in words:
+        sure = [] if one.confidence is None else [one.confidence]
+        spoken.setdefault(one.recording, []).append([one.word, one.start, one.end, *sure])
+    names = Counter(recording.split()[0] for recording in spoken)
+    return {
+        recording.split()[0] if names[recording.split()[0]] == 1 else recording: own
+        for recording, own in spoken.items()
+    }
+
+
+def said_in(places: Iterable[str | PathLike[str]], problems: list[Problem]) -> SpeechByItem:
+    """What was said in every item: subtitles are called like it, CTM names it."""
+    found: SpeechByItem = {}
+    for path in files_of(places, (*SUBTITLE_SUFFIXES, CTM_SUFFIX)):
+        own: SpeechByItem
+        if path.suffix.lower() == CTM_SUFFIX:
+            own = {item: {"words": words} for item, words in recordings(path, problems).items()}
+        elif path.suffix.lower() in SUBTITLE_SUFFIXES:
+            own = {path.stem: {"subtitles": _subtitles(path, problems)}}
+        else:
+            told = "neither subtitles (.srt, .vtt) nor CTM (.ctm)"
+            problems.append(Problem(str(path), 0, "", told))
+            continue
+        for item in own.keys() & found.keys():
+            told = f'what was said in "{item}" is in another file too'
+            problems.append(Problem(str(path), 0, "", told, "keep one"))
+        found |= own
+    return found
+
+
+def _subtitles(path: Path, problems: list[Problem]) -> str | None:
+    text = text_of(path, problems)
+    if text is not None:
+        wrong = spoken_of({"sentences": UNSET, "subtitles": text, "words": UNSET})
+        for fault in wrong if isinstance(wrong, list) else ():
+            problems.append(Problem(str(path), 0, "", fault.message, fault.remedy))
+    return text
+
+
+# --- Verb gather ---------------------------------------------------------------------------------
+
+
+PRESET_BY_SUFFIX = {
+    ".srt": "srt",
+    ".vtt": "webvtt",
+    ".json": "podcast",
+    ".ffmeta": "ffmetadata",
+    ".ffmetadata": "ffmetadata",
+}
+KNOWN_SUFFIXES = ", ".join([*PRESET_BY_SUFFIX, CTM_SUFFIX])
+MAX_NAMES_SEARCHED = 1000  # names among which a near one is looked for
+Paths = Sequence[str | PathLike[str]] | str | PathLike[str]
+
+
+def gather(
+    files: Paths,
+    *,
+    durations: str | PathLike[str] | Mapping[str, float] | None = None,
+    system: str | None = None,
+    preset: str = "",
+    pattern: str = "",
+    timestamp_format: str = "",
+    spoken: Paths | None = None,
+) -> list[dict[str, Any]]:
+    """Records of outputs, or with ``durations`` of references, from subtitles and chapter lists.
+
+    An item is called like its file without the ending, a system like its folder unless it is named;
+    of references the folders are the annotators. ``durations`` has the seconds of every item, or is
+    a CSV file with the columns item and duration. The preset follows from the ending (.srt, .vtt,
+    .json, .ffmeta); of other files, and of files that are named one by one, it is ``preset``. Files
+    of folders that are passed over are told in a warning. A file that ends in .ctm has recognised
+    words of summaries, and an item for every recording in it. ``spoken`` are files with what was
+    said, for sentences: subtitles that are called like the item, or CTM; of outputs it is what was
+    recognised.
+    """
+    if durations is not None and system is not None:
+        raise UsageError("a system is named for outputs; durations are given for references")
+    if preset and preset not in PRESETS:
+        raise UsageError(f'there is no preset "{preset}" — {nearest(preset, PRESETS)}')
+    passed: list[Path] = []
+    paths = list(
+        files_of(_listed(files), () if preset else {*PRESET_BY_SUFFIX, CTM_SUFFIX}, passed)
+    )
+    if passed:
+        told = f"{len(passed)} passed over, such as {passed[0]} — name a preset"
+        warnings.warn(told, EarwitnessWarning, stacklevel=2)
+    if not paths:
+        raise UsageError(
+            f"no file to gather — for other endings than {KNOWN_SUFFIXES} name a preset"
+        )
+    recognised = [path for path in paths if path.suffix.lower() == CTM_SUFFIX and not preset]
+    paths = [path for path in paths if path not in recognised]
+    if recognised and paths:
+        raise UsageError(
+            f"{recognised[0]}: summaries and chapters are scored apart: gather one kind"
+        )
+    if recognised and spoken is not None:
+        raise UsageError(f"{recognised[0]}: what was said is added to chapters, not to summaries")
+    if recognised and durations is not None:
+        raise UsageError(f"{recognised[0]}: recognised words are outputs, not references")
+    problems: list[Problem] = []
+    options = PresetOptions(pattern, timestamp_format)
+    options.check()
+    named = {Path(one) for one in _listed(files)}
+    contents = [
+        _content(path, preset if path in named else "", preset, options, problems) for path in paths
+    ]
+    if durations is None:
+        found = _outputs(paths, contents, system, problems)
+    else:
+        found = _references(paths, contents, _seconds(durations, problems), problems)
+    found += [one for path in recognised for one in _words(path, system, problems)]
+    if spoken is not None:
+        _add_said(found, said_in(_listed(spoken), problems), problems)
+    _check_words(found if recognised else [], problems)
+    if problems:
+        raise InputError(problems, done="gathered")
+    return found
+
+
+def _listed(files: Paths) -> Sequence[str | PathLike[str]]:
+    return [files] if isinstance(files, str | PathLike) else files
+
+
+def _words(path: Path, system: str | None, problems: list[Problem]) -> list[dict[str, Any]]:
+    """Outputs of a CTM file, one for every recording."""
+    named = system or path.resolve().parent.name
+    return [
+        {"item": item, "system": named, "output": {"words": own}}
+        for item, own in recordings(path, problems).items()
+    ]
+
+
+def _add_said(found: list[dict[str, Any]], said: SpeechByItem, problems: list[Problem]) -> None:
+    """Put what was said into outputs, or into the items of references."""
+    for record in found:
+        item = record["item"]
+        if item not in said:
+            remedy = nearest(item, said) if len(said) < MAX_NAMES_SEARCHED else ""
+            problems.append(Problem("spoken", 0, "", f'nothing was said in "{item}"', remedy))
+        elif record.get("output", record) is not None:
+            record.get("output", record).update(said[item])
+
+
+def _check_words(found: list[dict[str, Any]], problems: list[Problem]) -> None:
+    """Names that can be read again, each once."""
+    seen = set[tuple[str, str]]()
+    for one in found:
+        key = one["item"], one["system"]
+        if key in seen or not all(map(is_name, key)):
+            told = "comes twice" if key in seen else "cannot be a name"
+            problems.append(Problem(key[1], 0, "", f'"{key[0]}" {told}'))
+        seen.add(key)
+
+
+def _content(
+    path: Path, own: str, other: str, options: PresetOptions, problems: list[Problem]
+) -> dict[str, str] | None:
+    """By its own preset, else by its ending, else by that of others."""
+    preset = own or PRESET_BY_SUFFIX.get(path.suffix.lower(), other)
+    if not preset:
+        remedy = f"name a preset: {', '.join(PRESETS)}"
+        problems.append(Problem(str(path), 0, "", "how are chapters marked in it?", remedy))
+        return None
+    text = text_of(path, problems)
+    if text is None:
+        return None
+    for flaw in read(text, preset, options).flaws:
+        problems.append(Problem(str(path), flaw.line, "", flaw.message, flaw.remedy))
+    return {"transcript": text, "preset": preset}
+
+
+def _outputs(
+    paths: list[Path],
+    contents: list[dict[str, str] | None],
+    system: str | None,
+    problems: list[Problem],
+) -> list[dict[str, Any]]:
+    found: dict[tuple[str, str], Path] = {}
+    for path in paths:
+        key = path.stem, system or path.resolve().parent.name
+        if key in found:
+            told = f'"{key[0]}" of system "{key[1]}" is also {found[key]}'
+            problems.append(Problem(str(path), 0, "", told, "keep one"))
+        elif not all(map(is_name, key)):
+            problems.append(Problem(str(path), 0, "", "its name cannot name an item and a system"))
+        found.setdefault(key, path)
+    pairs = zip(paths, contents, strict=True)
+    return [
+        {"item": path.stem, "system": system or path.resolve().parent.name, "output": content}
+        for path, content in pairs
+    ]
+
+
+def _references(
+    paths: list[Path],
+    contents: list[dict[str, str] | None],
+    seconds: dict[str, float],
+    problems: list[Problem],
+) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for path, content in zip(paths, contents, strict=True):
+        item, annotator = path.stem, path.resolve().parent.name
+        if item not in seconds:
+            remedy = f"add it — {nearest(item, seconds)}" if len(seconds) < 1000 else "add it"
+            problems.append(Problem(str(path), 0, "", f'no duration of "{item}"', remedy))
+            continue
+        record = {"item": item, "duration": seconds[item], "references": []}
+        references = found.setdefault(item, record)["references"]
+        if annotator in [one["annotator"] for one in references]:
+            told = f'"{item}" of "{annotator}" comes twice'
+            problems.append(Problem(str(path), 0, "", told, "keep one"))
+        references.append({"annotator": annotator, **(content or {})})
+    return list(found.values())
+
+
+def _seconds(
+    durations: str | PathLike[str] | Mapping[str, float], problems: list[Problem]
+) -> dict[str, float]:
+    """How long every item is."""
+    if isinstance(durations, Mapping):
+        return dict(durations)
+    source = str(durations)
+    try:
+        with Path(durations).open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeError, csv.Error) as error:
+        raise UsageError(f"{source}: cannot be read: {error}") from error
+    if not rows or not {"item", "duration"} <= rows[0].keys():
+        told = "needs the columns item and duration"
+        raise InputError([Problem(source, 1, "", told)], done="gathered")
+    found: dict[str, float] = {}
+    for line, row in enumerate(rows, 2):
+        try:
+            number = float(row["duration"])
+        except (TypeError, ValueError):
+            number = -1
+        if not isfinite(number) or not 0 <= number <= MAX_DURATION_SECONDS:
+            told = f'must be a number of seconds, got "{row["duration"]}"'
+            problems.append(Problem(source, line, "duration", told))
+        found[row["item"]] = number
+    return found

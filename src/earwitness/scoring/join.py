@@ -1,0 +1,284 @@
+"""References files, and outputs joined to them by item."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from msgspec import UNSET
+
+from earwitness.core import Cases, Key, OnError
+from earwitness.errors import InputError, Problem, nearest
+from earwitness.io.records import Findings, KeyIndex, hash_names, refuse_other_files
+from earwitness.io.schema import Fault, is_name
+from earwitness.io.source import LineBlock, RecordSource
+from earwitness.task import GroupLabels, Hashes, ParsedBatch, Slicing, TaskReader, given, item_name
+
+# --- References files ----------------------------------------------------------------------------
+
+
+@dataclass
+class References:
+    """References by item: ``cases`` are those of nobody, with empty outputs.
+
+    ``annotators`` names the references of every case; ``metas`` are the items' metas if slices are
+    wanted; ``bad`` are the items whose references cannot be used.
+    """
+
+    lines: TaskReader
+    rows: dict[str, int]
+    cases: Cases
+    annotators: list[list[str]]
+    hashes: Hashes
+    audio: dict[str, str]
+    metas: list[dict[str, Any]]
+    by: tuple[Slicing, ...]
+    bad: dict[str, str]
+    remarks: Counter[str]
+
+    def join(self, items: list[str], systems: list[str], outputs: list[Any]) -> ParsedBatch:
+        """Cases of outputs for these items."""
+        rows = np.array([self.rows[item] for item in items], np.int64)
+        cases = self.lines.join(self.cases.take(rows), systems, outputs)
+        answered = list(zip(systems, rows.tolist(), strict=True))
+        lines = np.zeros(len(items), np.int64)
+        remarks = self.lines.remarks(cases, outputs, references=False)
+        return ParsedBatch(cases, lines, self.hashes[rows], Findings(), remarks, answered)
+
+    def names(self, items: Iterable[str]) -> list[str]:
+        """Who made each of the references of these items."""
+        return [name for item in items for name in self.annotators[self.rows[item]]]
+
+    def labels(self, parsed: ParsedBatch, metas: list[dict[str, Any]]) -> GroupLabels:
+        """Groups of cases: the item's meta decides, then the output's."""
+        if not self.by:
+            return GroupLabels()
+        rows = [row for _, row in parsed.answered]
+        found = enumerate(zip(rows, metas, strict=True))
+        fields = ((self.metas[r], m, self.lines.fields(parsed.cases, i)) for i, (r, m) in found)
+        return GroupLabels.of(self.by, fields)
+
+
+def read_references(
+    source: RecordSource, lines: TaskReader, on_error: OnError, by: tuple[Slicing, ...] = ()
+) -> tuple[References, Findings]:
+    """A whole references file; it must fit into memory."""
+    findings, seen = Findings(on_error), KeyIndex()
+    bad: dict[str, str] = {}
+    kept: list[ParsedReference] = []
+    for block in source.blocks():
+        refuse_other_files("references", block, on_error)
+        taken, numbers = list[ParsedReference](), list[int]()
+        for line, found in lines.references.read(block):
+            good = _good(block, line, found, findings, bad, lines)
+            if good is not None:
+                taken.append(good)
+                numbers.append(line)
+        hashes = hash_names([str(good.record.item) for good in taken])
+        earlier = seen.add(hashes, np.array(numbers, np.int64)).tolist()
+        for good, line, first in zip(taken, numbers, earlier, strict=True):
+            if first:
+                item = str(good.record.item)
+                fault = Fault("item", f'"{item}" is also on line {first}', "keep one")
+                findings.bad(source.name, line, Key(item, ""), [fault])
+            else:
+                kept.append(good)
+    if not kept and not bad:
+        raise InputError([Problem(source.name, 0, "", "no reference in it")])
+    return _columns(kept, bad, by, lines), findings
+
+
+class ParsedReference(NamedTuple):
+    """A reference record with what each of its references is, and who made it."""
+
+    record: Any
+    resolved: list[Any]
+    annotators: list[str]
+
+
+def _columns(
+    kept: list[ParsedReference], bad: dict[str, str], by: tuple[Slicing, ...], lines: TaskReader
+) -> References:
+    records = [good.record for good in kept]
+    items = [str(record.item) for record in records]
+    cases = lines.of_references(records, [good.resolved for good in kept])
+    named = zip(items, records, strict=True)
+    every = [one for good in kept for one in good.resolved]
+    return References(
+        lines,
+        {item: row for row, item in enumerate(items)},
+        cases,
+        [good.annotators for good in kept],
+        hash_names(items),
+        {item: record.audio for item, record in named if record.audio is not UNSET},
+        [given(record.meta) for record in records] if by else [],
+        by,
+        bad,
+        lines.remarks(cases, every, references=True),
+    )
+
+
+def _annotators(reference: Any) -> list[str]:
+    """Who made each reference of an item; who is not named is numbered."""
+    given_ = [one.annotator for one in reference.references]
+    return [f"reference {n}" if a is UNSET else str(a) for n, a in enumerate(given_, 1)]
+
+
+def _good(
+    block: LineBlock,
+    line: int,
+    found: Any,
+    findings: Findings,
+    bad: dict[str, str],
+    lines: TaskReader,
+) -> ParsedReference | None:
+    if isinstance(found, bytes):
+        value, faults = lines.references.faults(found)
+        item = value.get("item")
+        if (rest := lines.references.mended(value, faults)) is not None:
+            faults += lines.reference(rest, _annotators(rest))[1] + _repeated(_annotators(rest))
+    else:
+        names = _annotators(found)
+        resolved, faults = lines.reference(found, names)
+        faults += _repeated(names)
+        if not faults:
+            return ParsedReference(found, resolved, names)
+        item = found.item
+    named = item_name(item, line)
+    bad[named] = "; ".join(fault.message for fault in faults)
+    findings.bad(block.source, line, Key(named, ""), faults)
+    return None
+
+
+def _repeated(names: list[str]) -> list[Fault]:
+    return [
+        Fault(f"references[{n}].annotator", f'"{name}" is also references[{names.index(name)}]')
+        for n, name in enumerate(names)
+        if names.index(name) < n
+    ]
+
+
+# --- Outputs joined by item ----------------------------------------------------------------------
+
+
+MAX_NAMES_SEARCHED = 1000  # names among which a near one is looked for
+
+
+def parse_outputs(block: LineBlock, references: References, on_error: OnError) -> ParsedBatch:
+    """Cases of an outputs file, joined with their references by item."""
+    kind = references.lines
+    refuse_other_files("outputs", block, on_error)
+    findings, taken, lines = Findings(on_error), list[Any](), list[int]()
+    outputs: list[Any] = []
+    answered: list[tuple[str, int]] = []
+    read = list(kind.outputs.read(block))
+    known = iter(_known([found for _, found in read], references))
+    for line, found in read:
+        resolved = kind.failed
+        if _is_known(found, references):
+            output = found
+            resolved = _resolved(block, line, output, next(known), references, findings, answered)
+        else:
+            output = _mend(block, line, found, references, findings, answered)
+        if output is not None and resolved is not None:
+            taken.append(output)
+            lines.append(line)
+            outputs.append(resolved)
+    items = [str(output.item) for output in taken]
+    systems = [str(output.system) for output in taken]
+    parsed = references.join(items, systems, outputs)
+    parsed.labels = references.labels(parsed, [given(output.meta) for output in taken])
+    parsed.dials = kind.dials(taken)
+    parsed.remarks.update(kind.made(taken))
+    parsed.lines, parsed.findings = np.array(lines, np.int64), findings
+    parsed.answered += answered
+    return parsed
+
+
+def _is_known(found: Any, references: References) -> bool:
+    """Whether a line could be read and has references."""
+    return not isinstance(found, bytes) and str(found.item) in references.rows
+
+
+def _known(read: list[Any], references: References) -> list[Any]:
+    """What outputs are, of the lines for which that can be said."""
+    good = [one for one in read if _is_known(one, references)]
+    rows = [references.rows[str(one.item)] for one in good]
+    return references.lines.outputs_of([one.output for one in good], references.cases, rows)
+
+
+def _resolved(
+    block: LineBlock,
+    line: int,
+    output: Any,
+    found: Any,
+    references: References,
+    findings: Findings,
+    answered: list[tuple[str, int]],
+) -> Any | None:
+    """What an output was found to be; what is wrong with it is noted."""
+    kind, row = references.lines, references.rows[str(output.item)]
+    if not isinstance(found, list):
+        return found
+    key = Key(str(output.item), str(output.system))
+    empty = findings.on_error == "empty"
+    findings.bad(block.source, line, key, found, skip=not empty)
+    if not empty:
+        answered.append((key.system, row))
+    return kind.failed if empty else None
+
+
+def _mend(
+    block: LineBlock,
+    line: int,
+    found: Any,
+    references: References,
+    findings: Findings,
+    answered: list[tuple[str, int]],
+) -> Any | None:
+    """What can be made of a line that is bad or has no reference; it is noted."""
+    kind = references.lines
+    value: dict[str, Any]
+    if isinstance(found, bytes):
+        value, faults = kind.outputs.faults(found)
+    else:
+        value, faults = {"item": found.item, "system": found.system}, []
+    item, system = value.get("item"), value.get("system")
+    key = Key(item_name(item, line), str(system) if is_name(system) else "")
+    if is_name(item) and key.item not in references.rows:
+        faults += _no_reference(key.item, references, findings.on_error)
+    elif is_name(item) and key.system:
+        row = references.rows[key.item]
+        answered.append((key.system, row))
+        if isinstance(found, bytes) and (rest := kind.outputs.mended(value, faults)) is not None:
+            more = kind.output(rest.output, references.cases, row)
+            faults += more if isinstance(more, list) else []
+    mended = None
+    if findings.on_error == "empty":
+        mended = kind.outputs.without_output(value, faults, kind.nothing)
+    findings.bad(block.source, line, key, faults, skip=mended is None)
+    return mended
+
+
+def _no_reference(item: str, references: References, on_error: OnError) -> list[Fault]:
+    reason = references.bad.get(item)
+    if reason is None:
+        few = references.rows if len(references.rows) <= MAX_NAMES_SEARCHED else ()
+        remedy = nearest(item, few) if few else ""
+        remedy = remedy if remedy.startswith("did") else "add one, or leave the item out"
+        return [Fault("item", f'no reference for "{item}"', remedy)]
+    if on_error == "fail":
+        return []  # the references file has been blamed already
+    return [Fault("item", f"its reference is bad: {reason}")]
+
+
+def empty_outputs(references: References, items: list[str], system: str) -> ParsedBatch:
+    """Cases for items that a system said nothing about."""
+    failed = [references.lines.failed] * len(items)
+    parsed = references.join(items, [system] * len(items), failed)
+    parsed.labels = references.labels(parsed, [{} for _ in items])
+    parsed.answered = []
+    return parsed

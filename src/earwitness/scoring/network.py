@@ -1,0 +1,158 @@
+"""The verb network: word network of an item as text, JSON, Graphviz or HTML."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from earwitness.core import WordNetwork
+from earwitness.errors import InputError, UsageError, nearest
+from earwitness.io.source import RecordSource
+from earwitness.metric_set import MetricSet
+from earwitness.report.html.page import html
+from earwitness.report.parts import ABOUT_ARCS, NetworkPart, Report, Section, Table
+from earwitness.report.text import draw
+from earwitness.scoring.join import References, parse_outputs, read_references
+from earwitness.scoring.score import Place, sources
+from earwitness.scoring.setup import setting
+
+# --- Verb network --------------------------------------------------------------------------------
+
+
+def network(
+    references: Place,
+    item: str,
+    *,
+    outputs: Place | None = None,
+    tokenise: str = "",
+    **parameters: Any,
+) -> WordNetwork:
+    """What people kept of an item, merged; with ``outputs`` also the path closest to each.
+
+    ``parameters`` are those of the metric ``sumaccy``.
+
+    >>> said = {"item": "a", "words": ["it", "rains", "a", "lot"]}
+    >>> two = [{"positions": [1, 2]}, {"positions": [2, 4]}]
+    >>> network([said | {"references": two}], "a").arcs[0, 2]
+    1
+    """
+    source = RecordSource(references, "" if isinstance(references, str) else "references")
+    if outputs == references == "-":
+        raise UsageError("standard input can be the outputs or the references, not both")
+    other = None if outputs is None else sources(outputs, None)[0]
+    families, lines = setting(other, source, "sumaccy", parameters, {"tokenise": tokenise})
+    found, findings = read_references(source, lines, "fail")
+    if findings.count:
+        raise InputError(findings.problems, findings.count, "drawn")
+    if item not in found.rows:
+        raise UsageError(f'there is no item "{item}" — {nearest(item, found.rows)}')
+    signature = f"{families.signature}{lines.signature}"
+    return replace(_picture(found, item, families, other), signature=signature)
+
+
+def _picture(
+    references: References, item: str, families: MetricSet, outputs: RecordSource | None
+) -> WordNetwork:
+    row = references.rows[item]
+    case = references.cases[row]
+    cases = {"": case}
+    for block in outputs.blocks() if outputs is not None else ():
+        parsed = parse_outputs(block, references, "fail")
+        if parsed.findings.count:
+            raise InputError(parsed.findings.problems, parsed.findings.count, "drawn")
+        for one in parsed.cases:
+            if one.key.item == item and one.key.system in cases:
+                raise UsageError(f'"{item}" of system "{one.key.system}" comes twice — keep one')
+            if one.key.item == item:
+                cases[one.key.system] = one
+    people = dict(zip(references.annotators[row], case.references, strict=True))
+    picture = families.network(cases, people)
+    assert picture is not None, "the metric draws networks"
+    return picture
+
+
+# --- Networks as text, JSON and Graphviz ---------------------------------------------------------
+
+
+def written_network(network: WordNetwork, form: str) -> str:
+    """A network in a form."""
+    return {"text": _text, "json": _json, "dot": _dot, "html": _html}[form](network)
+
+
+def _text(network: WordNetwork) -> str:
+    return "\n\n".join(map(draw, _tables(network))) + "\n"
+
+
+def _tables(network: WordNetwork) -> tuple[Table, ...]:
+    """Arcs, then who kept what, then the paths closest to systems."""
+    arcs = tuple(
+        (str(a), network.name(a), str(b), network.name(b), str(count))
+        for (a, b), count in sorted(network.arcs.items())
+    )
+    people = len(network.people)
+    tables = [
+        Table(
+            f"{network.item}: {people} people, {len(arcs)} arcs",
+            ("from", "", "to", "", "people"),
+            arcs,
+            names=4,
+        )
+    ]
+    sides = {"summaries": network.people, "closest paths": network.targets}
+    for title, paths in sides.items():
+        rows = tuple(
+            (who, " ".join(map(str, path)), " ".join(network.name(p) for p in path))
+            for who, path in paths.items()
+        )
+        if rows:
+            tables.append(Table(title, ("", "positions", "words"), rows, names=3))
+    return tuple(tables)
+
+
+def _html(network: WordNetwork) -> str:
+    """A page with the picture and the lists of the text."""
+    systems = tuple(network.targets)
+    picture = NetworkPart(network.item, network, 0, systems[0] if systems else "")
+    about = f"{len(network.people)} people, {len(network.arcs)} arcs, {len(network.words):,} words"
+    sections = (
+        Section("Network", (picture,), ABOUT_ARCS),
+        Section("Arcs", _tables(network)[:1], folded=True),
+        Section("Summaries and paths", _tables(network)[1:]),
+    )
+    made = f"signature: {network.signature}"
+    return html(Report(network.item, about, systems, sections, (made,)))
+
+
+def _json(network: WordNetwork) -> str:
+    record = {
+        "item": network.item,
+        "words": network.words,
+        "people": network.people,
+        "arcs": [
+            {"from": a, "to": b, "people": count} for (a, b), count in sorted(network.arcs.items())
+        ],
+        "targets": network.targets,
+        "signature": network.signature,
+    }
+    return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
+
+
+def _dot(network: WordNetwork) -> str:
+    """Thick arcs are those of many people; arcs on closest paths name their systems."""
+    end, people = len(network.words) + 1, len(network.people)
+    nodes = sorted({node for arc in network.arcs for node in arc})
+    lines = [f"digraph {json.dumps(network.item, ensure_ascii=False)} {{", "  rankdir=LR;"]
+    for node in nodes:
+        shape = ", shape=circle" if node in (0, end) else ", shape=plaintext"
+        label = json.dumps(network.name(node), ensure_ascii=False)
+        lines.append(f"  n{node} [label={label}{shape}];")
+    paths = {s: {*pairwise((0, *path, end))} for s, path in network.targets.items()}
+    for (a, b), count in sorted(network.arcs.items()):
+        width = 0.5 + 5 * count / people
+        on = [system for system, path in paths.items() if (a, b) in path]
+        told = json.dumps(", ".join([str(count), *on]), ensure_ascii=False)
+        style = "" if count else ", style=dashed"
+        lines.append(f"  n{a} -> n{b} [label={told}, penwidth={width:.2f}{style}];")
+    return "\n".join([*lines, "}"]) + "\n"

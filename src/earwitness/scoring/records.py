@@ -1,0 +1,235 @@
+"""Scores and comparisons as JSON and CSV; files of samples and alignments."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from earwitness.core import Contrast, Estimates, FaultyCase, Key
+from earwitness.errors import UsageError
+from earwitness.io.atomic import AtomicWriter
+from earwitness.report.export import csv_table, dump
+from earwitness.scoring.results import AnnotatorScores, Comparison, GroupContrasts, Scores
+
+# --- JSON and CSV --------------------------------------------------------------------------------
+
+
+ESTIMATE_COLUMNS = ("system", "name", "value", "low", "high", "level", "n", "undefined", "method")
+TEST_COLUMNS = ("p", "p_corrected", "better")
+
+
+def to_json(scores: Scores) -> str:
+    """All of a result; undefined numbers are null."""
+    return dump(scores_record(scores))
+
+
+def scores_record(scores: Scores) -> dict[str, Any]:
+    """All of a result."""
+    return {
+        "signature": scores.signature,
+        "provenance": asdict(scores.provenance),
+        "systems": _systems(scores.systems),
+        "slices": [
+            {
+                "field": one.field,
+                "groups": {group: _systems(systems) for group, systems in one.groups.items()},
+            }
+            for one in scores.slices
+        ],
+        "people": _people(scores.people),
+        "sweeps": [asdict(sweep) for sweep in scores.sweeps],
+        "courses": [asdict(course) for course in scores.courses],
+        "skipped": [_left(one) for one in scores.skipped],
+        "emptied": [_left(one) for one in scores.emptied],
+        "worst_by": scores.worst_by if scores.worst else None,
+        "worst": [{**asdict(one.key), "values": dict(one.values)} for one in scores.worst],
+        "notes": list(scores.notes),
+    }
+
+
+def comparison_json(comparison: Comparison) -> str:
+    """All of it; undefined numbers are null."""
+    return dump(
+        {
+            "signature": comparison.signature,
+            "items": comparison.items,
+            "alpha": comparison.alpha,
+            "systems": _systems(comparison.systems),
+            "contrasts": [_contrast(one) for one in comparison.contrasts],
+            "groups": [
+                {**asdict(group), "contrasts": [_contrast(one) for one in group.contrasts]}
+                for group in comparison.groups
+            ],
+            "scores": scores_record(comparison.scores),
+        }
+    )
+
+
+def _contrast(contrast: Contrast) -> dict[str, Any]:
+    """Without the size of an effect, which comparisons do not have."""
+    return {name: value for name, value in asdict(contrast).items() if name != "effect"}
+
+
+def to_csv(scores: Scores) -> str:
+    """A line an estimate, each with signature and provenance; undefined numbers are empty."""
+    made = json.dumps(asdict(scores.provenance), ensure_ascii=False)
+    return csv_table(
+        [*ESTIMATE_COLUMNS, "field", "group", "signature", "provenance"],
+        (
+            [system, name, *asdict(estimate).values(), field, group, scores.signature, made]
+            for field, group, systems in _parts(scores)
+            for system, estimates in systems.items()
+            for name, estimate in estimates.items()
+        ),
+    )
+
+
+def _parts(scores: Scores) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]:
+    """All estimates: the whole, groups, courses over z, and people beside systems."""
+    yield "", "", scores.systems
+    for one in scores.slices:
+        for group, systems in one.groups.items():
+            yield one.field, group, systems
+    for course in scores.courses:
+        yield "(z)", course.family, {course.method: course.estimates}
+    if scores.people is not None:
+        yield "(people)", "ceiling", {"": scores.people.ceiling}
+        yield "(people)", "systems", scores.people.systems
+        yield "(people)", "annotators", scores.people.annotators
+
+
+def comparison_csv(comparison: Comparison) -> str:
+    """A line a contrast; undefined numbers are empty."""
+    whole = GroupContrasts("", "", comparison.items, comparison.contrasts)
+    return csv_table(
+        [
+            "name",
+            "a",
+            "b",
+            *ESTIMATE_COLUMNS[2:],
+            *TEST_COLUMNS,
+            "field",
+            "group",
+            "items",
+            "alpha",
+            "signature",
+        ],
+        (
+            [
+                c.value,
+                c.a,
+                c.b,
+                *asdict(c.difference).values(),
+                c.p,
+                c.p_corrected,
+                c.better,
+                *where,
+            ]
+            for of in (whole, *comparison.groups)
+            for where in [(of.field, of.group, of.items, comparison.alpha, comparison.signature)]
+            for c in of.contrasts
+        ),
+    )
+
+
+def _systems(systems: Mapping[str, Estimates]) -> dict[str, dict[str, Any]]:
+    return {system: _estimates(estimates) for system, estimates in systems.items()}
+
+
+def _estimates(estimates: Estimates) -> dict[str, Any]:
+    return {name: asdict(estimate) for name, estimate in estimates.items()}
+
+
+def _people(people: AnnotatorScores | None) -> dict[str, Any] | None:
+    if people is None:
+        return None
+    return {
+        "items": people.items,
+        "ceiling": _estimates(people.ceiling),
+        "systems": _systems(people.systems),
+        "annotators": _systems(people.annotators),
+    }
+
+
+def _left(left: FaultyCase) -> dict[str, Any]:
+    return {**asdict(left.key), "line": left.line or None, "reason": left.reason}
+
+
+# --- Table of values per case --------------------------------------------------------------------
+
+
+SAMPLE_TABLE_SUFFIXES = (".csv", ".jsonl")
+
+
+REFERENCE_COLUMNS = ("references", "draw")
+
+
+class SampleTable(AtomicWriter):
+    """Rows ``item, system, value …, signature`` as .csv or .jsonl; undefined is empty or null.
+
+    If some cases are ``drawn``, rows also say how many references they rest on, and which draw.
+    """
+
+    def __init__(
+        self, path: str | Path, names: Sequence[str], signature: str, *, drawn: bool = False
+    ) -> None:
+        self._path, self._names, self._signature = Path(path), tuple(names), signature
+        self._more = REFERENCE_COLUMNS if drawn else ()
+        if self._path.suffix not in SAMPLE_TABLE_SUFFIXES:
+            raise UsageError(f"{self._path}: a sample table ends in .csv or .jsonl")
+        super().__init__(self._path)
+
+    def _begin(self) -> None:
+        self._csv = csv.writer(self._stream, lineterminator="\n")
+        if self._path.suffix == ".csv":
+            self._csv.writerow(["item", "system", *self._more, *self._names, "signature"])
+
+    def write(
+        self,
+        keys: Sequence[Key],
+        values: Sequence[Sequence[float]],
+        references: tuple[int, int] = (0, 0),
+    ) -> None:
+        """Cases with their values in the order of the names, and the references they rest on."""
+        more = dict(zip(self._more, references, strict=False))
+        rows = zip(keys, values, strict=True)
+        if self._path.suffix == ".csv":
+            self._csv.writerows(
+                [
+                    key.item,
+                    key.system,
+                    *more.values(),
+                    *("" if math.isnan(x) else repr(x) for x in row),
+                    self._signature,
+                ]
+                for key, row in rows
+            )
+            return
+        for key, row in rows:  # msgspec writes NaN as null
+            record = {
+                "item": key.item,
+                "system": key.system,
+                **more,
+                "values": dict(zip(self._names, row, strict=True)),
+                "signature": self._signature,
+            }
+            self._stream.write(msgspec.json.encode(record).decode() + "\n")
+
+
+# --- File of word alignments ---------------------------------------------------------------------
+
+
+class AlignmentFile(AtomicWriter):
+    """A heading a case, its alignment below, a blank line behind."""
+
+    def write(self, keys: Sequence[Key], alignments: Sequence[str]) -> None:
+        """Cases with their alignments; where there is none it is said."""
+        for key, text in zip(keys, alignments, strict=True):
+            self._stream.write(f"## {key.item}, {key.system}\n\n{text or '(no words)'}\n\n")

@@ -1,0 +1,363 @@
+"""Reports of scores and comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from earwitness.core import Estimates, FaultyCase, Value, WordNetwork
+from earwitness.report.numbers import cell, number, p_value, titled, with_undefined
+from earwitness.report.parts import (
+    ABOUT_ARCS,
+    PEOPLE_SERIES,
+    Curve,
+    Intervals,
+    Lines,
+    Matrix,
+    NetworkPart,
+    Part,
+    Report,
+    Section,
+    Table,
+    Timeline,
+    ValueSpread,
+    WordBlock,
+)
+from earwitness.report.sentences import sentences
+from earwitness.report.tables import tested, who_is_better
+from earwitness.scoring.results import AnnotatorScores, Comparison, GroupContrasts, Scores, Slice
+from earwitness.skims.report import course_sections
+
+# --- Report of scores ----------------------------------------------------------------------------
+
+
+MIN_ITEMS_PER_GROUP = 10  # items below which a group is small
+
+
+def scores_report(scores: Scores) -> Report:
+    """All of it."""
+    shown = scores.headlines
+    return Report(
+        "Scores",
+        about(scores),
+        tuple(scores.systems),
+        (*result_sections(scores, shown), *case_sections(scores, shown)),
+        tuple(provenance(scores)),
+    )
+
+
+def about(scores: Scores) -> str:
+    """What was scored, in a line."""
+    systems = len(scores.systems)
+    what = f"{systems:,} system{'s' * (systems != 1)}, {scores.provenance.cases:,} cases"
+    if not systems and scores.people is not None:
+        what = f"{scores.people.items:,} items with several references"
+    least, most = scores.provenance.references
+    each = _range(least, most)
+    names = ", ".join(i.name for i in scores.provenance.inputs)
+    return f"{what}, {each} reference{'s' * (most > 1)} an item; {names}"
+
+
+def result_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
+    """What the systems reach: overall, over parameters, beside people, by group."""
+    if scores.systems:
+        yield Section("Results", tuple(_leading(scores, shown)), place="pictures")
+        yield Section("All values", tuple(score_tables(scores)), folded=len(scores.families) > 1)
+    elif scores.people is not None:
+        yield Section("All values", tuple(_ceiling_tables(scores, scores.people)))
+    if scores.sweeps and scores.systems:
+        yield Section("Curves", tuple(_curves(scores)))
+    if scores.courses:
+        yield from course_sections(scores.courses)
+    if scores.people is not None:
+        yield _people(scores, scores.people, shown)
+    for one in scores.slices:
+        yield Section(f"By {one.field}", tuple(_groups(scores, one, shown)), _few(one))
+
+
+def case_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
+    """Single cases: how they spread, the worst, those to look at, those left out."""
+    if scores.spread:
+        yield Section("Spread over cases", tuple(_spread(scores, shown)), place="pictures")
+    if scores.worst:
+        yield Section("Worst cases", (worst_table(scores, shown),))
+    drawn = [one for one in scores.shown if one.outputs]
+    if drawn:
+        values = tuple(scores.values[name] for name in shown)
+        lines = tuple(Timeline(one.item, one, values) for one in drawn)
+        asked = any(not one.why for one in scores.shown)
+        yield Section("Timelines", lines, place="everywhere" if asked else "pages")
+    networks = [(n, one) for n, one in enumerate(scores.shown) if one.network is not None]
+    if networks:
+        worst = {sample.key.item: sample.key.system for sample in reversed(scores.worst)}
+        parts = tuple(
+            NetworkPart(one.item, one.network, n, _picked(one.network, worst), one.why)
+            for n, one in networks
+            if one.network
+        )
+        yield Section("Networks", parts, ABOUT_ARCS, place="pictures")
+    if any(one.alignments for one in scores.shown):
+        pairs = any(a.pairs for one in scores.shown for a in chain(*one.alignments.values()))
+        text = "S replaced, D missing, I too much." if pairs else ""
+        if networks:
+            text += (
+                " A word with a question mark was not said. Below, how many people went to this "
+                "word from the one before it on the path."
+            )
+        yield Section("Words", tuple(_alignments(scores)), text)
+    for what, left in (("skipped", scores.skipped), ("scored as empty", scores.emptied)):
+        if left:
+            yield Section(what.capitalize(), (left_lines(what, left),))
+
+
+def _picked(network: WordNetwork, worst: Mapping[str, str]) -> str:
+    """Whose path stands out: the worst system's, else the first."""
+    first = next((s for s in network.targets if not s.startswith("(")), "")
+    return worst.get(network.item, first)
+
+
+def _leading(scores: Scores, shown: Sequence[str]) -> Iterator[Intervals]:
+    for name in shown:
+        rows = tuple((system, {system: own[name]}) for system, own in scores.systems.items())
+        value = scores.values[name]
+        yield Intervals(titled(value), value, "", rows)
+
+
+def score_tables(scores: Scores) -> list[Table]:
+    """A table a family: a row a value, a column a system."""
+    return [
+        Table(
+            family,
+            ("", *scores.systems),
+            (
+                ("n", *(with_undefined(own[values[0].name]) for own in scores.systems.values())),
+                *(_row(value, list(scores.systems.values()), values[0]) for value in values),
+            ),
+        )
+        for family, values in scores.families.items()
+    ]
+
+
+def _ceiling_tables(scores: Scores, people: AnnotatorScores) -> Iterator[Table]:
+    """What people reach, where there are no systems: a row a value, a column a person."""
+    columns = {PEOPLE_SERIES: people.ceiling, **people.annotators}
+    for family, values in scores.families.items():
+        counts = ("n", *(with_undefined(own[values[0].name]) for own in columns.values()))
+        rows = (_row(value, list(columns.values()), values[0]) for value in values)
+        yield Table(family, ("", *columns), (counts, *rows))
+
+
+def _row(value: Value, columns: Sequence[Estimates], first: Value) -> tuple[str, ...]:
+    cells = []
+    for own in columns:
+        estimate = own[value.name]
+        odd = f" n={estimate.n:,}" * (estimate.n != own[first.name].n)
+        cells.append(cell(estimate, value) + odd)
+    return (titled(value), *cells)
+
+
+def _curves(scores: Scores) -> Iterator[Curve]:
+    for sweep in scores.sweeps:
+        value = scores.values[sweep.points[0][1]]
+        points = tuple(
+            (x, {system: own[name] for system, own in scores.systems.items()})
+            for x, name in sweep.points
+        )
+        named = f"{titled(value).replace(value.name, sweep.value)} by {sweep.parameter}"
+        yield Curve(named, value, sweep.parameter, sweep.unit, points)
+
+
+def _people(scores: Scores, people: AnnotatorScores, shown: Sequence[str]) -> Section:
+    """The ceiling, and who is far from the others."""
+    parts = []
+    for name in shown if scores.systems else ():
+        value = scores.values[name]
+        rows = [(PEOPLE_SERIES, {PEOPLE_SERIES: people.ceiling[name]})]
+        rows += [(system, {system: own[name]}) for system, own in people.systems.items()]
+        parts.append(Intervals(f"{titled(value)}: people and systems", value, "", tuple(rows)))
+    for name in shown if len(people.annotators) > 1 else ():
+        value = scores.values[name]
+        rows = [(who, {PEOPLE_SERIES: own[name]}) for who, own in people.annotators.items()]
+        title = f"{titled(value)}: each annotator against the others"
+        parts.append(Intervals(title, value, "annotator", tuple(rows)))
+    text = (
+        f"Of items with several references, {people.items:,} in all, each annotator in turn is "
+        "scored against the others."
+    )
+    done = {e.n + e.undefined for own in people.annotators.values() for e in own.values()}
+    if done - {people.items}:
+        text += " Every item weighs the same for people, but not everyone did all items."
+    if not scores.systems:
+        return Section("People", tuple(parts), text, "pictures")
+    text += " Systems are scored on the same items, as far as they answered them, against as many"
+    return Section("People", tuple(parts), f"{text} references.")
+
+
+def _few(one: Slice) -> str:
+    """A warning where groups are small."""
+    counts = [
+        max(estimate.n for own in systems.values() for estimate in own.values())
+        for systems in one.groups.values()
+    ]
+    few = sum(count < MIN_ITEMS_PER_GROUP for count in counts)
+    if not few:
+        return ""
+    what = "group has" if few == 1 else "groups have"
+    told = f"{few} of {len(counts)} {what} fewer than {MIN_ITEMS_PER_GROUP} items"
+    return f"{told}: read them with care."
+
+
+def _groups(scores: Scores, one: Slice, shown: Sequence[str]) -> Iterator[Intervals]:
+    for name in shown:
+        value = scores.values[name]
+        rows = tuple(
+            (group, {system: own[name] for system, own in systems.items()})
+            for group, systems in one.groups.items()
+        )
+        yield Intervals(f"{titled(value)} by {one.field}", value, one.field, rows)
+
+
+def _spread(scores: Scores, shown: Sequence[str]) -> Iterator[Part]:
+    assert scores.spread is not None
+    for name in shown:
+        series = {system: own[name] for system, own in scores.spread.items()}
+        value = scores.values[name]
+        most = max(own[name].n for own in scores.systems.values())
+        yield ValueSpread(titled(value), value, series, most)
+
+
+def _alignments(scores: Scores) -> Iterator[WordBlock]:
+    for one in scores.shown:
+        for system, alignments in one.alignments.items():
+            yield WordBlock(f"{one.item}, {system}", alignments)
+
+
+def worst_table(scores: Scores, shown: Sequence[str]) -> Table:
+    """The worst cases by the value that chose them, its family's others, and what else is shown."""
+    family = next(f for f in scores.families.values() if scores.worst_by in {v.name for v in f})
+    kin = [value.name for value in family if value.best != "none"]
+    values = [scores.values[n] for n in dict.fromkeys([scores.worst_by, *shown, *kin])]
+    return Table(
+        f"worst by {scores.worst_by}",
+        ("item", "system", *(value.name for value in values)),
+        tuple(
+            (s.key.item, s.key.system, *(number(s.values[v.name], v) for v in values))
+            for s in scores.worst
+        ),
+        names=2,
+        may_miss=True,
+    )
+
+
+def left_lines(what: str, left: Sequence[FaultyCase]) -> Lines:
+    """Cases that were left out or emptied, and why."""
+    lines = tuple(f"{o.key.item} ({o.key.system or 'no system'}): {o.reason}" for o in left)
+    return Lines(f"{len(left):,} {what}", lines)
+
+
+def _range(least: int, most: int) -> str:
+    return f"{least}" if least == most else f"{least} to {most}"
+
+
+def provenance(scores: Scores, signature: str = "") -> list[str]:
+    """Signature, provenance and notes, a line each."""
+    made = scores.provenance
+    ceiling = [scores.people.ceiling] if scores.people is not None else []
+    level = next(e.level for own in (*scores.systems.values(), *ceiling) for e in own.values())
+    counts = f"{made.cases:,} scored, {made.skipped:,} skipped, {made.emptied:,} scored as empty"
+    lines = [
+        f"intervals: {100 * level:.4g} %; ↑ high is good, ↓ low is good",
+        f"signature: {signature or scores.signature}",
+        f"made with: earwitness {made.version}, numpy {made.numpy}, seed {made.seed}",
+        f"cases: {counts}",
+    ]
+    if made.references != (1, 1):
+        lines.append(f"references: {_range(*made.references)} of an item")
+    lines += [f"input: {i.name} ({i.bytes:,} bytes, sha256 {i.sha256})" for i in made.inputs]
+    return lines + [f"note: {note}" for note in scores.notes]
+
+
+# --- Report of a comparison ----------------------------------------------------------------------
+
+
+MAX_PLOTTED_VALUES = 6  # values that are all drawn
+
+
+def comparison_report(comparison: Comparison) -> Report:
+    """Who is better, then the scores themselves."""
+    scores = comparison.scores
+    matrices = tuple(_matrices(comparison))
+    sections = [Section("In short", (_short(matrices),), place="pages")]
+    sections += [Section("Who is better", matrices, _told(comparison)), *_by_group(comparison)]
+    shown = comparison.values if len(comparison.values) <= MAX_PLOTTED_VALUES else scores.headlines
+    for section in result_sections(scores, shown):
+        short = section.place == "everywhere"
+        sections.append(replace(section, place="pages") if short else section)
+    sections += case_sections(scores, shown)
+    return Report(
+        "Comparison",
+        about(scores),
+        tuple(comparison.systems),
+        tuple(sections),
+        tuple(provenance(scores, comparison.signature)),
+    )
+
+
+def _told(comparison: Comparison) -> str:
+    untested = ", ? cannot be tested" * (not all(map(tested, comparison.contrasts)))
+    return (
+        f"Items that every system answered: {comparison.items:,}; · cannot be told apart at "
+        f"alpha {comparison.alpha:g}{untested}. p is corrected for all pairs by Holm's method, "
+        "but not for looking at several values; intervals are not corrected."
+    )
+
+
+def _matrices(comparison: Comparison) -> Iterator[Matrix]:
+    for name in comparison.values:
+        value = comparison.scores.values[name]
+        systems = {system: own[name] for system, own in comparison.systems.items()}
+        contrasts = tuple(c for c in comparison.contrasts if c.value == name)
+        yield Matrix(titled(value), value, systems, contrasts)
+
+
+def _short(matrices: tuple[Matrix, ...]) -> Lines:
+    """A sentence a value."""
+    return Lines("", tuple(sentence for one in matrices for sentence in sentences(one)))
+
+
+def _by_group(comparison: Comparison) -> Iterator[Section]:
+    """Differences within groups, a table a value."""
+    fields = dict.fromkeys(group.field for group in comparison.groups)
+    for field in fields:
+        groups = [group for group in comparison.groups if group.field == field]
+        parts = tuple(_group_table(comparison, name, field, groups) for name in comparison.values)
+        text = (
+            f"p is corrected for all pairs and all groups of {field} by Holm's method; groups of "
+            "so few items that no outcome could tell systems apart do not count. Intervals are not "
+            "corrected."
+        )
+        yield Section(f"Who is better by {field}", parts, text, folded=True)
+
+
+def _group_table(
+    comparison: Comparison, name: str, field: str, groups: list[GroupContrasts]
+) -> Table:
+    value = comparison.scores.values[name]
+    rows = [
+        (
+            group.group,
+            c.a,
+            c.b,
+            cell(c.difference, value),
+            f"{c.difference.n:,}",
+            p_value(c.p),
+            p_value(c.p_corrected),
+            who_is_better(c),
+        )
+        for group in groups
+        for c in group.contrasts
+        if c.value == name
+    ]
+    header = (field, "first", "second", "first − second", "n", "p", "p (Holm)", "better")
+    return Table(f"{titled(value)} by {field}: differences", header, tuple(rows), names=3)

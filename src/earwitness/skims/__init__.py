@@ -1,0 +1,1 @@
+"""Skims: the task of choosing a minute that stands for a day."""

@@ -1,0 +1,1 @@
+"""Location of skims given as sound in their recordings."""

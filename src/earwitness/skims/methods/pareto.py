@@ -1,0 +1,306 @@
+"""Pareto skim method: archive of skims, convex hull and pool of candidate blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from earwitness.skims.day import Bools, Day, Doubles, Ints, Periods, Singles
+from earwitness.skims.measures import cheapest, course, prefixes
+from earwitness.skims.methods.plan import SkimPlan, fitting
+
+# --- Convex hull ---------------------------------------------------------------------------------
+
+
+SkimTerms = dict[tuple[int, ...], tuple[float, float]]  # what skims cost and cover
+
+
+@dataclass(frozen=True)
+class SkimArchive:
+    """Corners of the hull in the order of z: rows, costs, coverages, and z between them."""
+
+    skims: tuple[tuple[int, ...], ...]
+    costs: tuple[float, ...]
+    coverages: tuple[float, ...]
+    turns: tuple[float, ...]
+    seen: int
+
+    def rows(self, z: float) -> tuple[int, ...]:
+        """The skim that a z asks for; where two are worth the same, that of the lower z."""
+        return self.skims[int(np.searchsorted(self.turns, z, side="left"))]
+
+
+class HullCorner(NamedTuple):
+    """A skim with its terms."""
+
+    cost: float
+    cover: float
+    rows: tuple[int, ...]
+
+
+def hull(found: SkimTerms) -> SkimArchive:
+    """Corners from the lowest cost to the highest coverage."""
+    kept: list[HullCorner] = []
+    for corner in front(found):
+        while len(kept) > 1 and not _above(kept[-2], kept[-1], corner):
+            kept.pop()
+        kept.append(corner)
+    return SkimArchive(
+        tuple(one.rows for one in kept),
+        tuple(one.cost for one in kept),
+        tuple(one.cover for one in kept),
+        _turns(kept),
+        len(found),
+    )
+
+
+def front(found: SkimTerms) -> list[HullCorner]:
+    """Skims than which none is both cheaper and wider, from the cheapest on."""
+    corners = sorted(HullCorner(*terms, rows) for rows, terms in found.items())
+    corners.sort(key=lambda one: (one.cost, -one.cover))
+    kept: list[HullCorner] = []
+    for corner in corners:
+        if not kept or corner.cover > kept[-1].cover:
+            kept.append(corner)
+    return kept
+
+
+def _above(first: HullCorner, middle: HullCorner, last: HullCorner) -> bool:
+    """Whether the middle one lies above the line from the first to the last."""
+    rise = (middle.cover - first.cover) * (last.cost - first.cost)
+    return rise > (last.cover - first.cover) * (middle.cost - first.cost)
+
+
+def _turns(kept: Sequence[HullCorner]) -> tuple[float, ...]:
+    """The z at which two neighbours are worth the same, both terms scaled from 0 to 1."""
+    cost, cover = kept[-1].cost - kept[0].cost, kept[-1].cover - kept[0].cover
+    turns = [0.0]
+    for one, other in pairwise(kept):
+        dearer, wider = (other.cost - one.cost) / cost, (other.cover - one.cover) / cover
+        turns.append(max(turns[-1], dearer / (dearer + wider)))
+    return tuple(turns[1:])
+
+
+# --- Pool of candidate blocks --------------------------------------------------------------------
+
+
+POOL_BLOCKS = 1500  # blocks of all periods together, besides those of classes
+POOL_BLOCKS_PER_CLASS = 3  # blocks of every class
+PICK_SETS_IN_MEMORY = 100  # picks whose neighbours are remembered: sweeps come back to them
+
+
+@dataclass(frozen=True)
+class BlockPool:
+    """Rows of blocks, their periods, sums of distances to periods before each, and classes."""
+
+    rows: Ints
+    lies: Ints
+    sums: Doubles
+    classes: Singles
+    _known: dict[bytes, tuple[Doubles, Doubles]] = field(default_factory=dict, repr=False)
+
+    def terms(self, taken: Ints) -> tuple[float, float]:
+        """What picks, by their places in the pool, cost and cover."""
+        cost = course(self.sums[taken], self.lies[taken]).cost
+        return cost, float(self.classes[taken].max(axis=0).sum(dtype=np.float64))
+
+    def beside(self, taken: Ints) -> tuple[Doubles, Doubles]:
+        """Costs and coverages with each block beside those taken; the latest are remembered."""
+        key = taken.tobytes()
+        if key not in self._known:
+            if len(self._known) == PICK_SETS_IN_MEMORY:
+                del self._known[next(iter(self._known))]
+            self._known[key] = self.costs(taken), self.covers(taken)
+        return self._known[key]
+
+    def covers(self, taken: Ints) -> Doubles:
+        """Coverage with each block of the pool beside those taken."""
+        have = self.classes[taken].max(axis=0) if len(taken) else np.float32(0)
+        return _summed(np.maximum(self.classes, have))
+
+    def costs(self, taken: Ints) -> Doubles:
+        """Cost of the course with each block beside those taken; infinite in a period that is had.
+
+        Taken blocks are in the order of time. Between two of them only the two changes of a new
+        block's neighbours matter; all blocks of a gap are reckoned at once.
+        """
+        count = self.sums.shape[1] - 1
+        result = np.full(len(self.rows), np.inf)
+        lies = [-1, *self.lies[taken].tolist(), count]
+        for gap in range(len(taken) + 1):
+            inside = slice(*np.searchsorted(self.lies, [lies[gap] + 1, lies[gap + 1]]))
+            if inside.start < inside.stop:
+                left = self.sums[taken[gap - 1]] if gap else None
+                right = self.sums[taken[gap]] if gap < len(taken) else None
+                span = (lies[gap], lies[gap + 1])
+                result[inside] = self._between(inside, left, right, span)
+        return result + self._rest(taken) if len(taken) else result
+
+    def _rest(self, taken: Ints) -> Doubles:
+        """Cost of all that does not lie in the gap of a block: of the other gaps, and of picks."""
+        lies = self.lies[taken]
+        sums, count = self.sums[taken], self.sums.shape[1] - 1
+        gaps = np.zeros(len(taken) + 1)
+        gaps[0], gaps[-1] = sums[0, lies[0]], sums[-1, count] - sums[-1, lies[-1] + 1]
+        for gap in range(1, len(taken)):
+            span = slice(lies[gap - 1] + 1, lies[gap] + 1)
+            more = sums[gap - 1, span] - sums[gap, span]
+            gaps[gap] = more.min() + sums[gap, lies[gap]] - sums[gap - 1, lies[gap - 1] + 1]
+        each = np.arange(len(taken))
+        own = float((sums[each, lies + 1] - sums[each, lies]).sum())
+        which = np.searchsorted(lies, self.lies)
+        result: Doubles = own + gaps.sum() - gaps[which]
+        return result
+
+    def _between(
+        self, inside: slice, left: Doubles | None, right: Doubles | None, span: tuple[int, int]
+    ) -> Doubles:
+        """Cost of a gap, both ends out, with each of some blocks in it."""
+        lies, sums = self.lies[inside], self.sums[inside]
+        each = np.arange(len(lies))
+        low, high = span[0] + 1, span[1]  # the first period of the gap, and that behind it
+        cost = sums[each, lies + 1] - sums[each, lies]
+        if left is None:
+            cost = cost + sums[each, lies]
+        else:
+            more = left[None, low : high + 1] - sums[:, low : high + 1]
+            more = np.minimum.accumulate(more, axis=1)
+            cost = cost + more[each, lies - low] + sums[each, lies] - left[low]
+        if right is None:
+            return cost + sums[:, -1] - sums[each, lies + 1]
+        less = sums[:, low : high + 1] - right[None, low : high + 1]
+        less = np.minimum.accumulate(less[:, ::-1], axis=1)[:, ::-1]
+        result: Doubles = cost + less[each, lies + 1 - low] + right[high] - sums[each, lies + 1]
+        return result
+
+
+def pool_of(day: Day, known: Periods, extra: Ints) -> BlockPool:
+    """Of every period the blocks nearest to its mean and those with most classes; of every class
+    the blocks that have most of it; and extra rows."""
+    each = max(1, POOL_BLOCKS // (2 * len(known.means)))
+    full = day.classes.sum(axis=1)
+    rows = [extra, _fullest(day)]
+    for period in range(len(known.means)):
+        inside = np.arange(known.first[period], known.first[period + 1])
+        inside = inside[day.allowed[inside]]
+        away = ((day.vectors[inside] - known.means[period].astype(np.float32)) ** 2).sum(axis=1)
+        rows += [inside[np.argsort(away, kind="stable")[:each]]]
+        rows += [inside[np.argsort(-full[inside], kind="stable")[:each]]]
+    index = np.unique(np.concatenate(rows)).astype(np.int64)
+    sums = prefixes(day.vectors[index], known.means)
+    return BlockPool(index, known.of[index], sums, day.classes[index])
+
+
+def _fullest(day: Day) -> Ints:
+    allowed = np.flatnonzero(day.allowed)
+    classes = day.classes[allowed]
+    kept: list[Ints] = []
+    for one in classes.T:
+        count = min(POOL_BLOCKS_PER_CLASS, len(one))
+        top = np.argpartition(-one, count - 1)[:count]
+        kept.append(allowed[top[one[top] > 0]])
+    return np.concatenate(kept).astype(np.int64) if kept else np.zeros(0, np.int64)
+
+
+def widest(day: Day, known: Periods, picks: int) -> Ints:
+    """Blocks that cover most classes, each with the most that is still missing; one a period."""
+    have = np.zeros(day.classes.shape[1], np.float32)
+    free: Bools = day.allowed.copy()
+    chosen: list[int] = []
+    while len(chosen) < picks and free.any():
+        rows = np.flatnonzero(free)
+        gains = _sums(day.classes, rows, have)
+        best = int(rows[np.argmax(gains)])
+        chosen.append(best)
+        have = np.maximum(have, day.classes[best])
+        free &= known.of != known.of[best]
+    return np.array(sorted(chosen), np.int64)
+
+
+def _sums(classes: Singles, rows: Ints, have: Singles, step: int = 4096) -> Doubles:
+    """Coverage with each of the rows, some at a time so that little memory is needed."""
+    parts = [rows[first : first + step] for first in range(0, len(rows), step)]
+    return np.concatenate([_summed(np.maximum(classes[part], have)) for part in parts])
+
+
+def _summed(classes: Singles) -> Doubles:
+    """Sums of rows, as a product, which is faster."""
+    return (classes @ np.ones(classes.shape[1], np.float32)).astype(np.float64)
+
+
+# --- Archive of skims ----------------------------------------------------------------------------
+# The cheapest course (z = 0) is found exactly, the widest coverage of its classes (z = 1) greedily;
+# between them, for each of several weights of the two terms, picks are exchanged one at a time as
+# long as that is better, starting from either end. All skims are kept. Both terms are scaled to
+# reach from 0 to 1 over the archive, and a z takes the skim with the highest (1 − z) · TC + z · SD:
+# the corners of the archive's convex hull, one after the other, so no term ever turns as z grows.
+
+
+TERM_WEIGHTS = (0.0, 0.05, 0.15, 0.25, 0.35, 0.5, 0.65, 0.75, 0.85, 0.95, 1.0)
+EXCHANGE_ROUNDS = 4
+MIN_IMPROVEMENT = 1e-9
+
+
+def archive_of(day: Day, plan: SkimPlan) -> SkimArchive:
+    """All skims that any z can ask for; the day has more blocks that may be picked than picks."""
+    known, _ = fitting(day, plan)
+    low, high = cheapest(day, known, plan.picks), widest(day, known, plan.picks)
+    pool = pool_of(day, known, np.concatenate([low, high]))
+    found: SkimTerms = {}
+    _sweep(pool, np.searchsorted(pool.rows, low), TERM_WEIGHTS, found)
+    if len(high) == len(low):  # else the greedy one had no period left for a pick
+        _sweep(pool, np.searchsorted(pool.rows, high), TERM_WEIGHTS[::-1], found)
+    return hull({_rows(pool, taken): terms for taken, terms in found.items()})
+
+
+def _sweep(pool: BlockPool, start: Ints, weights: tuple[float, ...], found: SkimTerms) -> None:
+    """Exchange picks for one weight after the other, each from where the last one ended."""
+    taken = start
+    _note(pool, taken, found)
+    for weight in weights:
+        taken = _exchange(pool, taken, weight, found)
+
+
+def _rows(pool: BlockPool, taken: tuple[int, ...]) -> tuple[int, ...]:
+    """Rows of the day for places in the pool."""
+    return tuple(pool.rows[list(taken)].tolist())
+
+
+def _note(pool: BlockPool, taken: Ints, found: SkimTerms) -> None:
+    found[tuple(taken.tolist())] = pool.terms(taken)
+
+
+def _exchange(pool: BlockPool, taken: Ints, weight: float, found: SkimTerms) -> Ints:
+    """Replace picks one at a time as long as that is better."""
+    scale = _scales(found)
+    for _ in range(EXCHANGE_ROUNDS):
+        changed = False
+        for place in range(len(taken)):
+            rest = np.delete(taken, place)
+            worth = _worth(*pool.beside(rest), weight, scale)
+            best = int(np.argmax(worth))
+            if worth[best] > worth[taken[place]] + MIN_IMPROVEMENT:
+                taken, changed = np.sort(np.append(rest, best)), True
+                _note(pool, taken, found)
+        if not changed:
+            break
+    return taken
+
+
+def _scales(found: SkimTerms) -> tuple[float, float]:
+    """How far costs and coverages reach in what was found, or their size where they do not."""
+    terms = np.array(list(found.values()))
+    reach = terms.max(axis=0) - terms.min(axis=0)
+    size = np.where(reach > 0, reach, np.maximum(terms.max(axis=0), 1e-12))
+    return float(size[0]), float(size[1])
+
+
+def _worth(costs: Doubles, covers: Doubles, weight: float, scale: tuple[float, float]) -> Doubles:
+    """Both terms together; the one that has no weight decides what the other leaves open."""
+    weight = min(max(weight, 1e-6), 1 - 1e-6)
+    result: Doubles = -(1 - weight) * costs / scale[0] + weight * covers / scale[1]
+    return result

@@ -1,0 +1,130 @@
+"""Plan of a skim, selected blocks with reasons, and random baselines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from earwitness.errors import UsageError
+from earwitness.skims.day import PERIOD_SECONDS, Day, Doubles, Ints, Periods, periods
+from earwitness.skims.measures import PickCourse, course, coverage, maxima, prefixes, runs
+
+# --- Plan of a skim ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SkimPlan:
+    """As published: 12 picks of 8 s that overlap by 3 s, and periods of a quarter of an hour."""
+
+    picks: int = 12
+    block: float = 8.0
+    overlap: float = 3.0
+    period: float = PERIOD_SECONDS
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.picks < 1:
+            raise UsageError(f"a skim has at least one pick, got {self.picks}")
+        if not 0 < self.block < np.inf:
+            raise UsageError(f"block must be a number of seconds over 0, got {self.block}")
+        if not 0 <= self.overlap <= self.block / 2:
+            told = f"overlap must be from 0 to half a block ({self.block / 2:g} s)"
+            raise UsageError(f"{told}, got {self.overlap}")
+        if not self.block <= self.period < np.inf:
+            told = f"period must be at least a block ({self.block:g} s)"
+            raise UsageError(f"{told}, got {self.period}")
+        if self.seed < 0:
+            raise UsageError(f"a seed must not be below 0, got {self.seed}")
+
+
+def fitting(day: Day, plan: SkimPlan) -> tuple[Periods, float]:
+    """Periods of the day, halved until as many as picks have a block that may be picked."""
+    seconds = plan.period
+    while True:
+        known = periods(day, seconds)
+        if len(np.unique(known.of[day.allowed])) >= min(plan.picks, int(day.allowed.sum())):
+            return known, seconds
+        seconds /= 2
+
+
+# --- Selected blocks with reasons ----------------------------------------------------------------
+
+
+Reasons = dict[str, str | float]
+
+
+@dataclass(frozen=True)
+class BlockSelection:
+    """Rows of the day in the order of time, both terms (more is better), and reasons.
+
+    ``tc_term`` is the mean distance of a period to the pick that stands for it, below 0;
+    ``sd_term`` is the coverage of what is unusual in the day.
+    """
+
+    rows: tuple[int, ...]
+    tc_term: float
+    sd_term: float
+    why: list[Reasons] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
+
+
+def course_of(day: Day, known: Periods, rows: Ints) -> PickCourse:
+    """What picks stand for."""
+    return course(prefixes(day.vectors[rows], known.means), known.of[rows])
+
+
+def brings(classes: Doubles, whole: float) -> Doubles:
+    """The share of all coverage that each pick alone brings: what is lost without it."""
+    if len(classes) == 1:
+        return np.array([classes[0].sum() / whole if whole > 0 else 0.0])
+    order = np.sort(classes, axis=0)
+    lead = np.where(classes == order[-1], order[-1] - order[-2], 0.0)
+    result: Doubles = lead.sum(axis=1) / (whole if whole > 0 else 1.0)
+    return result
+
+
+def picked(
+    day: Day, known: Periods, seconds: float, rows: Any, more: list[Reasons]
+) -> BlockSelection:
+    """Picks with their reasons; ``more`` are those of the method."""
+    index = np.asarray(rows, np.int64)
+    if not len(index):
+        return BlockSelection((), float("nan"), float("nan"))
+    found, whole = course_of(day, known, index), maxima(day)
+    ends = np.append(known.starts, known.starts[-1] + seconds)
+    classes = day.classes[index].astype(np.float64)
+    alone = brings(classes, float(whole.sum()))
+    why: list[Reasons] = []
+    for row in range(len(index)):
+        first, last = int(found.first[row]), int(found.first[row + 1])
+        span = _span(ends, first, last, day.length, float(day.starts[index[row]]))
+        why.append({"from": span[0], "to": span[1], "brings": float(alone[row]), **more[row]})
+    distance = -found.cost / len(known.means)
+    reached = coverage(classes.max(axis=0), whole)
+    return BlockSelection(tuple(index.tolist()), distance, reached, why)
+
+
+def _span(ends: Doubles, first: int, last: int, length: float, start: float) -> tuple[float, float]:
+    """From when to when a pick stands for the day; a pick that stands for no period, for itself."""
+    if first >= last:
+        return start, start
+    return float(ends[first]), min(float(ends[last]), length)
+
+
+# --- Random baselines ----------------------------------------------------------------------------
+
+
+def drawn(day: Day, plan: SkimPlan) -> Ints:
+    """So many blocks of all, each as likely as any, in the order of time."""
+    allowed = np.flatnonzero(day.allowed)
+    rng = np.random.default_rng(plan.seed)
+    return np.sort(rng.choice(allowed, plan.picks, replace=False))
+
+
+def downsampled(day: Day, plan: SkimPlan) -> Ints:
+    """A block from each of so many equal parts of what was recorded."""
+    rng = np.random.default_rng(plan.seed)
+    parts = runs(np.flatnonzero(day.allowed), plan.picks)
+    return np.array([rng.choice(part) for part in parts], np.int64)

@@ -1,0 +1,179 @@
+"""Published skim method: main events of every period in sequence, by k-means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from earwitness.skims.day import Day, Doubles, Ints, Periods, Singles, distances
+
+# --- K-means from inner products -----------------------------------------------------------------
+# A cluster's centre is never made: its distance to a point follows from the inner products of the
+# points, so a round takes the same time however long the vectors are. Seeds are drawn as in
+# k-means++, each far from those before; a cluster that loses all its points stays empty.
+
+
+KMEANS_ROUNDS = 50
+
+
+class Clusters(NamedTuple):
+    """The cluster of every point, and of each cluster its medoid and how many points it has."""
+
+    of: Ints
+    medoids: Ints
+    sizes: Ints
+
+
+def clusters(points: Singles, count: int, rng: np.random.Generator) -> Clusters:
+    """So many clusters of points, fewer if there are not so many different ones."""
+    centred = points.astype(np.float64)
+    centred -= centred.mean(axis=0)
+    products = centred @ centred.T
+    own = np.diag(products)
+    of = np.argmin(_from_points(products, _seeds(products, count, rng)), axis=1)
+    for _ in range(KMEANS_ROUNDS):
+        away = _from_centres(products, own, of, count)
+        nearest = np.argmin(away, axis=1)
+        if np.array_equal(nearest, of):
+            break
+        of = nearest
+    away = _from_centres(products, own, of, count)
+    kept = np.unique(of)
+    members = [np.flatnonzero(of == cluster) for cluster in kept]
+    medoids = [m[np.argmin(away[m, c])] for c, m in zip(kept, members, strict=True)]
+    sizes = [len(m) for m in members]
+    return Clusters(of, np.array(medoids, np.int64), np.array(sizes, np.int64))
+
+
+def _from_points(products: Doubles, seeds: Ints) -> Doubles:
+    """Squares of distances to some of the points."""
+    own = np.diag(products)
+    result: Doubles = np.maximum(own[:, None] + own[seeds][None] - 2 * products[:, seeds], 0.0)
+    return result
+
+
+def _from_centres(products: Doubles, own: Doubles, of: Ints, count: int) -> Doubles:
+    """Squares of distances to the centres; infinite for a cluster without points."""
+    member = np.zeros((len(of), count))
+    member[np.arange(len(of)), of] = 1.0
+    sizes = member.sum(axis=0)
+    share = member / np.maximum(sizes, 1.0)
+    towards = products @ share
+    centre = np.einsum("pc,pc->c", share, towards)
+    away = own[:, None] - 2 * towards + centre[None]
+    result: Doubles = np.where(sizes[None] > 0, np.maximum(away, 0.0), np.inf)
+    return result
+
+
+def _seeds(products: Doubles, count: int, rng: np.random.Generator) -> Ints:
+    seeds = [int(rng.integers(len(products)))]
+    nearest = _from_points(products, np.array(seeds))[:, 0]
+    while len(seeds) < count and nearest.sum() > 0:
+        seeds.append(int(rng.choice(len(products), p=nearest / nearest.sum())))
+        nearest = np.minimum(nearest, _from_points(products, np.array(seeds[-1:]))[:, 0])
+    return np.array(seeds, np.int64)
+
+
+# --- Main events in sequence ---------------------------------------------------------------------
+# Blocks of every period fall into clusters by K-means, 15 for 100 blocks and at least two; the
+# medoid of a cluster is an event, the scarcer the smaller its cluster is beside the period's
+# largest. Events are taken greedily, at most one a period, so that what stands near each other in
+# the sequence is different; z tells how much scarce events count and how far away another event
+# still counts.
+
+
+CLUSTERS_PER_BLOCK = 0.15
+
+
+@dataclass(frozen=True)
+class MainEvents:
+    """Medoids in the order of time: rows, periods, sizes of clusters and scarcity."""
+
+    rows: Ints
+    periods: Ints
+    sizes: Ints
+    scarcity: Doubles
+    vectors: Doubles
+
+
+def events_of(day: Day, known: Periods, seed: int) -> MainEvents:
+    """Main events of every period, among the blocks that may be picked."""
+    rows, lies, sizes, scarcity = list[int](), list[int](), list[int](), list[float]()
+    for period in range(len(known.means)):
+        inside = np.arange(known.first[period], known.first[period + 1])
+        inside = inside[day.allowed[inside]]
+        if not len(inside):
+            continue
+        rng = np.random.default_rng([seed, period])
+        count = min(len(inside), max(2, int(CLUSTERS_PER_BLOCK * len(inside))))
+        found = clusters(day.vectors[inside], count, rng)
+        rows += inside[found.medoids].tolist()
+        lies += [period] * len(found.sizes)
+        sizes += found.sizes.tolist()
+        scarcity += (found.sizes.max() / found.sizes - 1).tolist()
+    order = np.argsort(rows)
+    index = np.array(rows, np.int64)[order]
+    return MainEvents(
+        index,
+        np.array(lies, np.int64)[order],
+        np.array(sizes, np.int64)[order],
+        np.array(scarcity, np.float64)[order],
+        day.vectors[index].astype(np.float64),
+    )
+
+
+def betas(scarcity: Doubles, z: float) -> Doubles:
+    """How much events count: at z = 1 all alike, at z = 0 scarce ones hardly."""
+    result: Doubles = 5.0 ** (-((1 - z) ** 6) * scarcity)
+    return result
+
+
+def nearness(count: int, z: float) -> Doubles:
+    """How much the event of a column counts for that of a row in a sequence; rows sum to 1."""
+    apart = np.abs(np.arange(count)[:, None] - np.arange(count)[None])
+    theta = 10.0 ** (-((1 - z) ** 3) * apart) * (apart > 0)
+    sums = theta.sum(axis=1, keepdims=True)
+    result: Doubles = np.divide(theta, sums, out=np.zeros_like(theta), where=sums > 0)
+    return result
+
+
+def sequence(events: MainEvents, picks: int, z: float) -> Ints:
+    """Places of the events that are taken, in the order of time."""
+    beta = betas(events.scarcity, z)
+    middle = beta @ events.vectors / beta.sum()
+    first = int(np.argmax(beta * distances(events.vectors, middle[None])[:, 0]))
+    taken, away = [first], {first: _weighed(events, beta, first)}
+    while len(taken) < picks:
+        gains = _gains(events, taken, away, z)
+        best = int(np.argmax(gains))
+        if gains[best] == -np.inf:
+            break
+        away[best] = _weighed(events, beta, best)
+        taken = sorted([*taken, best])
+    return np.array(taken, np.int64)
+
+
+def _weighed(events: MainEvents, beta: Doubles, one: int) -> Doubles:
+    """Distances of all events to one, times what both count."""
+    apart = distances(events.vectors, events.vectors[one][None])[:, 0]
+    result: Doubles = apart * beta * beta[one]
+    return result
+
+
+def _gains(events: MainEvents, taken: list[int], away: dict[int, Doubles], z: float) -> Doubles:
+    """The objective with each of the events put where it belongs; none where its period is had."""
+    weights = nearness(len(taken) + 1, z)
+    weights = weights + weights.T
+    among = np.array([away[one][taken] for one in taken])
+    each = np.array([away[one] for one in taken])
+    slots = np.searchsorted(np.array(taken), np.arange(len(events.rows)))
+    gains = np.full(len(events.rows), -np.inf)
+    for slot in range(len(taken) + 1):
+        others = [place for place in range(len(taken) + 1) if place != slot]
+        fixed = float((among * weights[np.ix_(others, others)]).sum()) / 2
+        inside = slots == slot
+        gains[inside] = fixed + weights[slot, others] @ each[:, inside]
+    gains[np.isin(events.periods, events.periods[taken])] = -np.inf
+    return gains

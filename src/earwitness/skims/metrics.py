@@ -1,0 +1,164 @@
+"""SkimMeasures: temporal consistency, source diversity and coverage as a metric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import inf, nan
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.core import Case, Value
+from earwitness.errors import UsageError
+from earwitness.metric import (
+    CaseList,
+    Floats,
+    Metric,
+    at_least,
+    mean_pool,
+    mean_statistics,
+    mean_values,
+)
+from earwitness.recordings.types import Recording
+from earwitness.skims.day import PERIOD_SECONDS, Day, heard
+from earwitness.skims.measures import DayMeasures
+from earwitness.skims.types import Skim
+
+# --- Days for the metric -------------------------------------------------------------------------
+# Recordings are long, so what was made of the last few is kept; what an embedder makes of a
+# recording is also in the cache on disk, where skimming finds it, too.
+
+
+DAYS_IN_MEMORY = 4
+
+
+class MarkedRecording(NamedTuple):
+    """A recording, and the seconds of the silences in it that mark hours (0: there are none)."""
+
+    recording: Recording
+    hour_gap: float = 0.0
+
+
+SkimReference = MarkedRecording | Day
+
+
+class EmbeddedDay(NamedTuple):
+    """The blocks of a recording, and the recording as it really was, on its true clock."""
+
+    day: Day
+    real: Recording
+
+
+def embedded(reference: MarkedRecording, embedder: str, block: float) -> EmbeddedDay:
+    """A recording through an embedder."""
+    from earwitness.models.blocks import blocks_of
+    from earwitness.models.embedders import find_embedder
+
+    recording, gap = reference
+    blocks, real = blocks_of(recording, find_embedder(embedder), block=block, hour_gap=gap)
+    every = np.ones(len(blocks.starts), np.bool_)
+    vectors, classes = np.asarray(blocks.vectors), np.asarray(blocks.classes)
+    return EmbeddedDay(
+        Day(blocks.starts, blocks.seconds, vectors, classes, real.seconds, every), real
+    )
+
+
+def day_of(reference: SkimReference, embedder: str, block: float) -> Day:
+    """The blocks of a recording; a day has its own."""
+    if isinstance(reference, Day):
+        return reference
+    return embedded(reference, embedder, block).day
+
+
+@lru_cache(DAYS_IN_MEMORY)
+def measured(reference: SkimReference, embedder: str, block: float, period: float) -> DayMeasures:
+    """A day with what belongs to it alone."""
+    return DayMeasures(day_of(reference, embedder, block), period)
+
+
+# --- Skim metric ---------------------------------------------------------------------------------
+
+
+EMBEDDER_OPTION = {"help": "codebook, log-mel, a .tflite file of YAMNet, or a folder of a model"}
+BLOCK_OPTION = {"help": "length of the blocks that are embedded, in seconds"}
+PERIOD_OPTION = {"help": "length of the periods whose course a skim should follow, in seconds"}
+
+
+@dataclass(frozen=True)
+class SkimMeasures(Metric):
+    """TC and SD of skims as published, coverage, and what the ratios are made of.
+
+    A recording is cut into blocks, and an embedder gives each a vector and classes of sound.
+    Temporal consistency is the distance (DTW) of a calibration to the means of the day's periods
+    over that of the skim; the calibration has as many picks, in each equal part of the day the
+    block nearest to its mean. Source diversity is the agreement (msIoU) of the skim's highest
+    classes with the day's over that of the blocks which hold the highest classes. No calibration is
+    an optimum: both may be over 1. Picks count in the order in which they are heard. A pick that is
+    no block of the grid has the mean of those that it overlaps. Of several recordings of an item,
+    values are their mean.
+    """
+
+    task = "skims"
+    name = "skims"
+    title = "Skims"
+    values = (
+        Value("tc", "high", 0, inf, "temporal consistency: DTW(calibration) / DTW(skim)"),
+        Value("sd", "high", 0, inf, "source diversity: msIoU(skim) / msIoU(calibration)"),
+        Value("class_coverage", "high", 0, 1, "what the skim reaches of the day's class maxima"),
+        Value("dtw", "low", 0, inf, "DTW(skim): distance from the course of the day"),
+        Value("msiou", "high", 0, 1, "msIoU(skim): agreement of its classes with the day's"),
+    )
+    headline = "tc"
+    also = ("sd",)
+    alone = True
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "undefined",
+        "output empty": "tc, sd, class_coverage and msiou 0; dtw undefined",
+        "reference empty": "undefined: a recording shorter than a block",
+        "pick without sound": "undefined: it lies where nothing was recorded",
+    }
+    references = (
+        "Tailleur, Lagrange, Aumond and Tourre (2025), audio summaries of day-long recordings",
+    )
+
+    embedder: str = field(default="codebook", kw_only=True, metadata=EMBEDDER_OPTION)
+    block: float = field(default=8.0, kw_only=True, metadata=BLOCK_OPTION)
+    period: float = field(default=PERIOD_SECONDS, kw_only=True, metadata=PERIOD_OPTION)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.embedder, str) or not self.embedder:
+            told = "embedder must be one of codebook, log-mel, a .tflite file, a folder"
+            raise UsageError(f"{told}, got {self.embedder!r}")
+        object.__setattr__(self, "block", at_least(0.32, "block", self.block))
+        object.__setattr__(self, "period", at_least(self.block, "period", self.period))
+
+    def measure_many(self, cases: Sequence[Case]) -> Floats:
+        some = CaseList.of(cases)
+        rows = [(case.output, one) for case in some for one in case.references]
+        table = np.full((len(rows), len(self.values)), nan)
+        order: dict[Any, list[int]] = {}
+        for row, (_, reference) in enumerate(rows):
+            order.setdefault(reference, []).append(row)
+        for reference, places in order.items():  # a day at a time
+            for row in places:
+                table[row] = self.measure_skim(rows[row][0], reference)
+        return self.pool(mean_statistics(table), some.counts)
+
+    def measure_skim(self, skim: Skim, reference: SkimReference) -> tuple[float, ...]:
+        """Values of a skim of one recording."""
+        day = measured(reference, self.embedder, self.block, self.period)
+        picks = [(pick.start, pick.seconds) for pick in skim.picks]
+        found = heard(day.day, picks) if len(day.day) else None
+        if found is None:
+            return (nan,) * len(self.values)
+        far, like = day.distance(found), day.agreement(found)
+        return day.tc(found), day.sd(found), day.coverage(found), far, like
+
+    def pool(self, statistics: Floats, counts: NDArray[np.int64]) -> Floats:
+        return mean_pool(statistics, counts) if len(counts) else statistics
+
+    def score(self, statistics: Floats) -> Floats:
+        return mean_values(statistics)

@@ -1,0 +1,414 @@
+"""Lists of picks, written as JSON, CSV, Audacity and Raven, and read from CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time, timedelta, tzinfo
+from os import PathLike
+from pathlib import PurePath
+from typing import Any, Literal
+
+from earwitness.audio.signal import starts_of
+from earwitness.io.schema import Fault, show
+from earwitness.io.source import RecordSource
+from earwitness.io.tables import Cell, InputTable, read_table
+from earwitness.recordings.types import Damage, Recording, Stretch
+from earwitness.skims.types import Pick, Skim
+
+# --- Lists of picks, written ---------------------------------------------------------------------
+# JSON has all that is known; CSV a row a pick. Labels for Audacity and selection tables for Raven
+# count either in the skim, or in the files of the recording one behind the other: so these programs
+# show them, and they know nothing of missing time or of silences that were taken out of the clock.
+
+
+TimeBase = Literal["skim", "files"]
+COLUMNS = ("pick", "start", "seconds", "heard", "time", "file", "at", "turned")
+RAVEN_COLUMNS = (
+    "Selection",
+    "View",
+    "Channel",
+    "Begin Time (s)",
+    "End Time (s)",
+    "Low Freq (Hz)",
+    "High Freq (Hz)",
+    "Begin File",
+    "File Offset (s)",
+    "Begin Clock Time",
+    "Annotation",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PickRow:
+    """A pick with all its times.
+
+    It starts at ``start`` on the clock of the recording, at ``at`` in its file and at ``joined``
+    in all files one behind the other; it is ``heard`` so many seconds after the skim starts.
+    """
+
+    number: int
+    pick: Pick
+    heard: float
+    time: str
+    path: str
+    at: float
+    joined: float
+
+
+def listed(recording: Recording, skim: Skim) -> tuple[PickRow, ...]:
+    """All picks in the order in which they are heard."""
+    heard = starts_of([pick.seconds for pick in skim.picks], skim.overlap)
+    before = _before(recording)
+    return tuple(
+        _one(number, pick, start, recording, before)
+        for number, (pick, start) in enumerate(zip(skim.picks, heard, strict=True), 1)
+    )
+
+
+def _one(
+    number: int, pick: Pick, heard: float, recording: Recording, before: Mapping[str, float]
+) -> PickRow:
+    clock = recording.clock(pick.start)
+    time = clock.isoformat(timespec="milliseconds") if clock else ""
+    stretch = recording.find(pick.start)
+    if stretch is None:
+        return PickRow(number, pick, heard, time, "", pick.start, pick.start)
+    at = stretch.at + pick.start - stretch.start
+    return PickRow(number, pick, heard, time, stretch.path, at, before[stretch.path] + at)
+
+
+def _before(recording: Recording) -> dict[str, float]:
+    """How many seconds lie in the files before each file."""
+    ends: dict[str, float] = {}
+    for one in recording.stretches:
+        ends[one.path] = max(ends.get(one.path, 0.0), one.at + one.seconds)
+    found, total = {}, 0.0
+    for path, seconds in ends.items():
+        found[path] = total
+        total += seconds
+    return found
+
+
+def picks_json(recording: Recording, skim: Skim, told: Mapping[str, Any] | None = None) -> str:
+    """All that is known; ``told`` are fields of the caller that come first: method, measures, …"""
+    whole = {
+        **(told or {}),
+        "recording": _recording(recording),
+        "skim": {"seconds": _round(skim.seconds), "overlap": skim.overlap},
+        "picks": [_fields(one) | {"why": dict(one.pick.why)} for one in listed(recording, skim)],
+    }
+    return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
+
+
+def picks_csv(recording: Recording, skim: Skim) -> str:
+    """A row a pick, with a column for every reason; it can be read again as times."""
+    rows = listed(recording, skim)
+    reasons = list(dict.fromkeys(name for one in rows for name in one.pick.why))
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([*COLUMNS, *(f"why_{name}" for name in reasons)])
+    for one in rows:
+        why = [_plain(one.pick.why.get(name, "")) for name in reasons]
+        writer.writerow([*map(_plain, _fields(one).values()), *why])
+    return file.getvalue()
+
+
+def picks_labels(recording: Recording, skim: Skim, where: TimeBase = "skim") -> str:
+    """Labels for Audacity: start, end and text, with tabs between them."""
+    lines = []
+    for one in listed(recording, skim):
+        start, end = _span(one, where)
+        turned = " (backwards)" if one.pick.turned else ""
+        lines.append(f"{start:.6f}\t{end:.6f}\t{one.number}  {_short(one)}{turned}\n")
+    return "".join(lines)
+
+
+def picks_raven(recording: Recording, skim: Skim, where: TimeBase = "files") -> str:
+    """A selection table for Raven, whose selections reach over all frequencies."""
+    lines = ["\t".join(RAVEN_COLUMNS)]
+    for one in listed(recording, skim):
+        start, end = _span(one, where)
+        cells = [
+            str(one.number),
+            "Spectrogram 1",
+            "1",
+            f"{start:.6f}",
+            f"{end:.6f}",
+            "0",
+            f"{recording.rate / 2:g}",
+            _untabbed(PurePath(one.path).name) if where == "files" else "",
+            f"{one.at:.6f}" if where == "files" else "",
+            one.time[11:23],
+            f"pick {one.number}",
+        ]
+        lines.append("\t".join(cells))
+    return "\n".join(lines) + "\n"
+
+
+PicksWriter = Callable[[Recording, Skim], str]
+PICK_LISTS: dict[str, tuple[str, PicksWriter]] = {  # name: ending of the file, and what it says
+    "json": (".json", picks_json),
+    "csv": (".csv", picks_csv),
+    "labels": (".labels.txt", picks_labels),
+    "file-labels": (
+        ".files.labels.txt",
+        lambda recording, skim: picks_labels(recording, skim, "files"),
+    ),
+    "raven": (".raven.txt", picks_raven),
+}
+
+
+def _fields(one: PickRow) -> dict[str, Any]:
+    pick = one.pick
+    times = (pick.start, pick.seconds, one.heard)
+    values = (one.number, *map(_round, times), one.time, one.path, _round(one.at), pick.turned)
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def _recording(recording: Recording) -> dict[str, Any]:
+    began = recording.began
+    return {
+        "name": recording.name,
+        "began": began.isoformat() if began else None,
+        "seconds": _round(recording.seconds),
+        "missing": _round(recording.seconds - sum(one.seconds for one in recording.stretches)),
+        "rate": recording.rate,
+        "files": list(dict.fromkeys(one.path for one in recording.stretches)),
+        "damages": [_damage(one) for one in recording.damages],
+        "notes": list(recording.notes),
+    }
+
+
+def _damage(one: Damage) -> dict[str, Any]:
+    at, start = _round(one.at), _round(one.start)
+    return {"file": one.path, "at": at, "start": start, "what": one.message}
+
+
+def _span(one: PickRow, where: TimeBase) -> tuple[float, float]:
+    start = one.heard if where == "skim" else one.joined
+    return start, start + one.pick.seconds
+
+
+def _short(one: PickRow) -> str:
+    """Time of day; else seconds after the recording began."""
+    return one.time[11:19] or f"{one.pick.start:.1f} s"
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    return _round(value) if isinstance(value, float) else value
+
+
+def _round(seconds: float) -> float:
+    """To the microsecond, which no sample rate needs."""
+    return round(float(seconds), 6) + 0.0
+
+
+def _untabbed(text: str) -> str:
+    return " ".join(text.split())
+
+
+# --- Times of picks, read ------------------------------------------------------------------------
+# ``start`` is seconds after the recording began, or a time of day (06:15:08), or a date and time
+# (2025-07-22 06:15:08) on the clock of the recording. ``seconds`` says how long, ``turned`` whether
+# it is played backwards. Tables that Earwitness writes itself are read with these columns, too.
+
+
+START_COLUMN, SECONDS_COLUMN, TURNED_COLUMN = "start", "seconds", "turned"
+TIMES_COLUMNS = (START_COLUMN, SECONDS_COLUMN, TURNED_COLUMN)
+DAYTIME_PATTERN = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d(?:[.,]\d+)?))?\Z", re.ASCII)
+DATE_TIME_PATTERN = re.compile(r"\d{4}-\d\d-\d\d[T ]\d", re.ASCII)
+TRUE_WORDS, FALSE_WORDS = ("yes", "true", "1"), ("", "no", "false", "0")
+TIME_TOLERANCE_SECONDS = 1e-6  # seconds: times are written to the microsecond
+START_REMEDY = "write seconds, 06:15:08, or 2025-07-22 06:15:08"
+
+
+class _Wrong(Exception):
+    """What is wrong with a cell, and what to do about it."""
+
+
+def read_times(
+    path: str | PathLike[str], recording: Recording, *, block: float = 8.0
+) -> tuple[Pick, ...]:
+    """Picks of a table, in its order; each lies in sound that was recorded.
+
+    Rows without ``seconds`` get those of a block. All that is wrong is told at once.
+    """
+    table, _ = read_table(RecordSource(path), TIMES_COLUMNS)
+    if START_COLUMN not in table.names:
+        table.tell(
+            1,
+            "",
+            f"has no column {START_COLUMN}",
+            f"its first line names: {', '.join(TIMES_COLUMNS)}",
+        )
+    elif not table.lines and not table.wrong.count:
+        table.tell(1, "", "has no pick in it")
+    if START_COLUMN not in table.names or not table.lines:
+        table.wrong.refuse()
+    picks = [_pick(table, line, row, recording, block) for line, row in _rows(table)]
+    table.wrong.refuse()
+    return tuple(pick for pick in picks if pick is not None)
+
+
+def _rows(table: InputTable) -> Iterator[tuple[int, dict[str, Cell]]]:
+    columns = {name: table.cells(name) for name in TIMES_COLUMNS if name in table.names}
+    for place, line in enumerate(table.lines):
+        yield line, {name: cells[place] for name, cells in columns.items()}
+
+
+def _pick(
+    table: InputTable, line: int, row: dict[str, Cell], recording: Recording, block: float
+) -> Pick | None:
+    cells = {name: cell if isinstance(cell, str) else show(cell) for name, cell in row.items()}
+    before = table.wrong.count
+    found = Pick(0.0, block)
+    for name in cells:
+        try:
+            if name == START_COLUMN:
+                found = replace(found, start=_start(cells[name], recording, table.comma))
+            elif name == SECONDS_COLUMN and cells[name]:
+                found = replace(found, seconds=_seconds(cells[name], table.comma))
+            elif name == TURNED_COLUMN:
+                found = replace(found, turned=_turned(cells[name]))
+        except _Wrong as wrong:
+            table.tell(line, name, *wrong.args)
+    if table.wrong.count > before:
+        return None
+    for fault in _not_there(found, recording):
+        table.wrong.add([(line, fault)])
+    return found
+
+
+def _start(cell: str, recording: Recording, comma: bool) -> float:
+    if DATE_TIME_PATTERN.match(cell):
+        return _dated(cell, recording)
+    if match := DAYTIME_PATTERN.match(cell):
+        return _of_day(cell, match, recording)
+    start = _number(cell, comma, START_REMEDY)
+    if start < 0:
+        raise _Wrong(f"must not be before the recording, got {show(cell)}")
+    return start
+
+
+def _seconds(cell: str, comma: bool) -> float:
+    seconds = _number(cell, comma, "leave it empty for a whole block")
+    if seconds <= 0:
+        raise _Wrong(f"must be above 0, got {show(cell)}")
+    return seconds
+
+
+def _number(cell: str, comma: bool, remedy: str) -> float:
+    try:
+        found = float("_" if "_" in cell else cell.replace(",", ".") if comma else cell)
+    except ValueError:
+        raise _Wrong(f"must be a number, got {show(cell)}", remedy) from None
+    if abs(found) < float("inf"):
+        return found
+    raise _Wrong(f"must be finite, got {show(cell)}", remedy)
+
+
+def _turned(cell: str) -> bool:
+    if cell.lower() in TRUE_WORDS or cell.lower() in FALSE_WORDS:
+        return cell.lower() in TRUE_WORDS
+    raise _Wrong(f"must be yes, or empty, got {show(cell)}")
+
+
+def _began(recording: Recording) -> datetime:
+    if recording.began is None:
+        raise _Wrong("nobody knows when the recording began", "write seconds, or say --start")
+    return recording.began
+
+
+def _dated(cell: str, recording: Recording) -> float:
+    began = _began(recording)
+    try:
+        moment = datetime.fromisoformat(cell)
+    except ValueError:
+        raise _Wrong(f"is no date and time: {show(cell)}", START_REMEDY) from None
+    if moment.tzinfo is not None and began.tzinfo is None:
+        raise _Wrong(f"has a zone, and the recording has none: {show(cell)}", "say --zone")
+    both = [moment] if moment.tzinfo else _folds(moment, began.tzinfo)
+    return _only([_since(began, one) for one in both], cell, recording)
+
+
+def _of_day(cell: str, match: re.Match[str], recording: Recording) -> float:
+    began = _began(recording)
+    hours, minutes = int(match[1]), int(match[2])
+    seconds = float((match[3] or "0").replace(",", "."))
+    if hours > 23 or minutes > 59 or seconds >= 60:
+        raise _Wrong(f"is no time of day: {show(cell)}", START_REMEDY)
+    whole = time(hours, minutes, int(seconds), round(seconds % 1 * 1e6) % 1_000_000)
+    days = int(recording.seconds // 86_400) + 3
+    dates = [(began + timedelta(days=day - 1)).date() for day in range(days)]
+    moments = [one for date in dates for one in _folds(datetime.combine(date, whole), began.tzinfo)]
+    return _only([_since(began, one) for one in moments], cell, recording)
+
+
+def _folds(moment: datetime, zone: tzinfo | None) -> list[datetime]:
+    """What the clock may have meant: twice in the hour that is repeated, never in one left out."""
+    if zone is None:
+        return [moment]
+    both = [moment.replace(tzinfo=zone, fold=fold) for fold in (0, 1)]
+    shown = {one.astimezone(UTC): one for one in both}
+    return [
+        one for utc, one in shown.items() if utc.astimezone(zone).replace(tzinfo=None) == moment
+    ]
+
+
+def _since(began: datetime, moment: datetime) -> float:
+    """Seconds that went by; clocks that were changed between do not matter."""
+    if began.tzinfo is None:
+        return (moment - began).total_seconds()
+    return moment.timestamp() - began.timestamp()
+
+
+def _only(starts: list[float], cell: str, recording: Recording) -> float:
+    """The one of these times that is in the recording."""
+    within = [start for start in starts if -TIME_TOLERANCE_SECONDS <= start < recording.seconds]
+    if len(within) == 1:
+        return max(0.0, within[0])
+    if within:
+        raise _Wrong(f"comes {len(within)} times in the recording: {show(cell)}", "write the date")
+    raise _Wrong(f"is not in the recording: {show(cell)}", _lasts(recording))
+
+
+def _not_there(pick: Pick, recording: Recording) -> Iterator[Fault]:
+    """All of a pick must have been recorded, without a gap."""
+    stretch = recording.find(pick.start)
+    if pick.start >= recording.seconds:
+        yield Fault(START_COLUMN, f"{pick.start:g} s is not in the recording", _lasts(recording))
+    elif stretch is None:
+        yield Fault(START_COLUMN, f"nothing was recorded at {_shown(pick.start, recording)}")
+    elif pick.start + pick.seconds > _until(stretch, recording) + TIME_TOLERANCE_SECONDS:
+        left = f"{_until(stretch, recording) - pick.start:.3f} s"
+        yield Fault(
+            START_COLUMN, f"only {left} were recorded from {_shown(pick.start, recording)} on"
+        )
+
+
+def _until(stretch: Stretch, recording: Recording) -> float:
+    """When sound ends that goes on without a gap, be it in another file."""
+    end = stretch.end
+    for one in recording.stretches:
+        if abs(one.start - end) <= TIME_TOLERANCE_SECONDS:
+            end = one.end
+    return end
+
+
+def _shown(start: float, recording: Recording) -> str:
+    clock = recording.clock(start)
+    return f"{start:g} s" if clock is None else f"{clock:%H:%M:%S} ({start:g} s)"
+
+
+def _lasts(recording: Recording) -> str:
+    end = recording.clock(recording.seconds)
+    if recording.began is None or end is None:
+        return f"it lasts {recording.seconds:g} s"
+    return f"it lasts from {recording.began:%Y-%m-%d %H:%M:%S} to {end:%Y-%m-%d %H:%M:%S}"

@@ -1,0 +1,160 @@
+"""Record structs of skim files, and the method and z of an output."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from math import nan
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from earwitness.io.records import RecordType
+from earwitness.io.schema import (
+    MAX_DURATION_SECONDS,
+    Fault,
+    Field,
+    Length,
+    Moment,
+    Name,
+    check_either,
+    check_name,
+    check_record,
+    check_text,
+    is_name,
+    length,
+    listed,
+    mapping,
+    moment,
+    pair,
+    show,
+)
+from earwitness.task import Dial, given
+
+# --- Record structs ------------------------------------------------------------------------------
+
+
+Seconds = Annotated[float, Meta(gt=0, le=MAX_DURATION_SECONDS)]
+FilePath = Annotated[str, Meta(min_length=1)]
+
+
+class SkimContent(Struct, forbid_unknown_fields=True):
+    """A skim: picks with start and seconds, or starts of equal blocks, or a sound file."""
+
+    picks: list[tuple[Moment, Seconds]] | UnsetType = UNSET
+    times: list[Moment] | UnsetType = UNSET
+    block: Seconds | UnsetType = UNSET
+    audio: FilePath | UnsetType = UNSET
+
+
+class SkimOutputLine(Struct, forbid_unknown_fields=True):
+    """A line of an outputs file."""
+
+    item: Name
+    system: Name
+    output: SkimContent
+    meta: dict[str, Any] | UnsetType = UNSET
+
+
+class WholeRecordingReference(Struct):
+    """The recording as the one reference of an item, which nobody made."""
+
+    annotator: str | UnsetType = UNSET
+
+
+class SkimReferenceLine(Struct, forbid_unknown_fields=True):
+    """A line of a references file: where a recording is and when it began, or blocks of one."""
+
+    item: Name
+    recording: FilePath | Annotated[list[FilePath], Meta(min_length=1)] | UnsetType = UNSET
+    start: str | UnsetType = UNSET
+    zone: str | UnsetType = UNSET
+    hour_gap: Length | UnsetType = UNSET
+    day: str | UnsetType = UNSET
+    blocks: FilePath | UnsetType = UNSET
+    audio: str | UnsetType = UNSET
+    meta: dict[str, Any] | UnsetType = UNSET
+
+    @property
+    def references(self) -> list[WholeRecordingReference]:
+        """One: the recording itself."""
+        return [WholeRecordingReference()]
+
+
+def seconds(value: Any, at: str) -> Iterator[Fault]:
+    """A length of more than nothing."""
+    found = list(length(value, at))
+    yield from found
+    if not found and value == 0:
+        yield Fault(at, f"must be more than 0 s, got {show(value)}")
+
+
+def path(value: Any, at: str) -> Iterator[Fault]:
+    """The name of a file or folder."""
+    found = list(check_text(value, at))
+    yield from found
+    if not found and not value:
+        yield Fault(at, "must not be empty", "name a file or a folder")
+
+
+CONTENT_EXAMPLE = '{"picks": [[3600, 8], [7200, 8]]}'
+CONTENT_FIELDS = {
+    "picks": Field(listed(pair(moment, seconds))),
+    "times": Field(listed(moment)),
+    "block": Field(seconds),
+    "audio": Field(path),
+}
+ITEM_FIELDS = {"item": Field(check_name, required=True), "meta": Field(mapping)}
+OUTPUTS = RecordType(
+    SkimOutputLine,
+    ITEM_FIELDS
+    | {
+        "system": Field(check_name, required=True),
+        "output": Field(check_record(CONTENT_FIELDS, CONTENT_EXAMPLE), required=True),
+    },
+    output="output",
+)
+REFERENCES = RecordType(
+    SkimReferenceLine,
+    ITEM_FIELDS
+    | {
+        "recording": Field(check_either(list, listed(path, least=1), path)),
+        "start": Field(check_text),
+        "zone": Field(check_text),
+        "hour_gap": Field(length),
+        "day": Field(check_text),
+        "blocks": Field(path),
+        "audio": Field(check_text),
+    },
+)
+
+
+# --- Method and z of outputs ---------------------------------------------------------------------
+
+
+Z_PATTERN = re.compile(r"(?:^|[-_ ])z[-_= ]?\d*\.?\d+(?=$|[-_ ])", re.I)
+UNNAMED_METHOD = "z"  # a method of which nothing but z is named
+
+
+def dial_of(record: SkimOutputLine) -> Dial | None:
+    """The method that ``meta`` names, else the system without its z; nothing where no z is told."""
+    meta = given(record.meta)
+    if meta.get("z") is None:
+        return None
+    named = meta.get("method")
+    method = str(named) if is_name(named) else without_z(str(record.system))
+    return Dial(method, _z(meta["z"]))
+
+
+def without_z(system: str) -> str:
+    """What is left of a system's name.
+
+    >>> without_z("pareto-z0.5"), without_z("ours_z=1_long"), without_z("jazz"), without_z("z0")
+    ('pareto', 'ours_long', 'jazz', 'z')
+    """
+    return Z_PATTERN.sub("", system, count=1).strip("-_ ") or UNNAMED_METHOD
+
+
+def _z(value: Any) -> float:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) + 0.0 if number and 0 <= value <= 1 else nan

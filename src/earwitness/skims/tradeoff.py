@@ -1,0 +1,213 @@
+"""Trade-off curves from temporal consistency to source diversity over z."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from earwitness.core import Estimate
+from earwitness.metric import mean_statistics, mean_values
+from earwitness.metric_set import MetricSet
+from earwitness.skims.day import Doubles
+from earwitness.skims.types import MeanTradeoffCurve, TradeoffPoint
+from earwitness.stats.arrays import Floats, Hashes, Ints
+from earwitness.stats.bootstrap import Bootstrap, estimates_of
+from earwitness.task import MeasuredBatch
+
+# --- Area and order over z -----------------------------------------------------------------------
+
+
+MIN_CURVE_POINTS = 3  # z that a curve needs
+
+
+class TradeoffFigures(NamedTuple):
+    """Area below SD over TC, and Spearman's correlation of z with each of them."""
+
+    area: float
+    tc_with_z: float
+    sd_with_z: float
+
+
+def along_z(z: ArrayLike, tc: ArrayLike, sd: ArrayLike) -> TradeoffFigures:
+    """What skims of one recording by one method say, each with another z.
+
+    NaN where there are fewer than three z, or where one of them comes twice.
+    """
+    dial = np.asarray(z, np.float64)
+    if len(dial) < MIN_CURVE_POINTS or len(np.unique(dial)) < len(dial):
+        return TradeoffFigures(*(float("nan"),) * 3)
+    return TradeoffFigures(area(tc, sd), z_correlation(dial, tc), z_correlation(dial, sd))
+
+
+def area(tc: ArrayLike, sd: ArrayLike) -> float:
+    """The area below the curve of SD over TC, from TC 0 on; NaN where a point is missing.
+
+    Points are joined by lines in the order of TC. Left of the first the curve goes on at its
+    height, since less TC is easily had; right of the last there is nothing.
+    """
+    across, up = np.asarray(tc, np.float64), np.asarray(sd, np.float64)
+    if not len(across) or not (np.isfinite(across).all() and np.isfinite(up).all()):
+        return float("nan")
+    order = np.lexsort((-up, across))
+    across, up = across[order], up[order]
+    return float(across[0] * up[0] + np.sum(np.diff(across) * (up[1:] + up[:-1]) / 2))
+
+
+def z_correlation(z: ArrayLike, measured: ArrayLike) -> float:
+    """Spearman's rank correlation of z with what was measured; NaN where either stays the same."""
+    from scipy.stats import rankdata
+
+    first, second = np.asarray(z, np.float64), np.asarray(measured, np.float64)
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        return float("nan")
+    return _pearson(rankdata(first), rankdata(second))
+
+
+def _pearson(first: Doubles, second: Doubles) -> float:
+    one, other = first - first.mean(), second - second.mean()
+    size = float(np.sqrt((one @ one) * (other @ other)))
+    return float(one @ other) / size if size > 0 else float("nan")
+
+
+# --- Trade-off collector -------------------------------------------------------------------------
+# Of a case no more is kept than its item's hash, method, z, TC and SD. Lines may come in any order.
+
+
+class TradeoffRows(NamedTuple):
+    """Cases of a method: the hash of the item, z, and TC and SD, as often as there are metrics."""
+
+    hashes: Hashes
+    z: Floats
+    values: Floats
+
+    def items(self) -> list[TradeoffRows]:
+        """Those of each item, where they are in the order of items."""
+        starts = np.flatnonzero(np.diff(self.hashes)) + 1
+        return [
+            TradeoffRows(*parts) for parts in zip(*(np.split(x, starts) for x in self), strict=True)
+        ]
+
+    def by(self, metric: int) -> TradeoffRows:
+        """With TC and SD of one metric."""
+        return self._replace(values=self.values[:, 2 * metric : 2 * metric + 2])
+
+    @property
+    def different(self) -> int:
+        """How many z there are."""
+        return len(np.unique(self.z))
+
+
+@dataclass
+class TradeoffCollector:
+    """Takes cases block by block."""
+
+    families: MetricSet
+    draws: int
+    seed: int
+    limit: int
+    bad: int = 0
+    _methods: dict[str, list[TradeoffRows]] = field(default_factory=dict)
+
+    def add(self, measured: MeasuredBatch, codes: Ints, values: Floats) -> None:
+        """Cases that have a dial, but for those whose code is -1."""
+        if not measured.dials:
+            return
+        groups: dict[str, list[tuple[int, float]]] = {}
+        for place, dial in enumerate(measured.dials):
+            if dial is None or codes[place] < 0:
+                continue
+            if np.isnan(dial.z):
+                self.bad += 1
+            else:
+                groups.setdefault(dial.method, []).append((place, dial.z))
+        known = values[:, [column for pair in self._pairs.values() for column in pair]]
+        for method, found in groups.items():
+            index = np.array([place for place, _ in found])
+            z = np.array([z for _, z in found], np.float64)
+            rows = TradeoffRows(measured.hashes[index], z, known[index])
+            self._methods.setdefault(method, []).append(rows)
+
+    @property
+    def _pairs(self) -> dict[str, tuple[int, int]]:
+        """The columns of TC and SD of every metric that has them."""
+        found, before = {}, 0
+        for metric in self.families.metrics:
+            names = [value.name for value in metric.values]
+            if {"tc", "sd"} <= {*names}:
+                found[metric.signature] = before + names.index("tc"), before + names.index("sd")
+            before += len(names)
+        return found
+
+    def _sorted(self) -> Iterator[tuple[str, TradeoffRows]]:
+        """All cases of each method, in the order of items and z."""
+        for method, blocks in sorted(self._methods.items()):
+            rows = TradeoffRows(*map(np.concatenate, zip(*blocks, strict=True)))
+            order = np.lexsort((*rows.values.T, rows.z, rows.hashes))
+            yield method, TradeoffRows(rows.hashes[order], rows.z[order], rows.values[order])
+
+    def courses(self, level: float) -> tuple[MeanTradeoffCurve, ...]:
+        """Of methods that have three z and more for at least one item."""
+        return tuple(
+            self._course(family, method, rows.by(metric), level)
+            for metric, family in enumerate(self._pairs)
+            for method, rows in self._sorted()
+            if _most(rows) >= MIN_CURVE_POINTS
+        )
+
+    def _course(
+        self, family: str, method: str, rows: TradeoffRows, level: float
+    ) -> MeanTradeoffCurve:
+        items = rows.items()
+        table = np.array([along_z(one.z, *one.values.T) for one in items])
+        hashes = np.array([one.hashes[0] for one in items])
+        estimates = self._means(TradeoffFigures._fields, hashes, table, level)
+        whole = np.repeat(~np.isnan(table[:, 0]), [len(one.z) for one in items])
+        drawn = TradeoffRows(rows.hashes[whole], rows.z[whole], rows.values[whole])
+        return MeanTradeoffCurve(family, method, estimates, tuple(self._points(drawn, level)))
+
+    def _points(self, rows: TradeoffRows, level: float) -> Iterator[TradeoffPoint]:
+        for z in np.unique(rows.z):
+            here = rows.z == z
+            found = self._means(("tc", "sd"), rows.hashes[here], rows.values[here], level)
+            yield TradeoffPoint(float(z), found["tc"], found["sd"])
+
+    def _means(
+        self, names: Sequence[str], hashes: Hashes, table: Floats, level: float
+    ) -> dict[str, Estimate]:
+        """Means over items, with the bootstrap that all estimates have."""
+        bootstrap = Bootstrap(self.draws, self.seed, self.limit)
+        bootstrap.add(hashes, mean_statistics(table))
+        total, draws, method = bootstrap.finish()
+        undefined = np.isnan(table).sum(axis=0)
+        counts = len(table) - undefined, undefined
+        return estimates_of(names, mean_values(total), mean_values(draws), counts, level, method)
+
+    def notes(self) -> Iterator[str]:
+        """What is odd about z."""
+        if self.bad:
+            one = self.bad == 1
+            outputs = "output has" if one else "outputs have"
+            told = f"{self.bad:,} {outputs} a z in meta that is no number from 0 to 1"
+            yield f"{told}: no curve over z has {'it' if one else 'them'}"
+        known = list(self._sorted())
+        for method, rows in known:
+            twice = sum(one.different < len(one.z) for one in rows.items())
+            if twice:
+                items = "item, which has" if twice == 1 else "items, which have"
+                told = f'method "{method}" has a z twice for {twice:,} {items} no curve'
+                yield f"{told} — tell methods apart in meta"
+        different = {float(z) for _, rows in known for z in rows.z}
+        if len(different) >= MIN_CURVE_POINTS and all(
+            _most(rows) < MIN_CURVE_POINTS for _, rows in known
+        ):
+            told = "no method has three z for an item, so that there is no curve over z"
+            yield f"{told} — name the method in meta"
+
+
+def _most(rows: TradeoffRows) -> int:
+    """How many z the item has that has most."""
+    return max(one.different for one in rows.items())

@@ -1,0 +1,155 @@
+"""Tones, noises, strokes and envelopes from which sounds are synthesized.
+
+All take samples a second and give ``float32``; chance comes from the generator that is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Sound = NDArray[np.float32]
+Curve = NDArray[np.float64]
+Colour = Callable[[Curve], Curve]
+MAX_RELATIVE_FREQUENCY = 0.47  # of the samples a second: no tone is higher
+
+
+def instants(seconds: float, rate: int) -> Curve:
+    """The time of every sample."""
+    return np.arange(max(1, round(seconds * rate))) / rate
+
+
+def silence(seconds: float, rate: int) -> Sound:
+    """Room for sounds."""
+    return np.zeros(max(1, round(seconds * rate)), np.float32)
+
+
+def place(into: Sound, sound: Sound, at: float, rate: int) -> None:
+    """Add a sound at a time, cut where the room ends."""
+    first = max(0, round(at * rate))
+    kept = sound[: max(0, len(into) - first)]
+    into[first : first + len(kept)] += kept
+
+
+def contour(points: Sequence[tuple[float, float]], seconds: float, rate: int) -> Curve:
+    """A curve through points, the first number of each a share of the time."""
+    times, values = zip(*points, strict=True)
+    return np.asarray(np.interp(instants(seconds, rate), np.array(times) * seconds, values))
+
+
+def tone(pitch: Curve, rate: int, partials: Sequence[float] = (1.0,)) -> Sound:
+    """A tone that follows a pitch in Hz, with the given strengths of its harmonics."""
+    phase = 2 * np.pi * np.cumsum(pitch) / rate
+    found = np.zeros(len(pitch))
+    highest = float(pitch.max(initial=1.0))
+    for number, strength in enumerate(partials, 1):
+        if strength and number * highest < MAX_RELATIVE_FREQUENCY * rate:
+            found += strength * np.sin(number * phase)
+    return found.astype(np.float32)
+
+
+def buzz(pitch: Curve, rate: int, colour: Colour) -> Sound:
+    """Pulses at a pitch, coloured: a voice, an engine."""
+    phase = np.cumsum(pitch) / rate
+    pulses = np.diff(np.floor(phase), prepend=0.0)
+    return coloured(pulses, rate, colour)
+
+
+def coloured(samples: NDArray[Any], rate: int, colour: Colour) -> Sound:
+    """Samples through a filter that is given as a curve over frequency."""
+    from scipy.fft import irfft, next_fast_len, rfft
+
+    size = next_fast_len(len(samples), real=True)
+    spectrum = rfft(samples.astype(np.float32), size)
+    curve = colour(np.asarray(np.fft.rfftfreq(size, 1 / rate), np.float64)).astype(np.float32)
+    return np.asarray(irfft(spectrum * curve, size)[: len(samples)], np.float32)
+
+
+def noise(rng: np.random.Generator, seconds: float, rate: int, colour: Colour) -> Sound:
+    """Noise of a colour, with a mean square of one."""
+    count = max(2, round(seconds * rate))
+    found = coloured(rng.standard_normal(count, np.float32), rate, colour)
+    return found / np.float32(max(1e-9, float(np.sqrt(np.mean(found**2)))))
+
+
+def band(low: float, high: float, steep: float = 2.0) -> Colour:
+    """What lets through what lies between two frequencies."""
+
+    def curve(hertz: Curve) -> Curve:
+        safe = np.maximum(hertz, 1.0)
+        under, over = (low / safe) ** (2 * steep), (safe / high) ** (2 * steep)
+        return np.asarray(1 / np.sqrt((1 + under) * (1 + over)))
+
+    return curve
+
+
+def falling(low: float, slope: float) -> Colour:
+    """Weaker with frequency, by so many dB an octave, from a frequency on."""
+
+    def curve(hertz: Curve) -> Curve:
+        return np.asarray(np.maximum(hertz / low, 1.0) ** (-slope / 6.02) * (hertz > low / 3))
+
+    return curve
+
+
+def formants(peaks: Sequence[tuple[float, float, float]], tilt: float = 0.0) -> Colour:
+    """Resonances: the frequency, the width and the strength of each; weaker above by a tilt."""
+
+    def curve(hertz: Curve) -> Curve:
+        found = np.zeros_like(hertz)
+        for centre, width, strength in peaks:
+            found += strength / (1 + ((hertz - centre) / (width / 2)) ** 2)
+        return np.asarray(found * np.maximum(hertz / 500, 0.3) ** (-tilt / 6.02) * (hertz > 40))
+
+    return curve
+
+
+def swell(count: int, attack: float, release: float, rate: int) -> Curve:
+    """A rise and a fall, smooth, with one between them; shorter where there is no room."""
+    found = np.ones(count)
+    rise, fall = (min(count, max(1, round(s * rate))) for s in (attack, release))
+    found[:rise] *= 0.5 - 0.5 * np.cos(np.pi * np.arange(rise) / rise)
+    found[count - fall :] *= 0.5 + 0.5 * np.cos(np.pi * np.arange(fall) / fall)
+    return found
+
+
+def wander(rng: np.random.Generator, count: int, rate: int, speed: float) -> Curve:
+    """A smooth curve of chance around zero, with so many turns a second."""
+    knots = max(4, int(count / rate * speed) + 3)
+    values, where = rng.standard_normal(knots), np.linspace(0, knots - 1.001, count)
+    left = where.astype(int)
+    part = 0.5 - 0.5 * np.cos(np.pi * (where - left))
+    return np.asarray(values[left] * (1 - part) + values[left + 1] * part)
+
+
+def ring(
+    modes: Sequence[tuple[float, float, float]], seconds: float, rate: int, attack: float = 0.002
+) -> Sound:
+    """Something struck: frequency, strength and seconds of ringing of every mode."""
+    time = instants(seconds, rate)
+    found = np.zeros(len(time))
+    for hertz, strength, lasting in modes:
+        if hertz < MAX_RELATIVE_FREQUENCY * rate:
+            found += strength * np.exp(-time / lasting) * np.sin(2 * np.pi * hertz * time)
+    return np.asarray(found * swell(len(time), attack, 0.02, rate), np.float32)
+
+
+def outdoors(
+    rng: np.random.Generator, sound: Sound, rate: int, share: float = 0.3, lasting: float = 0.25
+) -> Sound:
+    """With what walls, ground and trees send back: a short tail of noise behind everything."""
+    from scipy.signal import fftconvolve
+
+    time = instants(4 * lasting, rate)
+    fading = rng.standard_normal(len(time)) * np.exp(-time / lasting) * (time > 0.008)
+    tail = coloured(fading, rate, band(150, 2500, 1.0))
+    tail *= np.float32(share / max(1e-9, float(np.sqrt(np.sum(tail**2)))))
+    return np.asarray(sound + fftconvolve(sound, tail)[: len(sound)], np.float32)
+
+
+def rough(rng: np.random.Generator, pitch: Curve, rate: int, depth: float) -> Curve:
+    """A pitch that trembles by chance, as throats and motors do."""
+    return np.asarray(pitch * np.maximum(0.3, 1 + depth * wander(rng, len(pitch), rate, 150)))

@@ -1,0 +1,321 @@
+"""Agreement between raters: Krippendorff's alpha and intraclass correlation (ICC)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from earwitness.core import Estimate
+from earwitness.stats import bootstrap
+from earwitness.stats.arrays import Floats
+from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interval
+from earwitness.stats.votes import Codes, Votes
+
+# --- Krippendorff's alpha ------------------------------------------------------------------------
+# Alpha is 1 − observed / expected disagreement, of pairs of votes on one unit beside pairs of all
+# votes. On an interval scale disagreement is the squared difference, and sums over pairs follow
+# from sums and sums of squares. On an ordinal scale it is the squared difference of mid-ranks: what
+# Krippendorff counts between two values is exactly that. On a nominal scale pairs of equal votes
+# are counted. So the work grows with the votes, not with the square of the number of different
+# values.
+#
+# The interval is by a bootstrap over units: each draw is the alpha of a table of as many units,
+# drawn with replacement; ranks are those of the draw.
+
+
+Level = Literal["nominal", "ordinal", "interval"]
+VOTES_IN_MEMORY = 2_000_000  # votes of draws in memory at a time
+COUNTS_IN_MEMORY = 1_000_000  # counts of values by unit that are held
+MIN_EXPECTED_SHARE = 1e-12  # expected disagreement below this part of the squares is rounding
+
+
+@dataclass(frozen=True)
+class Units:
+    """Votes of units that have two or more, unit by unit; ``starts`` is where each begins."""
+
+    votes: Floats
+    sizes: Floats
+    starts: Codes
+    left: int
+
+    @cached_property
+    def units(self) -> Codes:
+        """The unit of each vote."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes.astype(np.int64))
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The number of each vote's value, in the order of values."""
+        return np.unique(self.votes, return_inverse=True)[1].reshape(-1)
+
+    @cached_property
+    def counts(self) -> Floats | None:
+        """How often every unit has every value, unless that is too large a table."""
+        shape = len(self.sizes), int(self.codes.max()) + 1
+        if shape[0] * shape[1] > COUNTS_IN_MEMORY:
+            return None
+        found = np.bincount(self.units * shape[1] + self.codes, minlength=shape[0] * shape[1])
+        return found.reshape(shape).astype(np.float64)
+
+    @cached_property
+    def by_value(self) -> tuple[Codes, Codes]:
+        """The unit of each vote in the order of values, and where each value begins."""
+        order = np.argsort(self.codes, kind="stable")
+        return self.units[order], np.flatnonzero(np.diff(self.codes[order], prepend=-1))
+
+    @cached_property
+    def same(self) -> Floats:
+        """Pairs of equal votes of every unit, each vote with itself too."""
+        if self.counts is not None:
+            found: Floats = (self.counts**2).sum(axis=1)
+            return found
+        order = np.lexsort((self.codes, self.units))
+        pairs = np.stack([self.units[order], self.codes[order]])
+        first = np.flatnonzero(np.diff(pairs, prepend=-1).any(axis=0))
+        equal = np.diff(np.append(first, pairs.shape[1])).astype(np.float64) ** 2
+        return np.bincount(pairs[0][first], equal, len(self.sizes)).astype(np.float64)
+
+
+def alpha(
+    table: Floats,
+    measured: Level = "ordinal",
+    *,
+    draws: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Estimate:
+    """Alpha of a table with a row a unit and a column a rater; NaN where there is no vote.
+
+    Units with fewer than two votes pair with nothing and are counted as undefined. Where all votes
+    are equal nothing is expected to differ, and alpha is undefined.
+    """
+    units = paired(table)
+    count, method = len(units.sizes), f"bootstrap-units-{draws}"
+    nan = float("nan")
+    if not count:
+        return Estimate(nan, nan, nan, level, 0, units.left, method)
+    of = MEASURES[measured]
+    value = float(of(units, np.ones((1, count)))[0])
+    low = high = np.array([nan])
+    if count >= MIN_CASES_FOR_INTERVAL and draws:
+        low, high = percentile_interval(_drawn(units, of, draws, seed)[:, None], level)
+    return Estimate(value, float(low[0]), float(high[0]), level, count, units.left, method)
+
+
+def _drawn(units: Units, of: Measure, draws: int, seed: int) -> Floats:
+    count, step = len(units.sizes), max(1, VOTES_IN_MEMORY // len(units.votes))
+    found = []
+    for block in bootstrap.multinomial(count, draws, seed):
+        found += [of(units, block[at : at + step]) for at in range(0, len(block), step)]
+    return np.concatenate(found)
+
+
+def paired(table: Floats) -> Units:
+    """What pairs with something, out of a table."""
+    there = ~np.isnan(table)
+    sizes = there.sum(axis=1)
+    both = sizes >= 2
+    sizes = sizes[both]
+    votes = table[both][there[both]]
+    return Units(votes, sizes.astype(np.float64), np.cumsum(sizes) - sizes, len(table) - len(sizes))
+
+
+def _compute_interval_alpha(units: Units, drawn: Floats) -> Floats:
+    """By moments: a unit has its sum, its sum of squares and the squares about its own mean."""
+    moved = units.votes - units.votes.mean()
+    sums = np.add.reduceat(moved, units.starts)
+    squares = np.add.reduceat(moved**2, units.starts)
+    own = moved - (sums / units.sizes)[units.units]
+    inside = np.add.reduceat(own**2, units.starts) * units.sizes / (units.sizes - 1)
+    n, total, square, within = (drawn @ np.stack([units.sizes, sums, squares, inside], axis=1)).T
+    return _alpha(within, (n * square - total**2) / (n - 1), n * square)
+
+
+def _ordinal(units: Units, drawn: Floats) -> Floats:
+    """As on an interval scale, of mid-ranks, which differ from draw to draw."""
+    counts = _totals(units, drawn)
+    n = counts.sum(axis=1)
+    ranks = np.cumsum(counts, axis=1) - counts / 2 - n[:, None] / 2  # about their mean
+    inside = _inside(units, ranks) * (units.sizes / (units.sizes - 1))
+    square = (counts * ranks**2).sum(axis=1)
+    return _alpha((drawn * inside).sum(axis=1), n * square / (n - 1), n**3)
+
+
+def _inside(units: Units, ranks: Floats) -> Floats:
+    """Squares of ranks about the mean of each unit, by draw."""
+    if units.counts is not None:
+        sums, squares = ranks @ units.counts.T, ranks**2 @ units.counts.T
+        return np.maximum(squares - sums**2 / units.sizes, 0)
+    own = ranks[:, units.codes]
+    own -= (np.add.reduceat(own, units.starts, axis=1) / units.sizes)[:, units.units]
+    found: Floats = np.add.reduceat(own**2, units.starts, axis=1)
+    return found
+
+
+def _nominal(units: Units, drawn: Floats) -> Floats:
+    """Pairs of votes that differ: all pairs less those of equal votes."""
+    counts = _totals(units, drawn)
+    n = counts.sum(axis=1)
+    within = drawn @ ((units.sizes**2 - units.same) / (units.sizes - 1))
+    return _alpha(within, (n**2 - (counts**2).sum(axis=1)) / (n - 1), n)
+
+
+def _totals(units: Units, drawn: Floats) -> Floats:
+    """How often every draw has every value."""
+    if units.counts is not None:
+        return drawn @ units.counts
+    found: Floats = np.add.reduceat(drawn[:, units.by_value[0]], units.by_value[1], axis=1)
+    return found
+
+
+def _alpha(observed: Floats, expected: Floats, scale: Floats) -> Floats:
+    """Both disagreements are times the number of votes; rounding beside the scale is nothing."""
+    defined = expected > MIN_EXPECTED_SHARE * scale
+    share: Floats = np.divide(observed, expected, np.full(len(observed), np.nan), where=defined)
+    return 1 - share
+
+
+Measure = Callable[[Units, Floats], Floats]
+MEASURES: dict[Level, Measure] = {
+    "nominal": _nominal,
+    "ordinal": _ordinal,
+    "interval": _compute_interval_alpha,
+}
+
+
+# --- Intraclass correlation ----------------------------------------------------------------------
+# Two-way random effects, absolute agreement: ICC(2,1) and ICC(2,k). A table has a row a stimulus
+# and a column a listener. Its sum of squares is taken apart into rows, columns and the rest; both
+# coefficients and their F-based intervals follow from the three mean squares (Shrout & Fleiss 1979;
+# McGraw & Wong 1996). Only rows without a gap count.
+#
+# Over several panels, each with stimuli of its own, sums of squares and degrees of freedom are
+# added. What a mean square expects holds the number of listeners (rows) or of stimuli (columns):
+# its place is taken by their mean over panels, weighted with the degrees of freedom. For panels of
+# one size the interval has the very same derivation; for others it is close. Differences between
+# the means of panels count nowhere, since no listener bridges them.
+
+
+ICC_NAMES = ("ICC(2,1)", "ICC(2,k)")
+ZERO_SQUARE_SHARE = 1e-12  # a mean square below this part of the mean square of all is rounding
+
+
+class Squares(NamedTuple):
+    """Mean squares with degrees of freedom, and the rows and columns that they stand for."""
+
+    rows: float
+    columns: float
+    rest: float
+    df: tuple[float, float, float]
+    n: float
+    k: float
+    used: int
+    undefined: int
+
+
+class _Sums(NamedTuple):
+    squares: Floats  # of rows, columns, rest
+    df: Floats
+    shape: tuple[int, int]
+    undefined: int
+
+
+def icc(table: Floats, level: float = 0.95) -> dict[str, Estimate]:
+    """Both coefficients of one table; n counts the stimuli that every listener voted on."""
+    return _estimates([_sums(table)], level)
+
+
+def pooled_icc(tables: Sequence[Floats], level: float = 0.95) -> dict[str, Estimate]:
+    """Both coefficients over several panels, each with a table of its own."""
+    return _estimates([_sums(table) for table in tables], level)
+
+
+def panel_tables(votes: Votes) -> list[tuple[list[int], Floats]]:
+    """The listeners of every panel, and their table with the stimuli that they voted on."""
+    table = votes.table()
+    found = []
+    for panel in votes.panels():
+        own = table[:, panel]
+        found.append((panel, own[~np.isnan(own).all(axis=1)]))
+    return found
+
+
+def _sums(table: Floats) -> _Sums:
+    whole = table[~np.isnan(table).any(axis=1)]
+    left = len(table) - len(whole)
+    n, k = whole.shape
+    if n < (MIN_CASES_FOR_INTERVAL if left else 2) or k < 2:
+        return _Sums(np.zeros(3), np.zeros(3), (0, 0), len(table))
+    moved = whole - whole.mean()
+    rows, columns = moved.mean(axis=1), moved.mean(axis=0)
+    rest = moved - rows[:, None] - columns
+    squares = np.array([k * rows @ rows, n * columns @ columns, (rest**2).sum()])
+    squares[squares <= ZERO_SQUARE_SHARE * (moved**2).sum()] = 0
+    return _Sums(squares, np.array([n - 1, k - 1, (n - 1) * (k - 1)]), (n, k), left)
+
+
+def _pooled(parts: Sequence[_Sums]) -> Squares | None:
+    undefined = sum(part.undefined for part in parts)
+    parts = [part for part in parts if part.shape[0]]
+    if not parts:
+        return None
+    df = np.sum([part.df for part in parts], axis=0)
+    rows, columns, rest = (np.sum([part.squares for part in parts], axis=0) / df).tolist()
+    n = sum(part.shape[0] * part.df[1] for part in parts) / df[1]
+    k = sum(part.shape[1] * part.df[0] for part in parts) / df[0]
+    used = sum(part.shape[0] for part in parts)
+    degrees = float(df[0]), float(df[1]), float(df[2])
+    return Squares(rows, columns, rest, degrees, float(n), float(k), used, undefined)
+
+
+def _estimates(parts: Sequence[_Sums], level: float) -> dict[str, Estimate]:
+    found = _pooled(parts)
+    method = "anova-f" if len(parts) < 2 else "anova-f-pooled"
+    if found is None:
+        nan, left = float("nan"), sum(part.undefined for part in parts)
+        return {name: Estimate(nan, nan, nan, level, 0, left, method) for name in ICC_NAMES}
+    single = _coefficient(found, found.k), *_compute_icc_interval(found, found.k, level)
+    mean = _coefficient(found, 1), *_compute_icc_interval(found, 1, level)
+    return {
+        name: Estimate(*three, level, found.used, found.undefined, method)
+        for name, three in zip(ICC_NAMES, (single, mean), strict=True)
+    }
+
+
+def _coefficient(squares: Squares, each: float) -> float:
+    """With ``each`` = k that of one listener, with 1 that of the mean of k listeners."""
+    spread = each * (squares.columns - squares.rest) / squares.n
+    return _ratio(squares.rows - squares.rest, squares.rows + (each - 1) * squares.rest + spread)
+
+
+def _compute_icc_interval(squares: Squares, each: float, level: float) -> tuple[float, float]:
+    """McGraw & Wong's; for the mean it is that of one listener stepped up by Spearman–Brown."""
+    from scipy.special import fdtri
+
+    if not squares.columns and not squares.rest:  # all agree, whatever F is
+        return (1.0, 1.0) if squares.rows else (float("nan"), float("nan"))
+    df, chance = _satterthwaite(squares), (1 + level) / 2
+    below = 1 / float(fdtri(squares.df[0], df, chance))
+    above = float(fdtri(df, squares.df[0], chance))
+    return _end(squares, each, below), _end(squares, each, above)
+
+
+def _end(squares: Squares, each: float, factor: float) -> float:
+    """The coefficient, were the mean square of rows so many times as large."""
+    return _coefficient(squares._replace(rows=squares.rows * factor), each)
+
+
+def _satterthwaite(squares: Squares) -> float:
+    """Degrees of freedom of what rows are held against, a mixture of columns and rest."""
+    value, n, k = _coefficient(squares, squares.k), squares.n, squares.k
+    columns = k * value * squares.columns
+    rest = (n * (1 - value) + k * value * (n - 1)) * squares.rest
+    return _ratio((columns + rest) ** 2, columns**2 / squares.df[1] + rest**2 / squares.df[2])
+
+
+def _ratio(above: float, below: float) -> float:
+    return above / below if below > 0 else float("nan")

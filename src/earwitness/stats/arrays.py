@@ -1,0 +1,178 @@
+"""Array aliases, ragged lists, and sums that do not depend on order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.errors import UsageError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Hashes = NDArray[np.uint64]
+
+
+# --- Order-independent sums ----------------------------------------------------------------------
+# A number is split into a coarse part, a multiple of 2⁻²⁶, and a fine part, a multiple of 2⁻⁵⁴.
+# Sums of either, with small whole weights, are exact in double precision while the coarse sum stays
+# below 2²⁷ (2⁵³ where all addends are whole) and there are fewer than 2²⁶ addends. So any split of
+# the work gives the same bits. What is lost is at most 2⁻⁵⁵ per addend.
+
+
+COARSE_SCALE = 2.0**26
+FINE_SCALE = 2.0**54
+
+
+class Parts(NamedTuple):
+    """Numbers taken apart: columns of whole numbers have no fine part, and none is kept."""
+
+    coarse: Floats
+    fine: Floats
+    inexact: Bools
+
+
+def split(values: Floats) -> Parts:
+    """Take the rows of a table apart."""
+    coarse = np.rint(values * COARSE_SCALE) / COARSE_SCALE
+    fine = np.rint((values - coarse) * FINE_SCALE) / FINE_SCALE
+    inexact = np.asarray(fine.any(axis=0))
+    return Parts(coarse, fine[:, inexact], inexact)
+
+
+def weighted_sums(weights: Floats, parts: Parts) -> Floats:
+    """``weights @ values`` for whole weights, coarse and fine sums that add up in any order."""
+    sums = np.zeros((2, len(weights), parts.coarse.shape[1]))
+    np.matmul(weights, parts.coarse, out=sums[0])
+    sums[1][:, parts.inexact] = weights @ parts.fine
+    return sums
+
+
+# --- Ragged lists --------------------------------------------------------------------------------
+
+
+Places = NDArray[Any]  # 32 or 64 bits wide, whatever the grid needs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ragged:
+    """Row ``i`` is ``values[offsets[i]:offsets[i + 1]]``.
+
+    >>> Ragged.of([[1, 2], [], [3]]).lengths.tolist()
+    [2, 0, 1]
+    """
+
+    values: Floats
+    offsets: Ints
+
+    @classmethod
+    def of(cls, rows: Iterable[Iterable[float]]) -> Ragged:
+        """From lists of numbers; anything else in them is refused."""
+        lists = [row if isinstance(row, list) else list(row) for row in rows]
+        offsets = bounds(np.fromiter(map(len, lists), np.int64, len(lists)))
+        values = np.array(list(chain.from_iterable(lists)))
+        if len(values) and (values.dtype.kind not in "fiub" or values.ndim != 1):
+            raise UsageError("boundaries must be numbers — write seconds")
+        return cls(values.astype(np.float64, copy=False), offsets)
+
+    @property
+    def lengths(self) -> Ints:
+        """How long each row is."""
+        return np.diff(self.offsets)
+
+    @property
+    def rows(self) -> Ints:
+        """For every value the row that it is in."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def row(self, index: int) -> Floats:
+        """One row."""
+        return self.values[self.offsets[index] : self.offsets[index + 1]]
+
+    def where(self, keep: Bools) -> Ragged:
+        """Only the values for which ``keep`` is true; every row stays, perhaps empty."""
+        if keep.all():
+            return self
+        before = np.concatenate([[0], np.cumsum(keep)])
+        return Ragged(self.values[keep], before[self.offsets])
+
+    def take(self, index: Ints) -> Ragged:
+        """The rows of ``index``, in its order."""
+        places, offsets = pick(self.offsets, index)
+        return Ragged(self.values[places], offsets)
+
+
+def bounds(lengths: Ints) -> Ints:
+    """Offsets of rows of these lengths."""
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def pick(offsets: Ints, index: Ints) -> tuple[Ints, Ints]:
+    """Where the values of the rows of ``index`` lie, and the offsets that they then have.
+
+    >>> [part.tolist() for part in pick(np.array([0, 2, 2, 5]), np.array([2, 0]))]
+    [[2, 3, 4, 0, 1], [0, 3, 5]]
+    """
+    lengths = np.diff(offsets)[index]
+    taken = bounds(lengths)
+    return np.repeat(offsets[index] - taken[:-1], lengths) + np.arange(taken[-1]), taken
+
+
+def all_others(counts: Ints) -> tuple[Ints, Ints]:
+    """For every row of runs of these lengths the other rows of its run, and how many they are.
+
+    >>> [part.tolist() for part in all_others(np.array([3, 2]))]
+    [[1, 2, 0, 2, 0, 1, 4, 3], [2, 2, 2, 1, 1]]
+    """
+    rest = np.repeat(counts, counts) - 1
+    first = np.repeat(bounds(counts)[:-1], counts)
+    nth = np.arange(rest.sum()) - np.repeat(bounds(rest)[:-1], rest)
+    other = np.repeat(first, rest) + nth
+    other += other >= np.repeat(np.arange(len(rest)), rest)  # step over the row itself
+    return other, rest
+
+
+def same_rows(one: Ragged, other: Ragged) -> Bools:
+    """Which rows have the same values in the same order."""
+    same: Bools = one.lengths == other.lengths
+    places = np.flatnonzero(same)
+    mine, theirs = one.take(places), other.take(places)
+    unlike = mine.rows[mine.values != theirs.values]
+    same[places[unlike]] = False
+    return same
+
+
+def row_sums(values: NDArray[np.integer] | Bools, offsets: Ints) -> Ints:
+    """The sum of every row of integers, 0 for an empty row."""
+    before = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(values, out=before[1:])
+    return np.diff(before[offsets])
+
+
+def count_true(start: Ints, stop: Ints, test: Callable[[Ints], Bools]) -> Ints:
+    """For many ranges at once, how many indices pass a test that, once false, stays false.
+
+    ``test`` takes an index per range.
+
+    >>> squares = np.arange(10) ** 2
+    >>> count_true(np.array([0, 0]), np.array([10, 3]), lambda i: squares[i] < 20).tolist()
+    [5, 3]
+    """
+    passed = start.copy()
+    longest = int((stop - start).max(initial=0))
+    for bit in reversed(range(longest.bit_length())):
+        probe = passed + (1 << bit)
+        inside = probe <= stop
+        inside &= test(np.where(inside, probe, 1) - 1)
+        np.copyto(passed, probe, where=inside)
+    return passed - start

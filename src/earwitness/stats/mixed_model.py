@@ -1,0 +1,517 @@
+"""Linear mixed model with crossed random effects: REML and Satterthwaite intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+
+from earwitness.core import Estimate
+from earwitness.stats.arrays import Floats
+from earwitness.stats.votes import Codes, Votes
+
+# --- Crossed random effects ----------------------------------------------------------------------
+# A vote is the mean of its system, plus what its listener, its item, the two together with the
+# system add by chance, plus a rest. Nothing as long as the votes is kept but in this part: all that
+# a fit needs is how many votes share two levels, and sums of votes by level.
+
+
+RESIDUAL = "residual"
+
+
+@dataclass(frozen=True)
+class CrossProducts:
+    """Cross products: Z has a column for every level of every component, X one for every system.
+
+    ``y`` is each vote less the plain mean of its system (``centre``), so its sums by system are 0.
+    """
+
+    names: tuple[str, ...]
+    starts: Codes
+    sizes: Codes
+    zz: Floats
+    zx: Floats
+    zy: Floats
+    xx: Floats
+    yy: float
+    votes: int
+    centre: Floats
+
+    @property
+    def spare(self) -> int:
+        """Votes that remain when every system has its mean."""
+        return self.votes - len(self.xx)
+
+    def levels(self, name: str) -> int:
+        """How many levels a component has."""
+        return int(self.sizes[self.names.index(name)])
+
+
+class LikelihoodPoint(NamedTuple):
+    """The model at given variances; all but ``loglik`` in units of the residual variance.
+
+    ``traces`` has tr(P Vj P Vk), ``cubes`` y'P Vj P Vk P y and ``squares`` y'P Vj P y, the residual
+    last. ``shift`` is what the means are away from the plain ones, ``sway`` is Z'V⁻¹X times
+    ``spread``.
+    """
+
+    loglik: float
+    traces: Floats
+    cubes: Floats
+    squares: Floats
+    shift: Floats
+    spread: Floats
+    sway: Floats
+
+
+def crossed(votes: Votes, names: tuple[str, ...]) -> CrossProducts:
+    """The cross products of a model with the components that are named."""
+    system = _codes(votes.systems)
+    each = {
+        "listener": votes.listeners,
+        "item": votes.items,
+        "listener_system": votes.listeners * votes.size[0] + votes.systems,
+        "item_system": votes.stimuli,
+    }
+    levels = [_codes(each[name]) for name in names]
+    count = np.bincount(system).astype(np.float64)
+    centre = np.bincount(system, votes.values) / count
+    y = votes.values - centre[system]
+    sizes = np.array([level.max() + 1 for level in levels], np.int64)
+    return CrossProducts(
+        names,
+        np.cumsum(sizes) - sizes,
+        sizes,
+        np.block([[_shared(a, b) for b in levels] for a in levels]),
+        np.concatenate([_shared(level, system) for level in levels]),
+        np.concatenate([np.bincount(level, y) for level in levels]),
+        np.diag(count),
+        float(y @ y),
+        len(y),
+        centre,
+    )
+
+
+def _codes(levels: Codes) -> Codes:
+    """Levels numbered from 0 without gaps."""
+    return np.unique(levels, return_inverse=True)[1].reshape(-1)
+
+
+def _shared(a: Codes, b: Codes) -> Floats:
+    """How many votes have a level of the one and a level of the other."""
+    shape = int(a.max()) + 1, int(b.max()) + 1
+    counts = np.bincount(a * shape[1] + b, minlength=shape[0] * shape[1])
+    return counts.reshape(shape).astype(np.float64)
+
+
+class SolvedCrossProducts(NamedTuple):
+    """Z'V⁻¹ times Z, X and y, and the logarithm of the determinant of V."""
+
+    zz: Floats
+    zx: Floats
+    zy: Floats
+    logdet: float
+
+
+def at(model: CrossProducts, variances: Floats) -> LikelihoodPoint:
+    """The model at the variances of its components, the residual last."""
+    relative = variances[:-1] / variances[-1]
+    ratios = np.repeat(relative, model.sizes)
+    zz, zx, zy, logdet = _solved(model, ratios)
+    weighed = model.zx * ratios[:, None]
+    information = model.xx - weighed.T @ zx
+    spread = np.linalg.inv((information + information.T) / 2)
+    moved = weighed.T @ zy
+    shift = -spread @ moved
+    left = model.yy - model.zy @ (ratios * zy) + moved @ shift
+    sway = zx @ spread
+    moments = _moments(model, relative, zz - sway @ zx.T, zy - zx @ shift, left)
+    loglik = -0.5 * (
+        model.spare * np.log(2 * np.pi * variances[-1])
+        + logdet
+        - np.linalg.slogdet(spread)[1]
+        + left / variances[-1]
+    )
+    return LikelihoodPoint(float(loglik), *moments, shift, spread, sway)
+
+
+def _solved(model: CrossProducts, ratios: Floats) -> SolvedCrossProducts:
+    """With C = Z'Z and relative variances G, Z'V⁻¹ is (I + CG)⁻¹Z'.
+
+    The levels of one component share no votes, so their part of C is diagonal: the last component
+    (b) is taken out first, and only the others (a) need a factorisation.
+    """
+    from scipy.linalg import lu_factor, lu_solve
+
+    cut = int(model.starts[-1])
+    ab, count = model.zz[:cut, cut:], np.diag(model.zz)[cut:]
+    grown = 1 + ratios[cut:] * count
+    out = ab * (ratios[cut:] / grown)
+    own = model.zz[:cut, :cut] - out @ ab.T
+    others = np.column_stack([model.zx, model.zy])
+    right = np.column_stack([own, ab / grown, others[:cut] - out @ others[cut:]])
+    factor = lu_factor(np.eye(cut) + own * ratios[:cut], check_finite=False)
+    solved = lu_solve(factor, right, overwrite_b=True, check_finite=False)
+    size = len(ratios)
+    back = (ab * ratios[:cut, None]).T @ solved[:, cut:]
+    back = (np.column_stack([np.diag(count), others[cut:]]) - back) / grown[:, None]
+    zz = np.block([[solved[:, :size]], [solved[:, cut:size].T, back[:, : size - cut]]])
+    rest = np.concatenate([solved[:, size:], back[:, size - cut :]])
+    logdet = np.log(grown).sum() + np.log(np.abs(np.diag(factor[0]))).sum()
+    return SolvedCrossProducts(zz, rest[:, :-1], rest[:, -1], float(logdet))
+
+
+def _moments(
+    model: CrossProducts, ratios: Floats, zpz: Floats, zpy: Floats, ypy: float
+) -> tuple[Floats, Floats, Floats]:
+    """Traces, cubes and squares; those of the residual follow from the others, since PVP = P."""
+    singles = np.add.reduceat(np.diag(zpz), model.starts)
+    squares = np.add.reduceat(zpy * zpy, model.starts)
+    traces = _blocks(model, zpz * zpz)
+    cubes = _blocks(model, zpz * zpy * zpy[:, None])
+    squares = np.append(squares, ypy - ratios @ squares)
+    singles = np.append(singles, model.spare - ratios @ singles)
+    return _bordered(traces, ratios, singles), _bordered(cubes, ratios, squares), squares
+
+
+def _blocks(model: CrossProducts, entries: Floats) -> Floats:
+    """Sums over all levels of two components."""
+    rows = np.add.reduceat(entries, model.starts, axis=0)
+    pairs = np.add.reduceat(rows, model.starts, axis=1)
+    return np.asarray((pairs + pairs.T) / 2)
+
+
+def _bordered(inner: Floats, ratios: Floats, sums: Floats) -> Floats:
+    """A row and a column more, so that rows weighted by relative variances give the sums."""
+    border = sums[:-1] - inner @ ratios
+    corner = sums[-1] - ratios @ border
+    return np.block([[inner, border[:, None]], [border, corner]])
+
+
+# --- REML variance estimation --------------------------------------------------------------------
+# A step goes to the top of a parabola among variances that are not negative. The parabola has the
+# curvature of the likelihood where that has a top, and else Fisher's, which always has one. A step
+# that makes the votes less likely is halved. Where every listener heard every item of every system,
+# and no variance is 0, the result is that of the analysis of variance.
+
+
+MAX_NEWTON_STEPS = 200
+MAX_HALVINGS = 30
+MIN_RESIDUAL_SHARE = 1e-6  # the least residual variance, beside the variance of all votes
+FINAL_STEP_SHARE = 1e-9  # steps shorter than this, beside the variance of all votes, are the last
+MIN_CURVATURE = 1e-12  # the least curvature, beside 1
+FLAT_CURVATURE = 1e-6  # a curvature below this, beside 1, is no top
+# of a component's square: what must be its own, not that of other components
+MIN_DISTINCT_SQUARES_SHARE = 1e-8
+
+
+class RemlFit(NamedTuple):
+    """The variances, the residual last, and the model at them."""
+
+    variances: Floats
+    point: LikelihoodPoint
+    converged: bool
+
+
+def told_apart(model: CrossProducts) -> tuple[str, ...]:
+    """Components that are not made of the means, the residual and components named before them."""
+    start = at(model, np.append(np.zeros(len(model.names)), 1.0))
+    order = [len(model.names), *range(len(model.names))]
+    gram = start.traces[np.ix_(order, order)]
+    scale = np.sqrt(np.maximum(np.diag(gram), 1e-300))
+    gram = gram / np.outer(scale, scale)
+    kept = [0]
+    for one in range(1, len(order)):
+        if scale[one] ** 2 <= MIN_DISTINCT_SQUARES_SHARE * model.votes:
+            continue  # its levels are those of the means: nothing is left of it
+        own = gram[np.ix_(kept, kept)]
+        rest = gram[one, one] - gram[one, kept] @ np.linalg.solve(own, gram[kept, one])
+        if rest > MIN_DISTINCT_SQUARES_SHARE:
+            kept.append(one)
+    return tuple(model.names[one - 1] for one in kept[1:])
+
+
+def variances(model: CrossProducts) -> RemlFit:
+    """The most likely variances; votes must differ somewhere beside the means of systems."""
+    total = model.yy / model.spare
+    now = np.full(len(model.names) + 1, total / (len(model.names) + 1))
+    point = at(model, now)
+    for _ in range(MAX_NEWTON_STEPS):
+        aim = _aim(now, point, MIN_RESIDUAL_SHARE * total)
+        after, reached = _towards(model, now, point, aim)
+        moved = float(np.abs(after - now).max())
+        now, point = after, reached
+        if moved < FINAL_STEP_SHARE * total:
+            return RemlFit(now, point, True)
+    return RemlFit(now, point, False)
+
+
+def _aim(now: Floats, point: LikelihoodPoint, floor: float) -> Floats:
+    """The best variances by the parabola at a point; those that are 0 and would fall are held."""
+    fisher = point.traces / 2
+    slope = point.squares / 2 - fisher @ now
+    free = (now > 0) | (slope > 0)
+    own = np.ix_(free, free)
+    curve = (point.cubes / now[-1] - fisher)[own]
+    if curvature(curve, fisher[own])[1][0] < FLAT_CURVATURE:
+        curve = fisher[own]
+    aim = np.zeros_like(now)
+    aim[free] = _top(curve, fisher[own], slope[free] + curve @ now[free], floor)
+    return aim
+
+
+def _top(curve: Floats, fisher: Floats, right: Floats, floor: float) -> Floats:
+    """Where curve · θ = right, or as near as can be with no θ below 0, the last not below floor."""
+    from scipy.optimize import nnls
+
+    scale, values, vectors = curvature(curve, fisher)
+    roots = np.sqrt(values)
+    right = vectors.T @ (scale * (right - curve[:, -1] * floor)) / roots
+    found = scale * nnls(roots[:, None] * vectors.T, right)[0]
+    found[-1] += floor
+    return np.asarray(found)
+
+
+def curvature(curve: Floats, traces: Floats) -> tuple[Floats, Floats, Floats]:
+    """A scale that makes the diagonal of the traces 1, eigenvalues and vectors of what it scales.
+
+    No eigenvalue is less than ``MIN_CURVATURE``: where votes say next to nothing, rounding may make
+    it so.
+    """
+    diagonal = np.diag(traces)
+    scale = 1 / np.sqrt(np.maximum(diagonal, MIN_CURVATURE * diagonal.max()))
+    values, vectors = np.linalg.eigh(curve * np.outer(scale, scale))
+    return scale, np.maximum(values, MIN_CURVATURE), vectors
+
+
+def _towards(
+    model: CrossProducts, now: Floats, point: LikelihoodPoint, aim: Floats
+) -> tuple[Floats, LikelihoodPoint]:
+    """As far towards the aim as the votes get no less likely."""
+    slack = 1e-13 * max(1.0, abs(point.loglik))  # rounding
+    for _ in range(MAX_HALVINGS):
+        reached = at(model, aim)
+        if reached.loglik >= point.loglik - slack:
+            return aim, reached
+        aim = (aim + now) / 2
+    return now, point
+
+
+# --- Mixed-model means and contrasts -------------------------------------------------------------
+# Every system has a mean; listeners, items, and both together with systems add to it by chance, and
+# so does every vote. Variances are found by REML, degrees of freedom by Satterthwaite's formula
+# from the variances that are not 0. Components that the votes cannot tell from others are left out
+# and named: with one system, a listener and a listener with a system are the same thing.
+#
+# Without two listeners and two items nothing can be said about others, and there is no interval;
+# nor is there one when the search for variances did not end.
+
+
+COMPONENT_NAMES = ("listener", "item", "listener_system", "item_system")
+ZERO_VARIANCE_SHARE = 1e-6  # a variance that is less than this, beside all of them, is 0
+# of the votes' squares: what less than this is left beside means is rounding
+CONSTANT_VOTES_SHARE = 1e-20
+
+
+@dataclass(frozen=True)
+class MixedModelFit:
+    """A model that was fitted.
+
+    ``means`` has NaN for a system without votes, ``covariance`` too. ``slopes`` says how much the
+    covariance grows with each variance, and ``uncertainty`` is the covariance of the variances, in
+    the order of ``variances``; what was left out is not among them.
+    """
+
+    means: Floats
+    covariance: Floats
+    variances: Mapping[str, float]
+    left_out: tuple[str, ...]
+    converged: bool
+    loglik: float
+    slopes: Floats
+    uncertainty: Floats
+
+    def error(self, weights: Floats) -> float:
+        """The standard error of a weighted sum of means; NaN where it is not known."""
+        used = weights != 0
+        variance = weights[used] @ self.covariance[np.ix_(used, used)] @ weights[used]
+        return float(np.sqrt(variance))
+
+    def freedom(self, weights: Floats) -> float:
+        """Satterthwaite's degrees of freedom of a weighted sum of means.
+
+        By Cauchy and Schwarz they are never more than the votes less the systems.
+        """
+        used = weights != 0
+        parts = self.slopes[:, used][:, :, used]
+        slope = np.einsum("i,kij,j->k", weights[used], parts, weights[used])
+        spread = float(slope @ self.uncertainty @ slope)
+        return 2 * self.error(weights) ** 4 / spread if spread > 0 else float("nan")
+
+
+def fit(votes: Votes) -> MixedModelFit:
+    """The model of all votes of one scale."""
+    systems = np.unique(votes.systems)
+    blank = _blank(votes)
+    if len(votes.values) <= len(systems):
+        return blank
+    model = crossed(votes, COMPONENT_NAMES)
+    if model.yy <= CONSTANT_VOTES_SHARE * float(votes.values @ votes.values):
+        return blank
+    names = told_apart(model)
+    if not names:
+        return blank
+    model = crossed(votes, tuple(sorted(names, key=lambda name: model.levels(name))))
+    return _fitted(votes.size[0], systems, model, variances(model))
+
+
+def _blank(votes: Votes) -> MixedModelFit:
+    """Plain means, and nothing known about their spread."""
+    count = np.bincount(votes.systems, minlength=votes.size[0])
+    total = np.bincount(votes.systems, votes.values, minlength=votes.size[0])
+    means = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    unknown = np.full((votes.size[0], votes.size[0]), np.nan)
+    slopes, uncertainty = np.empty((0, *unknown.shape)), np.empty((0, 0))
+    return MixedModelFit(
+        means, unknown, {}, COMPONENT_NAMES, False, float("nan"), slopes, uncertainty
+    )
+
+
+def _fitted(size: int, systems: Codes, model: CrossProducts, found: RemlFit) -> MixedModelFit:
+    point, residual = found.point, found.variances[-1]
+    means = np.full(size, np.nan)
+    means[systems] = model.centre + point.shift
+    slopes = _slopes(model, found)
+    known = np.concatenate([residual * point.spread[None], slopes])
+    placed = np.full((len(known), size, size), np.nan)
+    placed[:, systems[:, None], systems] = known
+    names = (*model.names, RESIDUAL)
+    return MixedModelFit(
+        means,
+        placed[0],
+        dict(zip(names, found.variances.tolist(), strict=True)),
+        tuple(name for name in COMPONENT_NAMES if name not in names),
+        found.converged,
+        point.loglik,
+        placed[1:],
+        _uncertainty(found),
+    )
+
+
+def _slopes(model: CrossProducts, found: RemlFit) -> Floats:
+    """By component: the derivative of the covariance of the means by the variance."""
+    sway = np.split(found.point.sway, model.starts[1:])
+    own = np.array([rows.T @ rows for rows in sway])
+    ratios = found.variances[:-1] / found.variances[-1]
+    rest = found.point.spread - np.tensordot(ratios, own, 1)
+    return np.concatenate([own, rest[None]])
+
+
+def _uncertainty(found: RemlFit) -> Floats:
+    """The inverse of Fisher's information on the variances; those that are 0 are taken as known."""
+    free = found.variances > ZERO_VARIANCE_SHARE * found.variances.sum()
+    traces = found.point.traces[np.ix_(free, free)]
+    scale, values, vectors = curvature(traces, traces)
+    inverse = scale[:, None] * (vectors / values) @ vectors.T * scale
+    spread = np.zeros_like(found.point.traces)
+    spread[np.ix_(free, free)] = 2 * found.variances[-1] ** 2 * inverse
+    return spread
+
+
+def mixed_means(
+    votes: Votes, *, level: float = 0.95, fitted: MixedModelFit | None = None
+) -> list[Estimate]:
+    """The mean of every system with its interval; n counts listeners.
+
+    ``fitted`` is the model of these votes, where it is known already.
+    """
+    fitted, rows = fitted or fit(votes), np.eye(votes.size[0])
+    return [_estimate(votes, fitted, weights, level)[0] for weights in rows]
+
+
+def mixed_contrasts(
+    votes: Votes,
+    pairs: Iterable[tuple[int, int]],
+    *,
+    level: float = 0.95,
+    fitted: MixedModelFit | None = None,
+) -> list[tuple[Estimate, float]]:
+    """For pairs of systems: the first less the second with its interval, and p of no difference."""
+    fitted, rows = fitted or fit(votes), np.eye(votes.size[0])
+    return [_estimate(votes, fitted, rows[a] - rows[b], level) for a, b in pairs]
+
+
+class MeanCombination(NamedTuple):
+    """A weighted sum of means, its error and degrees of freedom, and over how many listeners."""
+
+    value: float
+    error: float
+    freedom: float
+    listeners: int
+
+
+def known_error(votes: Votes, fitted: MixedModelFit, weights: Floats) -> MeanCombination:
+    """What is known of a weighted sum of means; NaN where nothing can be said about others."""
+    used = weights != 0
+    value = float(weights[used] @ fitted.means[used])
+    listeners, items = (len(np.unique(codes)) for codes in (votes.listeners, votes.items))
+    error = freedom = float("nan")
+    if min(listeners, items) > 1 and fitted.converged:
+        error, freedom = fitted.error(weights), fitted.freedom(weights)
+    own = len(np.unique(votes.listeners[used[votes.systems]]))
+    return MeanCombination(value, error, freedom, own)
+
+
+def _estimate(
+    votes: Votes, fitted: MixedModelFit, weights: Floats, level: float
+) -> tuple[Estimate, float]:
+    from scipy.special import stdtr, stdtrit
+
+    value, error, freedom, own = known_error(votes, fitted, weights)
+    reach = float(stdtrit(freedom, (1 + level) / 2)) * error
+    p = float(2 * stdtr(freedom, -abs(value) / error)) if error > 0 else float("nan")
+    return Estimate(value, value - reach, value + reach, level, own, 0, "mixed"), p
+
+
+# --- Variance components -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """Standard deviations of the parts of a vote, on its scale.
+
+    ``listener``: some give high votes; ``item``: some recordings are better; ``listener_system``:
+    some like a system better than others do; ``item_system``: a system does better on some items;
+    ``residual``: all that a second vote on the same would not repeat.
+    """
+
+    listener: float = 0.0
+    item: float = 0.0
+    listener_system: float = 0.0
+    item_system: float = 0.0
+    residual: float = 0.0
+
+    @classmethod
+    def of_variances(cls, *variances: float, **named: float) -> Components:
+        """From variances instead of standard deviations."""
+        return cls(
+            *map(math.sqrt, variances), **{name: math.sqrt(one) for name, one in named.items()}
+        )
+
+    @classmethod
+    def of(cls, fitted: MixedModelFit) -> Components:
+        """As a pilot has them; 0 for what its votes could not tell apart."""
+        return cls.of_variances(**{f.name: fitted.variances.get(f.name, 0.0) for f in fields(cls)})
+
+    @property
+    def between_items(self) -> float:
+        """Variance that items bring: the same for all listeners."""
+        return self.item**2 + self.item_system**2
+
+    @property
+    def within_stimuli(self) -> float:
+        """Variance of votes on one stimulus."""
+        return self.listener**2 + self.listener_system**2 + self.residual**2

@@ -1,0 +1,311 @@
+"""Student t, exact binomial and permutation tests, and corrections for multiple tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.core import Estimate
+from earwitness.stats.arrays import Bools, Floats, split, weighted_sums
+
+# --- Student's t tests ---------------------------------------------------------------------------
+# Where fewer than two values are known there is no interval and no p. Where values do not differ
+# the interval is a point. A test of such values has p = 1 if all are 0; else p is undefined, since
+# nothing says how much they might have differed. Either way a size in standard deviations is
+# undefined too.
+
+
+SPREAD_TOLERANCE = 1e-9  # spreads smaller than this, beside the mean, are of rounding alone
+# standard deviations beyond which the noncentral t is at its limit, to 1 in 1,000
+NONCENTRAL_LIMIT_SDS = 100
+
+
+class Moments(NamedTuple):
+    """Of each column: the mean, the standard deviation (n − 1) and how many values there are."""
+
+    mean: Floats
+    sd: Floats
+    n: Floats
+
+
+def moments(total: Floats, squares: Floats, n: Floats) -> Moments:
+    """From sums and from sums of squared differences from the mean; NaN where too few are known."""
+    return Moments(ratio(total, n), np.sqrt(ratio(squares, n - 1)), n)
+
+
+def column_moments(table: Floats) -> Moments:
+    """Of columns with gaps (NaN)."""
+    known = ~np.isnan(table)
+    n = known.sum(axis=0).astype(np.float64)
+    total = np.where(known, table, 0).sum(axis=0)
+    apart = np.where(known, table - ratio(total, n), 0)
+    return moments(total, (apart**2).sum(axis=0), n)
+
+
+def ratio(above: Floats, below: Floats) -> Floats:
+    """NaN where nothing is below."""
+    found = np.full(np.shape(above), np.nan)
+    np.divide(above, below, out=found, where=below > 0)
+    return found
+
+
+def interval(found: Moments, level: float) -> tuple[Floats, Floats]:
+    """Both ends of the t interval of the mean, n − 1 degrees of freedom."""
+    from scipy.special import stdtrit
+
+    half = stdtrit(_freedom(found), (1 + level) / 2) * found.sd / _root(found)
+    return found.mean - half, found.mean + half
+
+
+def compute_t_p_values(found: Moments) -> Floats:
+    """Two-sided p of the t test that the mean is 0."""
+    from scipy.special import stdtr
+
+    p = 2 * stdtr(_freedom(found), -np.abs(_t(found)))
+    return np.where(_same(found) & (np.abs(found.mean) <= SPREAD_TOLERANCE), 1.0, p)
+
+
+class Sizes(NamedTuple):
+    """Hedges' g and its interval."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+
+def effect_sizes(found: Moments, level: float) -> Sizes:
+    """The mean in standard deviations (d_z) times Hedges' exact factor for small samples: g_z.
+
+    The interval holds all effects for which a t like this one is not among the rarest (noncentral
+    t, solved for its centre), and is shrunk by the same factor. Two values have no g: the factor
+    would be 0.
+    """
+    from scipy.special import gammaln
+
+    freedom, t = _freedom(found), _t(found)
+    freedom = np.where(freedom > 1, freedom, np.nan)
+    shrunk = np.exp(gammaln(freedom / 2) - gammaln((freedom - 1) / 2)) * np.sqrt(2 / freedom)
+    factor = shrunk / _root(found)
+    ends = (
+        _centre(freedom, t, np.abs(t) > NONCENTRAL_LIMIT_SDS * _root(found), side * level)
+        for side in (1, -1)
+    )
+    low, high = (factor * end for end in ends)
+    return Sizes(factor * t, low, high)
+
+
+def _centre(freedom: Floats, t: Floats, far: Bools, level: float) -> Floats:
+    """The centre of the noncentral t that has a chance of (1 + level) / 2 below ``t``.
+
+    Far out only the spread of the denominator matters, which is chi; the search would not end.
+    """
+    from scipy.special import chdtri, nctdtrinc
+
+    below = (1 + np.where(far, np.sign(t), 1) * level) / 2
+    limit = t * np.sqrt(chdtri(freedom, below) / freedom)
+    near = nctdtrinc(freedom, below, np.where(far, np.nan, t))
+    return np.asarray(np.where(far, limit, near))
+
+
+def _freedom(found: Moments) -> Floats:
+    return np.where(found.n > 1, found.n - 1, np.nan)
+
+
+def _root(found: Moments) -> Floats:
+    return np.sqrt(np.where(found.n > 0, found.n, np.nan))
+
+
+def _same(found: Moments) -> Bools:
+    """Whether values do not differ; False where that cannot be known."""
+    return np.asarray(found.sd <= SPREAD_TOLERANCE * np.maximum(1, np.abs(found.mean)))
+
+
+def _t(found: Moments) -> Floats:
+    """The statistic, NaN where values do not differ."""
+    return ratio(found.mean * _root(found), np.where(_same(found), 0, found.sd))
+
+
+# --- Exact binomial tests ------------------------------------------------------------------------
+# The two-sided test adds up all outcomes that are no more likely than the one observed, as R and
+# SciPy do. Without any trial nothing is defined: NaN.
+
+
+LIKELIHOOD_TOLERANCE_FACTOR = 1 + 1e-7  # likelihoods that rounding alone keeps apart are equal
+CLOPPER_PEARSON = "clopper_pearson"
+
+
+def at_least(count: int, trials: int, chance: float = 0.5) -> float:
+    """The chance of so many, or more.
+
+    >>> at_least(9, 10)  # (10 + 1) / 1024
+    0.0107421875
+    """
+    return _between(count, trials, trials, chance)
+
+
+def at_most(count: int, trials: int, chance: float = 0.5) -> float:
+    """The chance of so many, or fewer."""
+    return _between(0, count, trials, chance)
+
+
+def two_sided(count: int, trials: int, chance: float = 0.5) -> float:
+    """The chance of all outcomes that are no more likely than this one.
+
+    >>> two_sided(9, 10)  # 0, 1, 9 or 10
+    0.021484375
+    """
+    if trials == 0:
+        return math.nan
+    likely = _logarithms(trials, chance)
+    as_likely = np.flatnonzero(
+        likely > likely[count] + math.log(LIKELIHOOD_TOLERANCE_FACTOR)
+    )  # one stretch, or nothing
+    if as_likely.size == 0:
+        return 1.0
+    first, last = int(as_likely[0]), int(as_likely[-1])
+    below = at_most(first - 1, trials, chance) if first > 0 else 0.0
+    above = at_least(last + 1, trials, chance) if last < trials else 0.0
+    return min(1.0, below + above)
+
+
+def share(count: int, trials: int, level: float = 0.95) -> Estimate:
+    """The share with its exact interval."""
+    from scipy.special import betaincinv
+
+    if trials == 0:
+        return Estimate(math.nan, math.nan, math.nan, level, 0, 0, CLOPPER_PEARSON)
+    outside = (1 - level) / 2
+    low = float(betaincinv(count, trials - count + 1, outside)) if count > 0 else 0.0
+    high = float(betaincinv(count + 1, trials - count, 1 - outside)) if count < trials else 1.0
+    return Estimate(count / trials, low, high, level, trials, 0, CLOPPER_PEARSON)
+
+
+def _between(first: int, last: int, trials: int, chance: float) -> float:
+    """The chance of a tail: one of the two ends must be that of all outcomes."""
+    from scipy.special import bdtr, bdtrc
+
+    if trials == 0:
+        return math.nan
+    if first > 0:
+        return float(bdtrc(first - 1, trials, chance))
+    return float(bdtr(last, trials, chance))
+
+
+def _logarithms(trials: int, chance: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """The logarithm of how likely each outcome is."""
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    counts = np.arange(trials + 1, dtype=np.float64)
+    ways = gammaln(trials + 1) - gammaln(counts + 1) - gammaln(trials - counts + 1)
+    found = ways + xlogy(counts, chance) + xlog1py(trials - counts, -chance)
+    return np.asarray(found, np.float64)
+
+
+# --- Corrections for multiple tests --------------------------------------------------------------
+# An undefined p stays undefined and does not count as a test.
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """Holm's step-down: the chance of any false finding stays below the threshold.
+
+    >>> holm([0.01, 0.04, 0.03])  # 3 · 0.01, then 2 · 0.03, then no less than that
+    [0.03, 0.06, 0.06]
+    """
+    order = _defined(p)
+    adjusted, least = [float("nan")] * len(p), 0.0
+    for rank, i in enumerate(order):
+        least = max(least, min(1.0, (len(order) - rank) * p[i]))
+        adjusted[i] = least
+    return adjusted
+
+
+def bh(p: Sequence[float]) -> list[float]:
+    """Benjamini and Hochberg: the expected share of false findings stays below the threshold.
+
+    >>> bh([0.01, 0.05, 0.03])  # the largest as it is, then 3/2 · 0.03, then 3/1 · 0.01
+    [0.03, 0.05, 0.045]
+    """
+    order = _defined(p)
+    adjusted, most = [float("nan")] * len(p), 1.0
+    for rank, i in reversed(list(enumerate(order, start=1))):
+        most = min(most, len(order) / rank * p[i])
+        adjusted[i] = most
+    return adjusted
+
+
+def none(p: Sequence[float]) -> list[float]:
+    """Every p as it is."""
+    return list(p)
+
+
+def _defined(p: Sequence[float]) -> list[int]:
+    """Places of those that are numbers, the smallest first."""
+    return sorted((i for i, one in enumerate(p) if not np.isnan(one)), key=lambda i: p[i])
+
+
+Correction = Callable[[Sequence[float]], list[float]]
+CORRECTIONS: dict[str, Correction] = {"holm": holm, "bh": bh, "none": none}
+
+
+# --- Sign-flip permutation tests -----------------------------------------------------------------
+
+
+FLIPS_IN_MEMORY = 2_000_000
+DIFFERENCE_TOLERANCE = 1e-9  # differences closer than this, beside the values themselves, are equal
+
+
+class PermutedDifferences(NamedTuple):
+    """Differences, a row a permutation; whether these are all that there are."""
+
+    differences: Floats
+    exact: bool
+
+
+def permuted_differences(
+    a: Floats, b: Floats, score: Callable[[Floats], Floats], permutations: int, seed: int
+) -> PermutedDifferences:
+    """Differences of the corpus values when every item's outputs are swapped with chance one half.
+
+    ``a`` and ``b`` hold statistics of the same items in the same order. Where there are no more
+    ways to swap than ``permutations``, all of them are gone through.
+    """
+    parts = split(np.concatenate([a - b, a, b], axis=1))
+    ones = weighted_sums(np.ones((1, len(a))), parts).sum(axis=0)[0]
+    _, sum_a, sum_b = np.split(ones, 3)
+    exact = len(a) < 63 and 2 ** len(a) <= permutations
+    rows = []
+    for flips in _all_flips(len(a)) if exact else _flips(len(a), permutations, seed):
+        moved = weighted_sums(flips.astype(np.float64), parts).sum(axis=0)[:, : a.shape[1]]
+        rows.append(score(sum_a - moved) - score(sum_b + moved))
+    return PermutedDifferences(np.concatenate(rows), exact)
+
+
+def _all_flips(n: int) -> Iterator[NDArray[np.int8]]:
+    block = max(1, FLIPS_IN_MEMORY // n)
+    for start in range(0, 2**n, block):
+        ways = np.arange(start, min(2**n, start + block))
+        yield (ways[:, None] >> np.arange(n) & 1).astype(np.int8)
+
+
+def _flips(n: int, permutations: int, seed: int) -> Iterator[NDArray[np.int8]]:
+    rng = np.random.Generator(np.random.PCG64(seed))
+    block = max(1, FLIPS_IN_MEMORY // n)
+    for done in range(0, permutations, block):
+        yield rng.integers(0, 2, (min(block, permutations - done), n), np.int8)
+
+
+def compute_permutation_p_values(a: Floats, b: Floats, permuted: PermutedDifferences) -> Floats:
+    """Two-sided, and never 0: the observed difference is one of the permutations.
+
+    Differences that rounding alone keeps apart are ties; an undefined one counts as extreme.
+    """
+    observed = a - b
+    near = DIFFERENCE_TOLERANCE * np.maximum(1, np.maximum(np.abs(a), np.abs(b)))
+    extreme = ~(np.abs(permuted.differences) < np.abs(observed) - near)
+    own = 0 if permuted.exact else 1  # all swaps include that of nothing
+    p = (own + extreme.sum(axis=0)) / (own + len(permuted.differences))
+    return np.where(np.isnan(observed), np.nan, p)

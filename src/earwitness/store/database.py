@@ -1,0 +1,238 @@
+"""SQLite and PostgreSQL connections by address; removal of deleted data from the log."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
+
+from earwitness.errors import MissingExtra, StoreError, UsageError
+
+# --- Connections by address ----------------------------------------------------------------------
+# There is one writer at a time, over all processes: a transaction that writes waits for its turn
+# when it begins (SQLite's write lock, a lock of our own in PostgreSQL). So what a job reads cannot
+# change before it writes, and no two of them can wait for each other. Readers wait for nobody.
+
+
+LOCK_TIMEOUT_SECONDS = 30  # to wait for the turn of another process
+WRITER_LOCK_ID = 0x6561_7277  # our own lock in PostgreSQL, any number that nobody else uses
+SQLITE_PRAGMAS = (
+    f"busy_timeout = {LOCK_TIMEOUT_SECONDS * 1000}",
+    "synchronous = FULL",
+    "fullfsync = ON",  # where a plain sync does not reach the disk
+    "foreign_keys = ON",
+    "secure_delete = ON",  # what a listener withdrew is overwritten
+)
+POSTGRES_TIMEOUTS = {"connect_timeout": "10", "tcp_user_timeout": f"{LOCK_TIMEOUT_SECONDS * 1000}"}
+POSTGRES_SETTINGS = (
+    f"lock_timeout = '{LOCK_TIMEOUT_SECONDS}s'",
+    f"idle_in_transaction_session_timeout = '{LOCK_TIMEOUT_SECONDS}s'",  # who hangs loses the turn
+)
+
+
+@dataclass(frozen=True)
+class Database:
+    """Two ways into one database: to write, one at a time, and to read."""
+
+    writer: Engine
+    reader: Engine
+
+    def close(self) -> None:
+        """Give back all connections."""
+        self.writer.dispose()
+        self.reader.dispose()
+
+
+def connect(address: str) -> Database:
+    """A database by its address, or by the path of a file of SQLite."""
+    url = _url(address)
+    if url.get_backend_name() == "sqlite":
+        return _sqlite(url)
+    if find_spec("psycopg") is None:
+        raise MissingExtra("psycopg", "postgresql", "a store in PostgreSQL")
+    return _postgresql(url.set(drivername="postgresql+psycopg"))
+
+
+def _url(address: str) -> URL:
+    if "://" not in address:
+        return URL.create("sqlite", database=address)
+    try:
+        url = make_url(address.replace("postgres://", "postgresql://", 1))
+    except ArgumentError:
+        raise UsageError("the address of a store cannot be understood") from None
+    if url.get_backend_name() not in ("sqlite", "postgresql"):
+        raise UsageError(
+            f"a store cannot be kept in {url.drivername}"
+            " — give sqlite:///file.db, a path, or postgresql://…"
+        )
+    return url
+
+
+def _sqlite(url: URL) -> Database:
+    _write_ahead(Path(_file(url)))
+    writer, reader = (
+        _engine(url, SQLITE_PRAGMAS),
+        _engine(url, (*SQLITE_PRAGMAS, "query_only = ON")),
+    )
+    event.listen(writer, "begin", lambda connection: _say(connection, "BEGIN IMMEDIATE"))
+    event.listen(reader, "begin", lambda connection: _say(connection, "BEGIN"))
+    return Database(writer, reader)
+
+
+def _engine(url: URL, pragmas: tuple[str, ...]) -> Engine:
+    engine = create_engine(url)
+
+    def prepare(connection: sqlite3.Connection, _: object) -> None:
+        connection.isolation_level = None  # transactions begin where we say so
+        for pragma in pragmas:
+            connection.execute(f"PRAGMA {pragma}")
+
+    event.listen(engine, "connect", prepare)
+    return engine
+
+
+def _file(url: URL) -> str:
+    if url.database in (None, "", ":memory:"):
+        raise UsageError("a store in memory would keep nothing — give the path of a file")
+    if not Path(str(url.database)).parent.is_dir():
+        raise UsageError(f"{url.database}: there is no folder {Path(str(url.database)).parent}")
+    return str(url.database)
+
+
+def _write_ahead(path: Path) -> None:
+    """Let readers read while somebody writes; the file remembers it."""
+    last = time.monotonic() + LOCK_TIMEOUT_SECONDS
+    while True:
+        try:
+            mode = _journal(path)
+        except sqlite3.Error as error:
+            busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() > last:
+                raise UsageError(f"{path}: cannot be a store: {error}") from None
+            time.sleep(0.01)  # another process opens it just now
+        else:
+            if mode != "wal":
+                raise UsageError(f"{path}: cannot be a store there — use a local disk")
+            return
+
+
+def _journal(path: Path) -> str:
+    connection = sqlite3.connect(path, timeout=LOCK_TIMEOUT_SECONDS)
+    try:
+        return str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0])
+    finally:
+        connection.close()
+
+
+def _postgresql(url: URL) -> Database:
+    url = url.set(query=POSTGRES_TIMEOUTS | url.query)
+    writer = create_engine(url, pool_pre_ping=True)
+    reader = create_engine(url, pool_pre_ping=True, isolation_level="REPEATABLE READ")
+    event.listen(writer, "connect", _prepare)
+    event.listen(
+        writer, "begin", lambda one: _say(one, f"SELECT pg_advisory_xact_lock({WRITER_LOCK_ID})")
+    )
+    event.listen(reader, "begin", lambda one: _say(one, "SET TRANSACTION READ ONLY"))
+    try:
+        with reader.connect() as connection:
+            encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
+    except DBAPIError as error:
+        raise StoreError(f"the store cannot be reached: {error.orig}") from None
+    if encoding != "UTF8":
+        raise UsageError(f"the database must be encoded as UTF8, not {encoding}")
+    return Database(writer, reader)
+
+
+def _prepare(connection: Any, _: object) -> None:
+    with connection.cursor() as cursor:
+        for setting in POSTGRES_SETTINGS:
+            cursor.execute(f"SET {setting}")
+        cursor.execute("SHOW synchronous_commit")
+        if cursor.fetchone() == ("off",):
+            cursor.execute("SET synchronous_commit = on")
+    connection.commit()
+
+
+def _say(connection: Connection, statement: str) -> None:
+    connection.exec_driver_sql(statement)
+
+
+# --- Scrubbing of the SQLite log -----------------------------------------------------------------
+# The log is emptied as soon as nobody reads any more what stood there before. That may take a
+# while, so it is tried again and again, each time without making anybody wait.
+
+
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 0.02, 10.0  # between tries, longer each time
+
+
+class Scrubber:
+    """Empties the log in a thread of its own, which is there while there is something to do."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine if engine.dialect.name == "sqlite" else None
+        self._lock, self._closed = threading.Lock(), threading.Event()
+        self._asked, self._done = 0, 0  # how often, and what of it is done
+        self._thread: threading.Thread | None = None
+        self._clean = threading.Event()
+
+    def ask(self) -> threading.Event:
+        """Empty the log as soon as that can be; what is set once it is empty."""
+        with self._lock:
+            if self._engine is None:
+                self._clean.set()
+                return self._clean
+            self._asked += 1
+            self._clean = threading.Event() if self._clean.is_set() else self._clean
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="scrubber", daemon=True)
+                self._thread.start()
+            return self._clean
+
+    def close(self) -> None:
+        """Give up: whoever opens the file next, or closes it last, will do it."""
+        self._closed.set()
+        thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _work(self) -> None:
+        pause = FIRST_RETRY_SECONDS
+        while not self._finished():
+            asked = self._asked
+            if self._emptied():
+                self._done = asked
+            elif self._closed.wait(pause):
+                return
+            else:
+                pause = min(MAX_RETRY_SECONDS, 2 * pause)
+
+    def _finished(self) -> bool:
+        with self._lock:
+            over = self._done == self._asked
+            if over:
+                self._thread = None
+                self._clean.set()
+            return over
+
+    def _emptied(self) -> bool:
+        """Whether all of the log is in the file now, and the log empty; waits for nobody."""
+        assert self._engine is not None
+        try:
+            with self._engine.connect() as connection:
+                driver: Any = connection.connection.driver_connection
+                [(patience,)] = driver.execute("PRAGMA busy_timeout").fetchall()
+                driver.execute("PRAGMA busy_timeout = 0")
+                try:
+                    [told] = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                finally:
+                    driver.execute(f"PRAGMA busy_timeout = {patience}")
+        except (DBAPIError, sqlite3.Error):
+            return False
+        return tuple(told[:2]) == (0, 0)

@@ -1,0 +1,1 @@
+"""Listening studies: study file, design, trials, answers, ratings, analysis and report."""

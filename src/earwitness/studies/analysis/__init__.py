@@ -1,0 +1,1 @@
+"""Statistical analysis of ratings, from votes to the results of a study."""

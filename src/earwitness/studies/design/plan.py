@@ -1,0 +1,248 @@
+"""The whole design of a study, and the minutes that each listener needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from math import ceil
+
+import numpy as np
+
+from earwitness.studies.design.incomplete import first_order, heard_by
+from earwitness.studies.design.orders import PanelHistory, together
+from earwitness.studies.design.subsets import equivalent_subsets
+from earwitness.studies.study import Clip, Design, ListenerPlan, Session, Study, StudyBlock, Trial
+from earwitness.studies.trials import block_kind
+from earwitness.studies.trials.base import TrialKind
+
+# --- Design of a whole study ---------------------------------------------------------------------
+
+
+# streams of chance beside that of the subsets
+ORDERS_STREAM, ANCHORS_STREAM, TRAINING_STREAM, PANELS_STREAM = 2, 4, 5, 7
+Subsets = tuple[tuple[str, ...], ...]  # names of clips, by panel
+
+
+def design(study: Study) -> Design:
+    """The same for the same study; one more listener moves no other.
+
+    Plans that were made elsewhere are taken as they are.
+    """
+    if study.plans:
+        heard = tuple(_heard(study, number) for number in range(len(study.blocks)))
+        return Design(study, heard, study.plans)
+    subsets = tuple(_subsets(study, number, block) for number, block in enumerate(study.blocks))
+    panels = [_Panel.of(study, place, subsets) for place in range(study.panels)]
+    plans = (
+        panels[(listener - 1) % study.panels].plan(listener)
+        for listener in range(1, study.listeners + 1)
+    )
+    return Design(study, subsets, tuple(plans))
+
+
+def _heard(study: Study, number: int) -> Subsets:
+    """The clips that panels hear in a block."""
+    found: dict[int, dict[str, None]] = {panel: {} for panel in range(1, study.panels + 1)}
+    for plan in study.plans:
+        own = (t.item for s in plan.sessions for t in s if t.block == number)
+        found[plan.panel].update(dict.fromkeys(own))
+    return tuple(tuple(sorted(own)) for own in found.values())
+
+
+def _subsets(study: Study, number: int, block: StudyBlock) -> Subsets:
+    chosen = equivalent_subsets(
+        [clip.covariates for clip in study.material],
+        number=study.panels,
+        size=block.clips,
+        categories=study.categories,
+        numbers=study.numbers,
+        seed=(study.seed, number),
+    )
+    return tuple(tuple(study.material[i].name for i in own) for own in chosen)
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """A panel, its clips by block, and what its listeners heard so far by block, which grows."""
+
+    study: Study
+    place: int
+    items: tuple[tuple[str, ...], ...]
+    pools: tuple[PanelHistory, ...]
+
+    @classmethod
+    def of(cls, study: Study, place: int, subsets: tuple[Subsets, ...]) -> _Panel:
+        """A panel of whom nobody has listened."""
+        pools = (PanelHistory((study.seed, PANELS_STREAM, place, n)) for n in range(len(subsets)))
+        return cls(study, place, tuple(own[place] for own in subsets), tuple(pools))
+
+    def plan(self, listener: int) -> ListenerPlan:
+        """The plan of the next listener; listeners join panels in turn."""
+        study, turn = self.study, (listener - 1) // self.study.panels
+        sessions = [
+            session
+            for number in range(len(study.blocks))
+            for session in self._sessions(number, listener, turn)
+        ]
+        first = sessions[0][0].scales
+        training = self._training(listener, turn, first)
+        anchors = _anchors(study, listener, first)
+        return ListenerPlan(listener, self.place + 1, tuple(sessions), training, anchors)
+
+    def _sessions(self, number: int, listener: int, turn: int) -> Iterator[Session]:
+        """Sessions of a block: the first half with one order of scales, then the other."""
+        study, block = self.study, self.study.blocks[number]
+        kind = block_kind(block)
+        made = kind.trials(
+            self.items[number],
+            self._systems(block, turn),
+            block.sessions,
+            np.random.default_rng([study.seed, ORDERS_STREAM, listener, number]),
+            study.reference,
+            pool=self.pools[number],
+            asked=self._asked(kind, block, turn),
+            block=number,
+        )
+        known = {clip.name: str(clip.covariates.get(kind.within, "")) for clip in study.material}
+        return map(tuple, together(made, known, turn) if kind.within else made)
+
+    def _systems(self, block: StudyBlock, turn: int) -> tuple[str, ...]:
+        return heard_by(turn, block.systems, block.heard, self.place)
+
+    def _asked(self, kind: TrialKind, block: StudyBlock, turn: int) -> list[tuple[str, ...]]:
+        """The order of scales of every session; listeners, and panels, take turns to start."""
+        orders, number = kind.scale_orders, len(block.systems)
+        start = sum(first_order(one, number, block.heard) for one in (turn, self.place))
+        half = ceil(block.sessions / 2)
+        return [orders[(start + (n >= half)) % len(orders)] for n in range(block.sessions)]
+
+    def _training(self, listener: int, turn: int, scales: tuple[str, ...]) -> Session:
+        """Trials of the first block's kind, of clips that the listener does not hear later."""
+        study, heard = self.study, {name for own in self.items for name in own}
+        if not study.training:
+            return ()
+        block, rng = study.blocks[0], np.random.default_rng([study.seed, TRAINING_STREAM, listener])
+        others = [clip.name for clip in study.material if clip.name not in heard]
+        items = [others[i] for i in rng.permutation(len(others))[: study.training]]
+        pool = PanelHistory((study.seed, TRAINING_STREAM, listener))
+        systems = self._systems(block, turn)
+        [made] = block_kind(block).trials(
+            items, systems, 1, rng, study.reference, pool=pool, asked=[scales]
+        )
+        return tuple(made[: study.training])
+
+
+def _anchors(study: Study, listener: int, scales: tuple[str, ...]) -> Session:
+    """All anchors, in an order of the listener's own."""
+    rng = np.random.default_rng([study.seed, ANCHORS_STREAM, listener])
+    order = rng.permutation(len(study.anchors))
+    return tuple(
+        Trial(study.anchors[i].name, (study.anchor_system,), scales) for i in order.tolist()
+    )
+
+
+# --- Minutes per listener ------------------------------------------------------------------------
+
+
+QUESTION_SECONDS = 10.0  # that a question of a form takes, reading included
+# that each check of a device takes
+DEVICE_CHECK_SECONDS = {"level": 20.0, "sides": 10.0, "huggins": 50.0, "antiphase": 50.0}
+
+
+@dataclass(frozen=True)
+class TimedStep:
+    """What takes time, how it comes about, and how many minutes it takes."""
+
+    what: str
+    how: str
+    minutes: float
+
+
+def minutes(study: Study) -> list[TimedStep]:
+    """Forms and the device page, anchors, practice, hearing, rating, rests, and their sum."""
+    if study.plans:
+        steps = [_rows(study)]
+    else:
+        steps = [*_first(study)]
+        for number, block in enumerate(study.blocks, 1):
+            steps += _block(study, block, f" (block {number})" * (len(study.blocks) > 1))
+    steps = [*_asked(study), *steps]
+    rests = sum(block.sessions for block in study.blocks) - 1
+    told = f"{rests} × {study.rest_minutes:g} min"
+    steps.append(TimedStep("resting", told, rests * study.rest_minutes))
+    return [*steps, TimedStep("in all", "", sum(step.minutes for step in steps))]
+
+
+def clips_for(study: Study, limit: float) -> int:
+    """The most clips of the first block that fit into so many minutes; 0 if not even one does."""
+    block = study.blocks[0]
+    each = sum(step.minutes for step in _block(study, block, "")) / block.clips
+    rest = minutes(study)[-1].minutes - each * block.clips
+    return max(0, int((limit - rest) / each + 1e-9)) if each else block.clips
+
+
+def _seconds(clips: tuple[Clip, ...]) -> float:
+    return sum(clip.seconds for clip in clips) / len(clips)
+
+
+def _asked(study: Study) -> Iterator[TimedStep]:
+    if count := len(study.before) + len(study.after):
+        yield TimedStep(
+            "forms", f"{count} questions × {QUESTION_SECONDS:g} s", count * QUESTION_SECONDS / 60
+        )
+    if study.device:
+        told = " + ".join(f"{name} {DEVICE_CHECK_SECONDS[name]:g} s" for name in study.device)
+        yield TimedStep(
+            "device", told, sum(DEVICE_CHECK_SECONDS[name] for name in study.device) / 60
+        )
+
+
+def _first(study: Study) -> Iterator[TimedStep]:
+    block = study.blocks[0]
+    if study.anchors:
+        scales, seconds = len(block_kind(block).scales), _seconds(study.anchors)
+        count = len(study.anchors) * scales
+        told = f"{len(study.anchors)} sounds × {scales} scales = {count}"
+        told += f" × ({seconds:.1f} s + {block.seconds:g} s)"
+        yield TimedStep("anchors", told, count * (seconds + block.seconds) / 60)
+    if study.training:
+        load = block_kind(block).load(block.heard)
+        sounds, questions = load.sounds / load.trials, load.questions / load.trials
+        each = sounds * _seconds(study.material) + questions * block.seconds
+        told = f"{study.training} trials × {each:.1f} s"
+        yield TimedStep("practice", told, study.training * each / 60)
+
+
+def _rows(study: Study) -> TimedStep:
+    """All trials of plans that were made elsewhere, of the listener who is busy longest."""
+    seconds = {clip.name: clip.seconds for clip in (*study.material, *study.anchors)}
+
+    def busy(plan: ListenerPlan) -> float:
+        trials = [*plan.training, *plan.anchors, *chain.from_iterable(plan.sessions)]
+        return sum(trial_seconds(study, trial, seconds[trial.item]) for trial in trials)
+
+    longest = max(study.plans, key=busy)
+    trials = sum(map(len, (longest.training, longest.anchors, *longest.sessions)))
+    told = f"{trials} trials of listener {longest.listener}, who has most"
+    return TimedStep("hearing and rating", told, busy(longest) / 60)
+
+
+def trial_seconds(study: Study, trial: Trial, seconds: float) -> float:
+    """Seconds of one trial: its share of what a clip takes."""
+    block = study.blocks[trial.block]
+    kind = block_kind(block)
+    load = kind.load(block.heard)
+    asked = len(trial.scales) / len(kind.scales)
+    each = load.sounds * seconds + load.questions * block.seconds
+    return each / load.trials * asked
+
+
+def _block(study: Study, block: StudyBlock, where: str) -> Iterator[TimedStep]:
+    """Every clip brings so many sounds to hear and so many questions to answer."""
+    load, seconds = block_kind(block).load(block.heard), _seconds(study.material)
+    sounds, questions = block.clips * load.sounds, block.clips * load.questions
+    told = f"{block.clips} clips × {load.how} = {sounds}"
+    yield TimedStep(f"hearing{where}", f"{told} × {seconds:.1f} s", sounds * seconds / 60)
+    told = f"{questions} × {block.seconds:g} s"
+    yield TimedStep(f"rating{where}", told, questions * block.seconds / 60)

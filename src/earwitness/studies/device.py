@@ -1,0 +1,129 @@
+"""Checks of a listener's playback device, and counts of sounds played to their end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from earwitness.studies.study import Study, Trial
+from earwitness.studies.trials import block_kind
+from earwitness.studies.wording import wording
+
+# --- Device check --------------------------------------------------------------------------------
+# The browser makes the sounds for it: one to set the level by, one on either side, and two tests
+# that are easy over headphones and hard over loudspeakers. In each of their rounds one of three
+# sounds is another than the others, and chance, which is the study's, decides which.
+
+
+DEVICE_STEPS = ("level", "sides", "huggins", "antiphase")
+HEADPHONE_TESTS = ("huggins", "antiphase")  # Milne et al. (2021); Woods et al. (2017)
+HEADPHONE_TEST_ROUNDS, SOUNDS_PER_ROUND = 6, 3
+DEVICE_STREAM = 11  # of chance beside those of designs
+
+
+def drawn(steps: Sequence[str], seed: int, listener: int) -> dict[str, list[int]]:
+    """For every test, which of three sounds is the other one, round by round, each equally often.
+
+    For the sides, 0 is left and 1 is right.
+
+    >>> drawn(["level", "huggins"], 1, 1) == drawn(["huggins"], 1, 1)
+    True
+    """
+    rounds = {
+        "sides": [0, 1],
+        **{
+            test: [*range(SOUNDS_PER_ROUND)] * (HEADPHONE_TEST_ROUNDS // SOUNDS_PER_ROUND)
+            for test in HEADPHONE_TESTS
+        },
+    }
+    return {
+        step: _shuffled(places, (seed, DEVICE_STREAM, listener, DEVICE_STEPS.index(step)))
+        for step, places in rounds.items()
+        if step in steps
+    }
+
+
+def _shuffled(places: Sequence[int], stream: tuple[int, ...]) -> list[int]:
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(stream)))
+    return [int(one) for one in rng.permutation(places)]
+
+
+def misfits(steps: Sequence[str], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Steps of a device page whose answers cannot be, and why."""
+    for step in steps:
+        if step not in values:
+            yield step, f"{step} is not answered"
+        elif step == "level" and not _is_level(values[step]):
+            yield step, f"level must be a number of decibels, got {values[step]!r}"
+        elif step == "sides" and not isinstance(values[step], bool):
+            yield step, f"sides must be true or false, got {values[step]!r}"
+        elif step in HEADPHONE_TESTS and not _are_hits(values[step]):
+            yield step, f"{step} must be hits and rounds, got {values[step]!r}"
+    for name in values:
+        if name not in steps:
+            yield name, f"nobody asked for {name!r}"
+
+
+def perfect(steps: Sequence[str]) -> dict[str, Any]:
+    """What a device answers that is as it should be."""
+    known = {
+        "level": 0,
+        "sides": True,
+        **{test: [HEADPHONE_TEST_ROUNDS, HEADPHONE_TEST_ROUNDS] for test in HEADPHONE_TESTS},
+    }
+    return {step: known[step] for step in steps}
+
+
+def _is_level(value: Any) -> bool:
+    right = isinstance(value, int | float) and not isinstance(value, bool)
+    return right and isfinite(value) and abs(value) <= 200
+
+
+def _are_hits(value: Any) -> bool:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        return False
+    whole = all(isinstance(one, int) and not isinstance(one, bool) for one in value)
+    return whole and 0 <= value[0] <= value[1] and 0 < value[1] <= 1000
+
+
+# --- Sounds played to their end ------------------------------------------------------------------
+# Where sounds come one after the other, they are heard for every question; where one may switch
+# between them, for the page.
+
+
+QuestionSound = tuple[str, int]  # a question, or none, and the number of a sound
+
+
+class PlaybackCounts(NamedTuple):
+    """Of all that a listener had to hear, how much was not heard to its end, of how much."""
+
+    unheard: int
+    all: int
+    unknown: int = 0  # answers of which nobody knows
+
+
+def ended(plays: Sequence[Any], *, switching: bool) -> Counter[QuestionSound]:
+    """How often each sound was played to its end, for each question where that matters."""
+    return Counter(
+        ("" if switching else str(one.get("question")), one["sound"])
+        for one in plays
+        if isinstance(one, dict) and one.get("ended") is True and isinstance(one.get("sound"), int)
+    )
+
+
+def played(study: Study, trial: Trial, meta: Mapping[str, Any] | None) -> PlaybackCounts:
+    """What was heard of a trial."""
+    plays = None if meta is None else meta.get("plays")
+    if not isinstance(plays, list):
+        return PlaybackCounts(0, 0, 1)
+    kind = block_kind(study.blocks[trial.block])
+    words = wording(study.language, study.wordings)
+    names = [""] if kind.switching else [ask.name for ask in kind.asks(trial)]
+    sounds = range(len(kind.presented(trial, words, study.reference)))
+    heard = ended(plays, switching=kind.switching)
+    wanted = [(name, number) for name in names for number in sounds]
+    return PlaybackCounts(sum(not heard[part] for part in wanted), len(wanted))

@@ -1,0 +1,1 @@
+"""The study file: YAML keys, checks, material, listener playlists and webMUSHRA import."""

@@ -1,0 +1,295 @@
+"""Playlists per listener as CSV or JSON rows (UDASE layout), read and written.
+
+A folder has `csv/*.csv`, `json/*.json`, or either directly in it; the number in a file's name is
+that of the listener. A row is `subset,session,file,scale`; session 0 is heard first and does not
+count. Rows of one file that stand together are one trial; all are run in the order in which they
+stand. Sounds that are heard beside each other share a row, with ` | ` between.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby, product
+from pathlib import Path
+from typing import Any
+
+from earwitness.errors import Problem, nearest
+from earwitness.io.schema import Fault, show
+from earwitness.studies.file.material import read_table
+from earwitness.studies.study import DEFAULT_SOUND_PATTERN, ListenerPlan, Session, Study, Trial
+from earwitness.studies.trials import block_kind
+from earwitness.studies.trials.base import TrialKind
+from earwitness.studies.wording import wording
+
+PLAYLIST_COLUMNS = ("subset", "session", "file", "scale")
+FILE_SEPARATOR = " | "
+Row = dict[str, Any]
+
+
+# --- Rows from a plan ----------------------------------------------------------------------------
+
+
+def rows_of(study: Study, plan: ListenerPlan) -> list[Row]:
+    """What a listener hears, a row a rating; sounds that are heard together share a row.
+
+    Where captions are judged it is also said whose they are, in the order of the page.
+    """
+    before = [plan.training + plan.anchors] if plan.training or plan.anchors else []
+    first, kinds = 0 if before else 1, [block_kind(block) for block in study.blocks]
+    found = []
+    for number, session in enumerate([*before, *plan.sessions], first):
+        for trial in session:
+            heard = _heard(study, trial, kinds[trial.block])
+            file = FILE_SEPARATOR.join([study.file(trial.item, one) for one in heard])
+            captioned = kinds[trial.block].captioned
+            whose = {"captions": FILE_SEPARATOR.join(trial.systems)} if captioned else {}
+            for scale in trial.scales:
+                row = {"subset": plan.panel, "session": number, "file": file, "scale": scale}
+                found.append(row | whose)
+    return found
+
+
+def _heard(study: Study, trial: Trial, kind: TrialKind) -> Sequence[str]:
+    """Systems in the order in which they are heard, the unknown one again; no open reference."""
+    if len(trial.systems) == 1 or kind.captioned:
+        return trial.systems[:1]
+    shown = kind.presented(trial, wording("en"), study.reference)
+    return [system for system, _ in shown[int(kind.open_reference) :]]
+
+
+# --- Plans from rows -----------------------------------------------------------------------------
+
+
+@dataclass
+class ListenerPlaylists:
+    """Plans, and what is wrong with their files."""
+
+    plans: list[ListenerPlan] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class PlaylistVocabulary:
+    """What rows may speak of: items and systems by file, and blocks by scale."""
+
+    study: Study
+    files: Mapping[str, tuple[str, str]]
+    blocks: Mapping[str, int]
+
+    @classmethod
+    def of(cls, study: Study) -> PlaylistVocabulary:
+        """All that a study has."""
+        files: dict[str, tuple[str, str]] = {}
+        for block in study.blocks:
+            names = (*block.systems, *block_kind(block).extra(study.reference))
+            for clip, one in product(study.material, names):
+                files[study.file(clip.name, one)] = clip.name, one
+                files.setdefault(
+                    DEFAULT_SOUND_PATTERN.format(item=clip.name, system=one), (clip.name, one)
+                )
+        anchors = study.anchor_system
+        files |= {study.file(clip.name, anchors): (clip.name, anchors) for clip in study.anchors}
+        scales = {
+            scale.name: number
+            for number, block in enumerate(study.blocks)
+            for scale in block_kind(block).scales
+        }
+        return cls(study, files, scales)
+
+    def sounds(self, scale: str) -> int:
+        """How many sounds a row of a scale has."""
+        block = self.study.blocks[self.blocks[scale]]
+        kind = block_kind(block)
+        first = kind.treatments(block.systems[: block.heard], self.study.reference)[0]
+        return len(first) + kind.unknown
+
+    def trial(self, row: Row) -> Trial:
+        """The trial that a row stands for."""
+        heard = [self.files[one] for one in row["file"].split(FILE_SEPARATOR)]
+        item, systems = heard[0][0], tuple(system for _, system in heard)
+        if systems == (self.study.anchor_system,):
+            return Trial(item, systems, (row["scale"],))
+        number = self.blocks[row["scale"]]
+        block = self.study.blocks[number]
+        trial = block_kind(block).heard(item, systems, block.systems, self.study.reference)
+        return replace(trial, scales=(row["scale"],), block=number)
+
+
+def read_rows(folder: Path, known: PlaylistVocabulary) -> ListenerPlaylists:
+    """All plans of a folder, by listener."""
+    found = ListenerPlaylists()
+    for listener, path in sorted(_files(folder, found.problems).items()):
+        before = len(found.problems)
+        rows = list(_read(path, found.problems))
+        found.problems += _contradicted(path, [row for _, row in rows])
+        if not rows and len(found.problems) == before:
+            found.problems.append(Problem(str(path), 1, "", "has no row"))
+        faults = [
+            Problem(str(path), line, *fault) for line, row in rows for fault in _wrong(row, known)
+        ]
+        found.problems += faults or list(_order(path, rows))
+        if len(found.problems) == before:
+            found.plans.append(_plan(listener, [row for _, row in rows], known))
+    panels = [] if found.problems else sorted({plan.panel for plan in found.plans})
+    missing = [number for number, panel in enumerate(panels, 1) if number != panel][:1]
+    for number in missing:
+        found.problems.append(Problem(str(folder), 0, "subset", f"nobody hears subset {number}"))
+    found.problems += [problem for plan in found.plans for problem in _outside(folder, plan)]
+    return found
+
+
+def _contradicted(path: Path, rows: list[Row]) -> list[Problem]:
+    """A JSON file of the same listener that says otherwise than this table."""
+    problems: list[Problem] = []
+    for other in (path.with_suffix(".json"), path.parents[1] / "json" / f"{path.stem}.json"):
+        if path.suffix != ".csv" or not other.is_file():
+            continue
+        if [row for _, row in _read(other, problems)] != rows and not problems:
+            problems.append(Problem(str(other), 0, "", f"says otherwise than {path.name}"))
+    return problems
+
+
+def _outside(folder: Path, plan: ListenerPlan) -> Iterator[Problem]:
+    """Clips that a listener hears though the table of the subset lacks them, if there is one."""
+    table = folder / f"samples_subset_{plan.panel}.csv"
+    if not table.is_file():
+        return
+    found = read_table(table, None)
+    yield from found.problems
+    names = {clip.name for clip in found.clips}
+    heard = dict.fromkeys(trial.item for session in plan.sessions for trial in session)
+    for item in heard if not found.problems else ():
+        if item not in names:
+            told = f'listener {plan.listener} hears "{item}", which is not in the subset'
+            yield Problem(str(table), 0, "name", told)
+
+
+def _files(folder: Path, problems: list[Problem]) -> dict[int, Path]:
+    """By the number in their names; CSV before JSON, folders of their own before this one."""
+    found: dict[int, Path] = {}
+    for pattern in ("csv/*.csv", "json/*.json", "*.csv", "*.json"):
+        for path in sorted(folder.glob(pattern)):
+            if path.stem.startswith("samples"):
+                continue
+            numbers = re.findall(r"[0-9]+", path.stem)
+            if len(numbers) != 1:
+                told = "which listener is it of?"
+                problems.append(Problem(str(path), 0, "", told, "one number in the name"))
+            elif int(numbers[0]) in found:
+                told = f"is of the same listener as {found[int(numbers[0])].name}"
+                problems.append(Problem(str(path), 0, "", told))
+            else:
+                found[int(numbers[0])] = path
+        if found or problems:
+            break
+    if not found and not problems:
+        told = "has no .csv or .json file of a listener"
+        problems.append(Problem(str(folder), 0, "", told))
+    return found
+
+
+def _read(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Row]]:
+    try:
+        if path.suffix == ".json":
+            rows = json.loads(path.read_text(encoding="utf-8-sig"))
+            if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+                raise ValueError("must be a list of rows")
+            yield from enumerate(rows, 1)
+        else:
+            with path.open(encoding="utf-8-sig", newline="") as file:
+                reader = csv.DictReader(file)
+                for row in reader:
+                    yield reader.line_num, {key: _whole(key, row[key]) for key in row}
+    except (OSError, ValueError, RecursionError, csv.Error) as error:
+        problems.append(Problem(str(path), 0, "", f"cannot be read: {error}"))
+
+
+def _whole(key: str, value: str) -> str | int:
+    right = key in ("subset", "session") and isinstance(value, str) and value.isdecimal()
+    return int(value) if right else value
+
+
+def _wrong(row: Row, known: PlaylistVocabulary) -> Iterator[Fault]:
+    if set(row) != set(PLAYLIST_COLUMNS) or None in row.values():
+        yield Fault("", f"needs the columns {', '.join(PLAYLIST_COLUMNS)}")
+        return
+    for key, least in (("subset", 1), ("session", 0)):
+        value = row[key]
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            yield Fault(key, f"must be a whole number from {least} on, got {show(value)}")
+    if row["scale"] not in known.blocks:
+        told = f"there is no scale {show(row['scale'])}"
+        yield Fault("scale", told, nearest(str(row["scale"]), known.blocks))
+    if not isinstance(row["file"], str):
+        yield Fault("file", f"must be text, got {show(row['file'])}")
+    else:
+        yield from _wrong_file(row, known)
+
+
+def _wrong_file(row: Row, known: PlaylistVocabulary) -> Iterator[Fault]:
+    files = row["file"].split(FILE_SEPARATOR)
+    for file in files:
+        if file not in known.files:
+            yield Fault("file", f"the study has no {show(file)}", nearest(file, known.files))
+    heard = [known.files[file] for file in files if file in known.files]
+    if len({item for item, _ in heard}) > 1:
+        yield Fault("file", "sounds of several clips in one row")
+    anchors = known.study.anchor_system
+    for _, system in heard:
+        if anchors and system == anchors and row["session"] != 0:
+            yield Fault("file", "anchors are heard in session 0")
+    systems = tuple(system for _, system in heard)
+    if len(heard) == len(files) and row["scale"] in known.blocks and systems != (anchors,):
+        wanted = known.sounds(row["scale"])
+        if len(systems) != wanted:
+            told = f"needs {wanted} sounds in a row, got {len(systems)}"
+            yield Fault("file", f"{row['scale']} {told}")
+
+
+def _order(path: Path, rows: list[tuple[int, Row]]) -> Iterator[Problem]:
+    """Sessions that are not 1, 2, …, and listeners who are in two panels."""
+    wanted = 0 if rows and rows[0][1]["session"] == 0 else 1
+    for number, own in groupby(rows, key=lambda one: one[1]["session"]):
+        line = next(own)[0]
+        if number != wanted:
+            told = f"session {number} stands where session {wanted} should"
+            yield Problem(str(path), line, "session", told, "count them 1, 2, …; 0 for anchors")
+            return
+        wanted += 1
+    if wanted == 1 and rows:
+        yield Problem(str(path), rows[-1][0], "session", "there is no session 1")
+    for line, row in rows:
+        if row["subset"] != rows[0][1]["subset"]:
+            told = f"subset {row['subset']}, but {rows[0][1]['subset']} above"
+            yield Problem(str(path), line, "subset", told)
+
+
+def _plan(listener: int, rows: Sequence[Row], known: PlaylistVocabulary) -> ListenerPlan:
+    sessions: dict[int, list[Trial]] = {}
+    last = ("", -1)
+    for row in rows:
+        own = sessions.setdefault(row["session"], [])
+        here = row["file"], row["session"]
+        if own and here == last and row["scale"] not in own[-1].scales:
+            own[-1] = replace(own[-1], scales=(*own[-1].scales, row["scale"]))
+        else:
+            own.append(known.trial(row))
+        last = here
+    before = sessions.pop(0, [])
+    anchors = known.study.anchor_system
+    kept = tuple(tuple(own) for own in sessions.values())
+    return ListenerPlan(
+        listener,
+        rows[0]["subset"],
+        kept,
+        _only(before, anchors, there=False),
+        _only(before, anchors, there=True),
+    )
+
+
+def _only(trials: Sequence[Trial], anchors: str, *, there: bool) -> Session:
+    return tuple(trial for trial in trials if (trial.systems == (anchors,)) == there)

@@ -1,0 +1,324 @@
+"""Import of webMUSHRA configurations as study files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from earwitness.errors import InputError, Problem, nearest
+from earwitness.io.schema import Fault, is_name, show
+from earwitness.io.yaml import YamlDocument, read_yaml
+from earwitness.studies.file.material import is_path
+from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ
+
+# --- Plain text from HTML ------------------------------------------------------------------------
+
+
+class _Text(HTMLParser):
+    """What a page says without its marks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.found.append(data)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        del attrs
+        if tag in ("br", "p", "li", "div"):
+            self.found.append("\n")
+
+
+def plain_text(html: str) -> str:
+    """What HTML says, a line a paragraph, without its marks.
+
+    >>> plain_text("Welcome!<br/>Use <b>headphones</b> &amp; relax.")
+    'Welcome!\\nUse headphones & relax.'
+    """
+    reader = _Text()
+    reader.feed(html)
+    reader.close()
+    lines = (" ".join(line.split()) for line in "".join(reader.found).splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+# --- Import of webMUSHRA configurations ----------------------------------------------------------
+
+
+REFERENCE = "reference"
+ANCHOR_KEYS = {f"createAnchor{name.removeprefix('anchor')}": name for name in ANCHOR_CUTOFFS_HZ}
+TRIAL_PAGE_TYPES = ("mushra", "bs1116", "paired_comparison", "likert_single_stimulus")
+OTHER_PAGE_TYPES = ("generic", "finish", "volume", "consent")
+ANSWER_TYPES = {"text": "text", "long_text": "text", "number": "number", "likert": "choice"}
+LIKERT_VALUES = [5, 4, 3, 2, 1]
+TRIAL_PAGE_KEYS = {  # of pages with trials
+    *("type", "id", "name", "content", "reference", "stimuli", "response", "unforced", "strict"),
+    *("mustRate", "mustPlayback", "showWaveform", "enableLooping", "randomize", "switchBack"),
+    *("showConditionNames", "createAnchor35", "createAnchor70"),
+}
+PageConfig = dict[str, Any]
+Row = dict[str, Any]
+
+
+@dataclass
+class ImportedStudy:
+    """A study of one kind: its file as values, a row a clip, and anchors that must be made."""
+
+    kind: str
+    study: dict[str, Any]
+    clips: list[Row]
+    anchors: list[str]
+
+
+@dataclass
+class _Reading:
+    """What was found on the way."""
+
+    file: YamlDocument
+    root: Path
+    pages: list[tuple[str, PageConfig]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    shuffled: bool = False
+
+    def wrong(self, path: str, message: str, remedy: str = "") -> None:
+        self.problems.append(self.file.problem(Fault(path, message, remedy)))
+
+
+def read_webmushra(
+    config: Path, root: Path, listeners: int
+) -> tuple[list[ImportedStudy], list[str]]:
+    """Studies, and notes on what has no counterpart; paths are seen from ``root``."""
+    reading = _Reading(read_yaml(config), root)
+    value = reading.file.value
+    if not isinstance(value, dict) or not isinstance(value.get("pages"), list):
+        reading.wrong("pages", "missing: a configuration of webMUSHRA has a list of pages")
+    else:
+        _flatten(reading, value["pages"], "pages")
+    for path, page in reading.pages:
+        _check(reading, path, page)
+    made = [] if reading.problems else list(_studies(reading, listeners))
+    if not reading.problems and not made:
+        reading.wrong("pages", f"no page with a trial: {', '.join(TRIAL_PAGE_TYPES)}")
+    if reading.problems:
+        raise InputError(reading.problems, done="written")
+    if not reading.shuffled:
+        reading.notes.append("pages had a fixed order; now every listener has one of their own")
+    return made, reading.notes
+
+
+def _flatten(reading: _Reading, pages: Sequence[Any], path: str) -> None:
+    """Pages of nested lists; a list that begins with "random" is shuffled."""
+    for index, page in enumerate(pages):
+        at = f"{path}[{index}]"
+        if isinstance(page, list):
+            _flatten(reading, page, at)
+        elif page == "random":
+            reading.shuffled = True
+        elif not isinstance(page, dict) or page.get("type") not in (
+            *TRIAL_PAGE_TYPES,
+            *OTHER_PAGE_TYPES,
+        ):
+            what = page.get("type") if isinstance(page, dict) else page
+            remedy = nearest(str(what), (*TRIAL_PAGE_TYPES, *OTHER_PAGE_TYPES))
+            reading.wrong(at, f"a page of type {show(what)}", remedy)
+        else:
+            reading.pages.append((at, page))
+
+
+def _check(reading: _Reading, path: str, page: PageConfig) -> None:
+    """Names and files of a page with a trial."""
+    if page["type"] not in TRIAL_PAGE_TYPES:
+        return
+    for key in page:
+        if key not in TRIAL_PAGE_KEYS:
+            told = f'"{key}" of page {show(page.get("id"))} is not known and left out'
+            reading.notes.append(f"{told} — {nearest(str(key), TRIAL_PAGE_KEYS)}")
+    if not is_name(page.get("id")) or is_path(page["id"]):
+        reading.wrong(f"{path}.id", f"must be a name, got {show(page.get('id'))}")
+    stimuli = page.get("stimuli")
+    if not isinstance(stimuli, dict) or not stimuli:
+        reading.wrong(f"{path}.stimuli", "must name a file for each system")
+        return
+    named = {f"stimuli.{name}": file for name, file in stimuli.items()}
+    if _needs_reference(page):
+        named[REFERENCE] = page.get(REFERENCE)
+    for key, file in named.items():
+        if not isinstance(file, str):
+            close = [name for name in page if name not in TRIAL_PAGE_KEYS]
+            remedy = nearest(key, close) if close else ""
+            reading.wrong(f"{path}.{key}", f"must be a path, got {show(file)}", remedy)
+        elif not (reading.root / file).is_file():
+            told = f"there is no file {file} in {reading.root}"
+            reading.wrong(f"{path}.{key}", told, "give --root, the folder that paths start from")
+
+
+def _needs_reference(page: PageConfig) -> bool:
+    """Whether trials need the reference; a single sound is compared with it."""
+    alone = page["type"] == "paired_comparison" and len(page["stimuli"]) == 1
+    return alone or page["type"] in ("mushra", "bs1116")
+
+
+def _studies(reading: _Reading, listeners: int) -> Iterator[ImportedStudy]:
+    kinds = dict.fromkeys(
+        page["type"] for _, page in reading.pages if page["type"] in TRIAL_PAGE_TYPES
+    )
+    for kind in kinds:
+        pages = [(path, page) for path, page in reading.pages if page["type"] == kind]
+        _alike(reading, pages)
+        _once(reading, pages)
+        if not reading.problems:
+            yield _study(reading, kind, [page for _, page in pages], listeners)
+
+
+def _alike(reading: _Reading, pages: list[tuple[str, PageConfig]]) -> None:
+    """All pages of a kind must compare the same."""
+    first = pages[0][1]
+    for path, page in pages[1:]:
+        if list(map(str, page["stimuli"])) != list(map(str, first["stimuli"])):
+            told = f"{', '.join(page['stimuli'])}; {first['id']} has {', '.join(first['stimuli'])}"
+            reading.wrong(f"{path}.stimuli", told, "pages of a study need the same systems")
+        for key in (*ANCHOR_KEYS, "response", "unforced"):
+            if bool(page.get(key)) != bool(first.get(key)) or (
+                key == "response" and page.get(key) != first.get(key)
+            ):
+                reading.wrong(f"{path}.{key}", f"is not that of {first['id']}")
+
+
+def _once(reading: _Reading, pages: list[tuple[str, PageConfig]]) -> None:
+    seen: set[str] = set()
+    for path, page in pages:
+        if str(page["id"]) in seen:
+            reading.wrong(f"{path}.id", f'"{page["id"]}" comes twice')
+        seen.add(str(page["id"]))
+
+
+def _made(page: PageConfig) -> list[str]:
+    return [name for key, name in ANCHOR_KEYS.items() if page.get(key)]
+
+
+def _study(reading: _Reading, kind: str, pages: list[PageConfig], listeners: int) -> ImportedStudy:
+    value, first = reading.file.value, pages[0]
+    anchors = _made(first) if kind == "mushra" else []
+    block, wordings = _block(reading, kind, first, anchors)
+    study = {
+        "title": str(value.get("testname") or value.get("testId") or "webMUSHRA"),
+        "systems": list(map(str, first["stimuli"])),
+        "files": "{system}/{item}.wav",
+        "material": "clips.csv",
+        "listeners": listeners,
+        "blocks": [block],
+        "instructions": _instructions(reading, kind),
+        "forms": {"after": list(_questions(reading))},
+        **({REFERENCE: REFERENCE} if _needs_reference(first) else {}),
+        **({"wordings": wordings} if wordings else {}),
+    }
+    return ImportedStudy(block["kind"], study, [_row(reading, page) for page in pages], anchors)
+
+
+def _block(
+    reading: _Reading, kind: str, page: PageConfig, anchors: list[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    if kind == "mushra":
+        return {"kind": "mushra", "parameters": {"anchors": anchors}}, {}
+    if kind == "bs1116":
+        return {"kind": "bs1116"}, {}
+    if kind == "paired_comparison":
+        kind = "preference" if "unforced" in page else "ab"
+        if len(page["stimuli"]) == 1:
+            return {"kind": kind, "parameters": {"pairs": REFERENCE}}, {}
+        if page.get(REFERENCE):
+            reading.notes.append("pairs are compared without the reference that was beside them")
+        return {"kind": kind}, {}
+    labels = _five(reading, page)
+    prompt = plain_text(str(page.get("content") or page.get("name") or ""))
+    scale = {"labels": labels, **({"prompt": prompt} if prompt else {})}
+    return {"kind": "acr", "parameters": {"plays": 0}}, {"scales": {"QUALITY": scale}}
+
+
+def _five(reading: _Reading, page: PageConfig) -> list[str]:
+    """Labels of the answers from 5 to 1."""
+    given = page.get("response")
+    found = {}
+    for one in given if isinstance(given, list) else []:
+        if isinstance(one, dict) and str(one.get("value")).isdecimal():
+            found[int(one["value"])] = str(one.get("label") or one["value"])
+    if sorted(found, reverse=True) != LIKERT_VALUES:
+        told = f"answers of page {page['id']} are not 1 to 5"
+        reading.wrong("pages", told, "only five categories have a counterpart")
+        return []
+    return [found[value] for value in LIKERT_VALUES]
+
+
+def _row(reading: _Reading, page: PageConfig) -> Row:
+    root = reading.root
+    files = {f"file.{name}": str(root / path) for name, path in page["stimuli"].items()}
+    if _needs_reference(page):
+        files[f"file.{REFERENCE}"] = str(root / page[REFERENCE])
+    return {"name": str(page["id"]), **files}
+
+
+def _instructions(reading: _Reading, kind: str) -> str:
+    """Pages of text before the first trial, and what the first trial of the kind says."""
+    found: list[str] = []
+    for _, page in reading.pages:
+        if page["type"] == "generic":
+            found.append(plain_text(str(page.get("content") or "")))
+        elif page["type"] in TRIAL_PAGE_TYPES:
+            break
+    if lost := _not_shown(reading, kind):
+        reading.notes.append(f"text of {', '.join(lost)} is left out")
+    first = next(page for _, page in reading.pages if page["type"] == kind)
+    found.append(plain_text(str(first.get("content") or "")))
+    return "\n\n".join(dict.fromkeys(text for text in found if text))
+
+
+def _not_shown(reading: _Reading, kind: str) -> list[str]:
+    """Pages of text behind the first trial, and trials that say something of their own."""
+    found, said = list[str](), ""
+    for path, page in reading.pages:
+        name, text = str(page.get("id", path)), plain_text(str(page.get("content") or ""))
+        if page["type"] == kind:
+            found += [name] * bool(said and text and text != said)
+            said = said or text
+        elif page["type"] == "generic" and said and text:
+            found.append(name)
+    return found
+
+
+def _questions(reading: _Reading) -> Iterator[dict[str, Any]]:
+    for _, page in reading.pages:
+        asked = page.get("questionnaire") if page["type"] == "finish" else None
+        for one in asked if isinstance(asked, list) else []:
+            kind = ANSWER_TYPES.get(str(one.get("type"))) if isinstance(one, dict) else None
+            if kind is None or not is_name(one.get("name")) or not _has_options(one, kind):
+                reading.notes.append(f"a question has no counterpart: {show(one)}")
+                continue
+            if lost := sorted(set(one) & {"min", "max", "default"}):
+                told = f'{", ".join(lost)} of the question "{one["name"]}" has no counterpart'
+                reading.notes.append(told)
+            yield {
+                "name": str(one["name"]),
+                "prompt": plain_text(str(one.get("label") or one["name"])),
+                "answer": kind,
+                "needed": not one.get("optional", False),
+                **({"options": _options(one)} if kind == "choice" else {}),
+            }
+        if page["type"] in ("volume", "consent"):
+            reading.notes.append(f"a page of type {page['type']} is left out")
+
+
+def _has_options(question: dict[str, Any], kind: str) -> bool:
+    """Whether a choice has two answers or more, as they must be written."""
+    given = question.get("response")
+    right = isinstance(given, list) and all(isinstance(one, dict) for one in given)
+    return kind != "choice" or (right and len(set(_options(question))) == len(given or ()) > 1)
+
+
+def _options(question: dict[str, Any]) -> list[str]:
+    given = question.get("response") or []
+    return [str(one.get("label") or one.get("value")) for one in given]

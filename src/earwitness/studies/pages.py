@@ -1,0 +1,275 @@
+"""All pages of a listener as data, the answers read from them, and practice feedback."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from earwitness.core import Rating
+from earwitness.errors import BadAnswer, whole_characters
+from earwitness.studies.device import drawn, misfits
+from earwitness.studies.study import ListenerPlan, Question, Study, Trial
+from earwitness.studies.trials import block_kind
+from earwitness.studies.wording import Wording, wording
+
+# --- Feedback after practice trials --------------------------------------------------------------
+
+
+Row = dict[str, Any]
+
+
+def feedback_rows(study: Study, trial: Trial, questions: list[Row], words: Wording) -> list[Row]:
+    """A row for every question of a trial; what was given is not known yet."""
+    kind = block_kind(study.blocks[trial.block])
+    shown = [system for system, _ in kind.presented(trial, words, study.reference)]
+    gold = {(one.item, one.system, one.scale): one.value for one in study.gold}
+    rows = []
+    for ask, question in zip(kind.asks(trial), questions, strict=True):
+        expected = gold.get((trial.item, shown[ask.sound], ask.scale.name))
+        told = None if expected is None else label(question, expected, words)
+        rows.append({"prompt": question["prompt"], "given": None, "expected": told})
+    return rows
+
+
+def with_given(
+    rows: list[Row], questions: list[Row], values: Mapping[str, Any], words: Wording
+) -> list[Row]:
+    """The same rows with what was answered."""
+    return [
+        {**row, "given": label(question, values[question["name"]], words)}
+        for row, question in zip(rows, questions, strict=True)
+    ]
+
+
+def label(question: Row, value: float, words: Wording) -> str:
+    """An answer as it stands on the page."""
+    for option in question.get("options", ()):
+        if option["value"] == value:
+            return str(option["label"])
+    return words.number(value)
+
+
+# --- Pages of a listener -------------------------------------------------------------------------
+# A view says nothing about what its sounds are: they have addresses, which whoever shows the pages
+# makes up. What was answered on a page is read by the kind of its trial, or as a form.
+
+
+View = dict[str, Any]
+Address = Callable[[str, str, int], str]
+AGREE_ANSWER, TRAINING_PAGES = "agree", "training"
+# kinds of pages that are no trials
+CONSENT_PAGE, FORM_PAGE, TEXT_PAGE, REST_PAGE, END_PAGE = "consent", "form", "text", "rest", "end"
+DEVICE_PAGE, FEEDBACK_PAGE = "device", "feedback"
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: its name, what is shown, and the trial if it is one.
+
+    ``counts`` is false for practice and anchors, whose ratings are no results; ``number`` is
+    that of the trial in its session. ``about`` is the page whose answers this one speaks of.
+    """
+
+    name: str
+    view: View
+    trial: Trial | None = None
+    session: int = 0
+    questions: tuple[Question, ...] = ()
+    counts: bool = False
+    number: int = 0
+    about: Page | None = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether something must be answered before going on."""
+        return bool(self.view.get("questions")) or self.view["kind"] == DEVICE_PAGE
+
+
+def pages(study: Study, plan: ListenerPlan, address: Address) -> Iterator[Page]:
+    """All pages of one listener, in order."""
+    words = wording(study.language, study.wordings)
+    show = _Show(study, words, address)
+    if study.consent:
+        yield show.consent()
+    yield from show.form("before", study.before)
+    if study.instructions:
+        yield show.text("instructions", study.instructions)
+    if study.device:
+        yield show.device(plan.listener)
+    yield from show.told()
+    for name, trials in ((TRAINING_PAGES, plan.training), ("anchors", plan.anchors)):
+        if trials:
+            title = words.page(name)
+            yield show.text(f"{name}.0", words.page(f"{name}_told"), title)
+            yield from show.practice(name, trials, title)
+    for number, session in enumerate(plan.sessions, 1):
+        if number > 1:
+            yield show.rest(number)
+        title = words.page("session", number=number, count=len(plan.sessions))
+        yield show.text(f"{number}.0", words.page("session_told", trials=len(session)), title)
+        yield from show.trials(str(number), session, number, title)
+    yield from show.form("after", study.after)
+    yield Page(END_PAGE, {"kind": END_PAGE, "title": words.page(END_PAGE)})
+
+
+def planned(plan: ListenerPlan) -> dict[str, Trial]:
+    """All trials of one listener by the names of their pages."""
+    named = {TRAINING_PAGES: plan.training, "anchors": plan.anchors}
+    named |= {str(number): session for number, session in enumerate(plan.sessions, 1)}
+    return {
+        f"{name}.{number}": trial
+        for name, trials in named.items()
+        for number, trial in enumerate(trials, 1)
+    }
+
+
+def counted(plan: ListenerPlan) -> dict[str, Trial]:
+    """Trials of one listener that count, which are those of sessions, by page."""
+    return {name: trial for name, trial in planned(plan).items() if name[0].isdigit()}
+
+
+def heard(trial: Trial) -> dict[str, Any]:
+    """What is presented in a trial, as answers keep it."""
+    return {"item": trial.item, "systems": list(trial.systems), "target": trial.target}
+
+
+def read_page(study: Study, page: Page, values: Mapping[str, Any], listener: int) -> list[Rating]:
+    """Ratings that follow from the answers of a page, or all that is wrong with them."""
+    if page.trial is not None:
+        kind = block_kind(study.blocks[page.trial.block])
+        found = kind.read(page.trial, values, listener, page.session, page.number)
+        return found if page.counts else []
+    if not page.asks and values:
+        raise BadAnswer({name: f"nobody asked for {name!r}" for name in values})
+    if page.view["kind"] == DEVICE_PAGE and (wrong := dict(misfits(study.device, values))):
+        raise BadAnswer(wrong)
+    if page.view["kind"] == CONSENT_PAGE and dict(values) != {AGREE_ANSWER: True}:
+        raise BadAnswer({AGREE_ANSWER: "nobody takes part without agreeing"})
+    if page.view["kind"] == FORM_PAGE and (wrong := dict(_misfits(page.questions, values))):
+        raise BadAnswer(wrong)
+    return []
+
+
+def with_answer(study: Study, page: Page, values: Mapping[str, Any] | None) -> View:
+    """What a page shows, given the answers to the page that it is about."""
+    if page.about is None or values is None:
+        return page.view
+    words, asked = wording(study.language, study.wordings), page.about.view["questions"]
+    return {**page.view, "rows": with_given(page.view["rows"], asked, values, words)}
+
+
+@dataclass(frozen=True)
+class _Show:
+    """Makes pages."""
+
+    study: Study
+    words: Wording
+    address: Address
+
+    def text(self, name: str, text: str, title: str = "") -> Page:
+        shown = title or self.words.page(name)
+        return Page(name, {"kind": TEXT_PAGE, "title": shown, "text": text})
+
+    def consent(self) -> Page:
+        options = [{"value": True, "label": self.words.pages["yes"]}]
+        prompt = self.words.pages[AGREE_ANSWER]
+        question = {"name": AGREE_ANSWER, "prompt": prompt, "answer": "choice", "options": options}
+        title, text = self.words.pages[CONSENT_PAGE], self.study.consent
+        view = {"kind": CONSENT_PAGE, "title": title, "text": text, "questions": [question]}
+        return Page(CONSENT_PAGE, view)
+
+    def form(self, when: str, questions: tuple[Question, ...]) -> Iterator[Page]:
+        if questions:
+            shown = [_question(one) for one in questions]
+            view = {"kind": FORM_PAGE, "title": self.words.pages[when], "questions": shown}
+            yield Page(when, view, questions=questions)
+
+    def rest(self, number: int) -> Page:
+        minutes = self.study.rest_minutes
+        title = self.words.counted(REST_PAGE, minutes, "minutes")
+        if minutes < 1:
+            title = self.words.counted("rest_seconds", round(minutes * 60), "seconds")
+        return Page(f"rest.{number}", {"kind": REST_PAGE, "title": title, "minutes": minutes})
+
+    def device(self, listener: int) -> Page:
+        steps, title = list(self.study.device), self.words.pages[DEVICE_PAGE]
+        trials = drawn(steps, self.study.seed, listener)
+        return Page(
+            DEVICE_PAGE, {"kind": DEVICE_PAGE, "title": title, "steps": steps, "trials": trials}
+        )
+
+    def told(self) -> Iterator[Page]:
+        """What kinds tell before the first trial, each once; sounds get addresses page by page."""
+        asked: list[tuple[str, str, int]] = []
+
+        def later(item: str, system: str, place: int) -> str:
+            asked.append((item, system, place))
+            return str(len(asked) - 1)
+
+        kinds = [block_kind(block) for block in self.study.blocks]
+        found = {n: v for kind in kinds for n, v in kind.told(self.words, later).items()}
+        for name, view in found.items():
+            given = view.get("sounds", ())
+            sounds = [
+                {**one, "address": self.address(*asked[int(one["address"])])} for one in given
+            ]
+            yield Page(name, {**view, "sounds": sounds} if sounds else view)
+
+    def practice(self, name: str, trials: Sequence[Trial], title: str) -> Iterator[Page]:
+        """Trials that do not count; after those of training it is told what was expected."""
+        for page in self.trials(name, trials, 0, title):
+            yield page
+            if name == TRAINING_PAGES and self.study.feedback and page.trial is not None:
+                asked = page.view["questions"]
+                rows = feedback_rows(self.study, page.trial, asked, self.words)
+                view = {
+                    "kind": FEEDBACK_PAGE,
+                    "title": self.words.pages[FEEDBACK_PAGE],
+                    "rows": rows,
+                }
+                yield Page(f"{FEEDBACK_PAGE}.{page.number}", view, about=page)
+
+    def trials(
+        self, name: str, trials: Sequence[Trial], session: int, title: str
+    ) -> Iterator[Page]:
+        for number, trial in enumerate(trials, 1):
+            kind = block_kind(self.study.blocks[trial.block])
+            study = self.study
+            view = kind.view(trial, self.words, self.address, study.reference, study.caption)
+            view["title"], view["progress"] = title, [number, len(trials)]
+            yield Page(f"{name}.{number}", view, trial, session, (), session > 0, number)
+
+
+def _question(one: Question) -> View:
+    shown: View = {"name": one.name, "prompt": one.prompt, "answer": one.answer}
+    if one.options:
+        shown["options"] = [{"value": option, "label": option} for option in one.options]
+    return shown | {"needed": one.needed}
+
+
+def _misfits(questions: Sequence[Question], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    known = {one.name: one for one in questions}
+    for name, one in known.items():
+        value = values.get(name)
+        if value in (None, ""):
+            if one.needed:
+                yield name, f"{name} is not answered"
+        elif one.answer == "choice" and value not in one.options:
+            yield name, f"{name} must be one of {', '.join(one.options)}, got {value!r}"
+        elif one.answer == "number" and (isinstance(value, bool) or not _finite(value)):
+            yield name, f"{name} must be a number, got {value!r}"
+        elif one.answer == "text" and not _whole(value):
+            yield name, f"{name} must be text, got {value!r}"
+    for name in values:
+        if name not in known:
+            yield name, f"nobody asked for {name!r}"
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, int | float) and abs(value) <= sys.float_info.max
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, str) and value == whole_characters(value)

@@ -1,0 +1,176 @@
+"""Simulated listeners, and the true qualities of systems that they hear."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+
+import numpy as np
+
+from earwitness.errors import UsageError, nearest
+from earwitness.studies.study import Scale
+
+# --- Simulated listeners -------------------------------------------------------------------------
+
+
+Quality = Callable[[str, str, str], float]  # of an item, a system and a scale: from 0 to 1
+
+
+@dataclass(frozen=True)
+class Person:
+    """Hears every quality with a bias and some inconsistency; a careless one hears anything.
+
+    By the end of a session a tired one hears ``fatigue`` less than at its start.
+    """
+
+    quality: Quality
+    bias: float = 0.0
+    inconsistency: float = 0.1
+    careless: bool = False
+    fatigue: float = 0.0
+
+    def hears(self, item: str, system: str, scale: str, rng: np.random.Generator) -> float:
+        """One impression, from 0 to 1."""
+        if self.careless:
+            return float(rng.random())
+        heard = self.quality(item, system, scale) + self.bias
+        return float(np.clip(heard + rng.normal(0, self.inconsistency), 0, 1))
+
+    def after(self, share: float) -> Person:
+        """The same person when this share of a session is behind them."""
+        return replace(self, bias=self.bias - self.fatigue * share) if self.fatigue else self
+
+
+# --- Populations and true qualities --------------------------------------------------------------
+# Qualities lie between 0 and 1, the ends of every scale. A system has one, or one a scale; items
+# and listeners add to it. All numbers are shares of a scale: 0.1 is 0.4 points from 1 to 5.
+
+
+BEST_QUALITY, WORST_QUALITY = 0.85, 0.25  # qualities between which systems lie if nothing is said
+EXPECTATION_GRID_POINTS = 11  # inconsistencies that stand for all
+Qualities = Mapping[tuple[str, str], float]  # by system and scale; a scale of "" is any
+
+
+@dataclass(frozen=True)
+class Population:
+    """How listeners and items differ.
+
+    Standard deviations: ``bias`` between listeners, ``taste`` of a listener for a system, ``items``
+    between items, ``mixture`` of an item with a system. ``inconsistency`` is that of a listener
+    with themselves, half to one and a half as large for each. ``careless`` so many answer anything.
+    """
+
+    bias: float = 0.08
+    taste: float = 0.04
+    items: float = 0.08
+    mixture: float = 0.04
+    inconsistency: float = 0.12
+    fatigue: float = 0.0
+    careless: int = 0
+    qualities: Qualities = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name == "qualities":
+                continue
+            least, most = (-1, 1) if one.name == "fatigue" else (0, math.inf)
+            if not np.isfinite(value) or not least <= value <= most:
+                limits = f"from {least} " + ("on" if most == math.inf else f"to {most}")
+                raise UsageError(f"{one.name} must be a number {limits}, got {value:g}")
+
+
+@dataclass(frozen=True)
+class World:
+    """A population with the chances drawn: everybody, and the quality of everything.
+
+    ``others`` are sounds that are no systems, such as hidden references and anchors.
+    """
+
+    population: Population
+    systems: tuple[str, ...]
+    listeners: tuple[int, ...]
+    seed: int
+    others: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for system, _ in self.population.qualities:
+            if system not in self.systems:
+                raise UsageError(f'there is no system "{system}" — {nearest(system, self.systems)}')
+        if self.population.careless > len(self.listeners):
+            raise UsageError(f"only {len(self.listeners)} listeners take part")
+
+    def quality(self, system: str, scale: str) -> float:
+        """What is true of a system, over all items and listeners."""
+        given = self.population.qualities
+        found = given.get((system, scale), given.get((system, "")))
+        if found is not None or system in self.others:
+            return self.others[system] if found is None else found
+        place = self.systems.index(system) / max(1, len(self.systems) - 1)
+        return WORST_QUALITY + (BEST_QUALITY - WORST_QUALITY) * place
+
+    def items(self, names: Sequence[str]) -> dict[tuple[str, str], float]:
+        """What items add to each system."""
+        own, mixed = self._rng(0), self.population
+        each = own.normal(0, mixed.items, (len(names), 1))
+        each = each + own.normal(0, mixed.mixture, (len(names), len(self.systems)))
+        each -= each.mean(axis=0)  # systems keep their qualities over these items
+        return {
+            (item, system): float(each[row, column])
+            for row, item in enumerate(names)
+            for column, system in enumerate(self.systems)
+        }
+
+    def people(self, items: Sequence[str]) -> Iterator[tuple[int, Person, np.random.Generator]]:
+        """Everybody, with a stream of chance of their own."""
+        added, of = self.items(items), self.population
+        careless = set(self._rng(1).permutation(self.listeners)[: of.careless].tolist())
+        for listener in self.listeners:
+            rng = self._rng(2, listener)
+            bias, share = float(rng.normal(0, of.bias)), 0.5 + rng.random()
+            tastes = rng.normal(0, of.taste, len(self.systems)).tolist()
+            quality = _Quality(self, added, dict(zip(self.systems, tastes, strict=True)))
+            inconsistency, out = of.inconsistency * share, listener in careless
+            yield listener, Person(quality, bias, inconsistency, out, of.fatigue), rng
+
+    def _rng(self, *spawn: int) -> np.random.Generator:
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence((self.seed, *spawn))))
+
+    def expected(self, system: str, scale: Scale, items: Sequence[str]) -> float:
+        """The mean rating of a system over the items and over all listeners who take care.
+
+        Tired ones are met at all places of a session alike.
+        """
+        from scipy.special import ndtr
+
+        of, added = self.population, self.items(items)
+        shares = 0.5 + (np.arange(EXPECTATION_GRID_POINTS) + 0.5) / EXPECTATION_GRID_POINTS
+        spread = np.sqrt(of.bias**2 + of.taste**2 + (of.inconsistency * shares) ** 2)
+        spread = np.maximum(spread, 1e-9)[:, None, None]
+        tired = of.fatigue * (
+            np.arange(EXPECTATION_GRID_POINTS) / (EXPECTATION_GRID_POINTS - 1)
+            if of.fatigue
+            else np.zeros(1)
+        )
+        quality = self.quality(system, scale.name)
+        true = np.array([quality + added[item, system] for item in items])
+        true = (true[:, None] - tired).ravel()
+        values = np.array(scale.values)
+        edges = 1 - (np.arange(len(values) - 1) + 0.5) / (len(values) - 1)  # from the best down
+        below = ndtr((edges[None, None, :] - true[None, :, None]) / spread)
+        above = 1 - below  # the chance of at least each value but the worst
+        return float(values[-1] + (above * -np.diff(values)).sum(axis=2).mean())
+
+
+@dataclass(frozen=True)
+class _Quality:
+    """What one listener would hear without bias and inconsistency."""
+
+    world: World
+    items: Mapping[tuple[str, str], float]
+    tastes: Mapping[str, float]
+
+    def __call__(self, item: str, system: str, scale: str) -> float:
+        known = self.world.quality(system, scale)
+        return known + self.items.get((item, system), 0.0) + self.tastes.get(system, 0.0)

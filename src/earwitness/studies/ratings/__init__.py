@@ -1,0 +1,1 @@
+"""Ratings of listeners, read from tables, answer files and stores."""

@@ -1,0 +1,573 @@
+"""Column roles, sample name patterns, cell values and scale limits of rating tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import islice
+from typing import NamedTuple, TypeVar
+
+from earwitness.errors import UsageError, nearest
+from earwitness.io.schema import NAME_PATTERN, Fault, is_name, show
+from earwitness.io.tables import BadCell, Cell, InputTable, TableWording
+from earwitness.studies.study import DEFAULT_SOUND_PATTERN, Scale
+
+# --- Sample name patterns ------------------------------------------------------------------------
+# ``{system}/{item}.wav`` says what stands where; ``*`` is anything. No name has a slash in it.
+# Where a sample fits in several ways, ``{item}`` takes as much as it can and all others as little:
+# in ``{item}_{system}.wav`` the last underscore divides, in ``{system}_{item}.wav`` the first one.
+# With known systems a sample is divided such that its system is one of them; if several are, such
+# that its item is known too, and then by the longest.
+
+
+PATTERN_FIELDS = ("item", "system", "listener", "scale", "session")
+MAX_SAMPLE_NAME_CHARACTERS = 1000
+PATTERN_PLACEHOLDER = re.compile(r"(\{[^{}]*\}|\*)")
+
+
+class Division(NamedTuple):
+    """What stands at each place, and whether it might be otherwise; nothing if it does not fit."""
+
+    parts: dict[str, str]
+    several: bool
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """How samples are named.
+
+    >>> Pattern("{item}_{system}.wav").divide("clip_7_C1.wav")
+    Division(parts={'item': 'clip_7', 'system': 'C1'}, several=True)
+    >>> Pattern("{item}_{system}.wav", frozenset(["C_1"])).divide("clip_7_C_1.wav")
+    Division(parts={'item': 'clip_7', 'system': 'C_1'}, several=False)
+    """
+
+    text: str
+    systems: frozenset[str] = frozenset()
+    items: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        for name in self.places:
+            if name not in PATTERN_FIELDS:
+                raise UsageError(f'pattern: no "{{{name}}}" — {nearest(name, PATTERN_FIELDS)}')
+            if self.places.count(name) > 1:
+                raise UsageError(f'pattern: "{{{name}}}" comes twice')
+        if not self.places:
+            raise UsageError(f'pattern "{self.text}" has no place for anything, such as {{item}}')
+        if re.search(r"[{}]", PATTERN_PLACEHOLDER.sub("", self.text)):
+            raise UsageError(f'pattern "{self.text}" has a brace that is not closed')
+        if "}{" in self.text:
+            raise UsageError(f'pattern "{self.text}" needs something between two names')
+
+    @cached_property
+    def places(self) -> list[str]:
+        """What stands in a sample's name."""
+        return [one[1:-1] for one in PATTERN_PLACEHOLDER.findall(self.text) if one != "*"]
+
+    def divide(self, sample: str) -> Division:
+        """What stands at each place, if a sample fits."""
+        sample = sample.replace("\\", "/")
+        if len(sample) > MAX_SAMPLE_NAME_CHARACTERS:
+            return Division({}, False)
+        return self._known(sample) or self._any(sample)
+
+    def _any(self, sample: str) -> Division:
+        found, other = self._usual.fullmatch(sample), self._other.fullmatch(sample)
+        if found is None or other is None:
+            return Division({}, False)
+        return Division(found.groupdict(), found.groupdict() != other.groupdict())
+
+    def _known(self, sample: str) -> Division | None:
+        """The best division whose system is known, if there is one."""
+        ways = [
+            {**found.groupdict(), "system": system}
+            for system, one in self._by_system.items()
+            if system in sample and (found := one.fullmatch(sample))
+        ]
+        ways = [way for way in ways if way.get("item") in self.items] or ways
+        if not ways:
+            return None
+        best = max(ways, key=lambda way: len(way["system"]))
+        return Division({name: best[name] for name in self.places}, len(ways) > 1)
+
+    @cached_property
+    def _by_system(self) -> dict[str, re.Pattern[str]]:
+        if "system" not in self.places:
+            return {}
+        return {one: self._compiled(flipped=False, system=one) for one in sorted(self.systems)}
+
+    @cached_property
+    def _usual(self) -> re.Pattern[str]:
+        return self._compiled(flipped=False)
+
+    @cached_property
+    def _other(self) -> re.Pattern[str]:
+        return self._compiled(flipped=True)
+
+    def _compiled(self, *, flipped: bool, system: str = "") -> re.Pattern[str]:
+        pieces = PATTERN_PLACEHOLDER.split(self.text.replace("\\", "/"))
+        return re.compile("".join(_piece(one, flipped, system) for one in pieces))
+
+
+def _piece(piece: str, flipped: bool, system: str) -> str:
+    if piece == "*":
+        return ".*" if flipped else ".*?"
+    if not piece.startswith("{"):
+        return re.escape(piece)
+    if system and piece == "{system}":
+        return re.escape(system)
+    most = (piece == "{item}") != flipped
+    return f"(?P<{piece[1:-1]}>[^/]+{'' if most else '?'})"
+
+
+# --- Names and numbers in cells ------------------------------------------------------------------
+
+
+Found = TypeVar("Found")
+MISSING_VALUE = float("nan")  # no number; a NaN among votes is refused
+UNDEFINED_WORDS = ("nan", "na", "n/a", "null", "none")
+MAX_WHOLE_NUMBER = 1e9
+SHOWN_NEAREST_NAMES = 20  # unknown names for which the nearest one is looked for
+WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
+
+
+def shown(cell: Cell) -> str:
+    """A cell in a message."""
+    return cell.shown if isinstance(cell, BadCell) else show(cell)
+
+
+def name_of_cell(cell: Cell) -> str | Fault:
+    """A name: printable text that is not empty."""
+    if isinstance(cell, str) and re.search(NAME_PATTERN, cell):
+        return cell
+    if cell == "":
+        return Fault("", "is empty")
+    told = f"must be printable text or a whole number, got {shown(cell)}"
+    return Fault("", told, "no control characters, no blanks around it")
+
+
+def perhaps_name(cell: Cell) -> str | Fault:
+    """A name, or nothing."""
+    return name_of_cell(cell) if cell else ""
+
+
+def number(
+    cell: Cell,
+    *,
+    comma: bool = False,
+    words: TableWording = TableWording(),  # noqa: B008
+) -> float | Fault:
+    """A finite number; nothing is one that is missing."""
+    if cell == "" or (
+        words.undefined and isinstance(cell, str) and cell.lower() in UNDEFINED_WORDS
+    ):
+        return MISSING_VALUE
+    remedy = f"leave it empty if there is no {words.cell}"
+    try:
+        found = float(_digits(cell, comma))
+    except ValueError:
+        return Fault("", f"must be a number, got {shown(cell)}", remedy)
+    if abs(found) < float("inf"):
+        return found
+    return Fault("", f"must be finite, got {shown(cell)}", remedy)
+
+
+def _digits(cell: Cell, comma: bool) -> str:
+    if not isinstance(cell, str) or "_" in cell:
+        raise ValueError(cell)
+    return cell.replace(",", ".") if comma else cell
+
+
+def whole(least: int) -> Callable[[Cell], int | Fault]:
+    """A whole number counted from the least, or 0 for nothing."""
+
+    def read(cell: Cell) -> int | Fault:
+        found = number(cell)
+        if cell == "":
+            return 0
+        if isinstance(found, float) and found == int(found) and least <= found <= MAX_WHOLE_NUMBER:
+            return int(found) - least
+        return Fault("", f"must be a whole number from {least} on, got {shown(cell)}")
+
+    return read
+
+
+def column(
+    table: InputTable, cells: Sequence[Cell], where: str, read: Callable[[Cell], Found | Fault]
+) -> Sequence[Found]:
+    """What cells are; faults are told, and stay where they are."""
+    known = {cell: cell if isinstance(cell, Fault) else read(cell) for cell in set(cells)}
+    told = {
+        cell: found._replace(field=where)
+        for cell, found in known.items()
+        if isinstance(found, Fault) and not isinstance(cell, Fault)
+    }
+    if told:
+        rows = zip(table.lines, cells, strict=True)
+        table.wrong.add((line, told[cell]) for line, cell in rows if cell in told)
+    if all(cell is found for cell, found in known.items()):
+        return cells  # type: ignore[return-value]
+    return [known[cell] for cell in cells]  # type: ignore[misc]
+
+
+def only_known(
+    table: InputTable, cells: Sequence[object], where: str, role: str, known: frozenset[str]
+) -> None:
+    """Tell names that nobody knows; for the first of them the nearest known one."""
+    if not known or known.issuperset(set(cells)):
+        return
+    strange = dict.fromkeys(one for one in cells if isinstance(one, str) and one)
+    for one in known:
+        strange.pop(one, None)
+    near = {one: nearest(one, known) for one in islice(strange, SHOWN_NEAREST_NAMES)}
+    faults = {
+        one: Fault(where, f"there is no {role} {show(one)}", near.get(one, "")) for one in strange
+    }
+    rows = zip(table.lines, cells, strict=True)
+    table.wrong.add((line, faults[one]) for line, one in rows if one in faults)
+
+
+def divided(
+    table: InputTable, where: str, pattern: Pattern, notes: list[str]
+) -> dict[str, Sequence[Cell]]:
+    """Columns that are taken out of names of samples."""
+    cells = table.cells(where)
+    found = {one: pattern.divide(one) for one in set(cells) if isinstance(one, str)}
+    told = f"does not fit {pattern.text}"
+    remedy = "* in a pattern is anything"
+    bad = {
+        one: Fault(where, f"{shown(one)} {told}", remedy)
+        for one in set(cells)
+        if one not in found or not found[one].parts
+    }
+    rows = zip(table.lines, cells, strict=True)
+    table.wrong.add((line, bad[cell]) for line, cell in rows if cell in bad)
+    if several := sorted(one for one, way in found.items() if way.several):
+        best = ", ".join(f"{name} {show(part)}" for name, part in found[several[0]].parts.items())
+        names = "names of samples fit" if len(several) > 1 else "name of a sample fits"
+        count = f"{len(several):,} {names} {pattern.text} in several ways"
+        notes.append(f"{count}: {show(several[0])} is taken as {best}")
+    return {
+        place: [bad[one] if one in bad else found[one].parts[place] for one in cells]  # type: ignore[index]
+        for place in pattern.places
+    }
+
+
+def listeners(names: Sequence[str]) -> Sequence[int | str]:
+    """Numbers, if all listeners are called by whole numbers; else names."""
+    if all(isinstance(one, str) and WHOLE_NUMBER.fullmatch(one) for one in set(names)):
+        known = {one: int(one) for one in set(names)}
+        return [known[one] for one in names]
+    return names
+
+
+# --- Known names and scale limits ----------------------------------------------------------------
+
+
+STEP_TOLERANCE = 1e-6  # of a step
+
+
+@dataclass(frozen=True)
+class KnownNames:
+    """Names that a study has; where there are none, any will do."""
+
+    systems: Collection[str] = ()
+    items: Collection[str] = ()
+    listeners: Collection[int | str] = ()
+    scales: Collection[str] = ()
+
+    def names(self, role: str) -> frozenset[str]:
+        """What a column may hold."""
+        known: dict[str, Collection[int | str]] = {
+            "system": [*self.systems],
+            "item": [*self.items],
+            "listener": self.listeners,
+            "scale": [*self.scales],
+        }
+        return frozenset(map(str, known[role]))
+
+
+class Limit(NamedTuple):
+    """The numbers of a scale: from ``low`` to ``high`` in steps; step 0 is anything between.
+
+    >>> Limit(1, 5, 1).allows(4), Limit(1, 5, 1).allows(4.5), Limit(1, 5, 0).allows(4.5)
+    (True, False, True)
+    >>> str(Limit(0, 100, 1))
+    '0 to 100 in steps of 1'
+    """
+
+    low: float
+    high: float
+    step: float
+
+    def allows(self, value: float) -> bool:
+        """Whether a value is one of them."""
+        if not self.low <= value <= self.high:
+            return False
+        steps = (value - self.low) / self.step if self.step else 0.0
+        return abs(steps - round(steps)) < STEP_TOLERANCE
+
+    def __str__(self) -> str:
+        steps = f" in steps of {self.step:g}" if self.step else ""
+        return f"{self.low:g} to {self.high:g}{steps}"
+
+
+Limits = Mapping[str, tuple[float, float, float] | Scale]
+
+
+def limits_of(limits: Limits | None) -> dict[str, Limit]:
+    """Limits by scale, all in one form."""
+    return {name: _limit(name, one) for name, one in (limits or {}).items()}
+
+
+def _limit(name: str, given: tuple[float, float, float] | Scale) -> Limit:
+    if isinstance(given, Scale):
+        return Limit(given.low, given.high, given.step)
+    low, high, step = given
+    if not (low < high and step >= 0 and high - low < float("inf")):
+        raise UsageError(f"limits of {name} must be (low, high, step), got {given!r}")
+    return Limit(low, high, step)
+
+
+def out_of_scale(
+    pairs: Collection[tuple[object, object]], limits: Mapping[str, Limit]
+) -> Iterator[tuple[tuple[object, object], str]]:
+    """Pairs of scale and value that cannot be, and why."""
+    for scale, value in pairs:
+        limit = limits.get(scale) if isinstance(scale, str) else None
+        if limit and isinstance(value, float) and value == value and not limit.allows(value):
+            yield (scale, value), f"{value:g} is not on {scale} ({limit})"
+
+
+# --- Column options and roles --------------------------------------------------------------------
+
+
+REQUIRED_ROLES = ("item", "system", "listener")
+LONG_TABLE_ROLES = ("scale", "value")
+OPTIONAL_ROLES = ("session", "trial", "asked", "place", "against")
+ROLES = (*REQUIRED_ROLES, *LONG_TABLE_ROLES, *OPTIONAL_ROLES)
+SAMPLE_COLUMNS = ("sample", "file", "stimulus")
+NUMERIC_ROLES = ("value", "session", "trial", "asked", "place")
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """What the user says about a table; columns that stand ``apart`` are read elsewhere.
+
+    Names of columns for roles that are ``optional`` need not be there. Columns that are ``groups``
+    divide items or listeners. Scales may be written as ``aliases``. Votes that are off their scale
+    are refused with a ``remedy``, or, with ``drop``, taken for missing.
+    """
+
+    pattern: str = ""
+    column: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    scales: Sequence[str] = ()
+    given: Mapping[str, int | str] = field(default_factory=dict)
+    known: KnownNames = field(default_factory=KnownNames)
+    limits: Mapping[str, Limit] = field(default_factory=dict)
+    words: TableWording = field(default_factory=TableWording)
+    apart: Sequence[str] = ()
+    optional: Collection[str] = ()
+    groups: Sequence[str] = ()
+    rubric: str = ""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    remedy: str = ""
+    drop: bool = False
+
+    def __post_init__(self) -> None:
+        for what, names in (("columns", self.columns), ("given", self.given)):
+            for role in names:
+                if role not in ROLES:
+                    raise UsageError(f'{what}: no "{role}" — {nearest(role, ROLES)}')
+        for role, text in self.given.items():
+            if not is_name(text):
+                raise UsageError(f"given: {role} must be printable text, got {text!r}")
+        for what, named in (
+            ("columns", [name for name in self.columns.values() if name]),
+            ("scales", list(self.scales)),
+        ):
+            for name in named:
+                if named.count(name) > 1:
+                    raise UsageError(f'{what}: "{name}" comes twice')
+        if self.scales and (both := sorted({*LONG_TABLE_ROLES} & {*self.columns, *self.given})):
+            raise UsageError(f"scales have columns of their own, so there is no {both[0]}")
+
+    @property
+    def wanted(self) -> list[str]:
+        """Names of columns that a file may well have."""
+        named = (*self.columns.values(), *self.scales, *self.known.scales, *self.limits)
+        return [*ROLES, *SAMPLE_COLUMNS, self.column, *named]
+
+    def name_of(self, role: str) -> str:
+        """The column for a role; nothing if the user says that there is none."""
+        return self.columns.get(role, role)
+
+    def scale(self, written: str) -> str:
+        """A scale by the name that it has elsewhere."""
+        return self.aliases.get(written, written)
+
+    def number(self, table: InputTable) -> Callable[[Cell], float | Fault]:
+        """How a cell with a number is read."""
+        return partial(number, comma=table.comma, words=self.words)
+
+    @property
+    def expected(self) -> list[str]:
+        """Scales that are known before a file is read."""
+        return list(dict.fromkeys([*self.known.scales, *self.limits]))
+
+
+# --- Column layout -------------------------------------------------------------------------------
+# Columns are known by their names, or by those that the user gives. Without ``scale`` and ``value``
+# every scale has a column of its own: those that the user names, or that are known, or else all
+# that hold numbers. What is left is passed over and told, but refused if it looks like a slip.
+
+
+NO_COLUMN_MESSAGE = "there is no such column"
+HEADER_LINE = 1  # the line with the names of columns
+
+
+@dataclass
+class ColumnLayout:
+    """Columns by what they say; ``scales`` are columns of their own, if any."""
+
+    fields: dict[str, str]
+    sample: str = ""
+    pattern: Pattern | None = None
+    scales: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def places(self) -> list[str]:
+        """What names of samples say."""
+        return self.pattern.places if self.pattern else []
+
+    @property
+    def used(self) -> set[str]:
+        """Columns that are read."""
+        return {*self.fields.values(), *self.scales, *([self.sample] * bool(self.sample))}
+
+
+def lay_out(table: InputTable, options: ColumnOptions) -> ColumnLayout:
+    """Where everything is; what cannot be is told to the table."""
+    named = {role: options.name_of(role) for role in ROLES}
+    if options.scales:
+        named = {role: name for role, name in named.items() if role not in LONG_TABLE_ROLES}
+    layout = ColumnLayout(
+        {role: name for role, name in named.items() if name and name in table.names}
+    )
+    _samples(layout, table, options)
+    told = {*layout.fields, *layout.places, *options.given}
+    wide = bool(options.scales) or not told & {*LONG_TABLE_ROLES}
+    if wide:
+        layout.scales = tuple(_scales(layout, table, options))
+    for fault in (
+        *_contradictions(layout, options),
+        *_absent(layout, table, options, wide),
+        *_slips(layout, table, options, wide),
+    ):
+        table.tell(HEADER_LINE, *fault)
+    rest = [show(n) for n in table.names if n and n not in layout.used and n not in options.apart]
+    if rest:
+        layout.notes.append(f"passed over: {', '.join(rest)}")
+    return layout
+
+
+def _samples(layout: ColumnLayout, table: InputTable, options: ColumnOptions) -> None:
+    """The column with names of samples, where they say something."""
+    known = options.known
+    sample = options.column or next((name for name in SAMPLE_COLUMNS if name in table.names), "")
+    if options.column and options.pattern:  # which then says what is in this column
+        layout.fields = {role: own for role, own in layout.fields.items() if own != sample}
+    unsaid = not {"item", "system"} & {*layout.fields, *options.given}
+    text = options.pattern or (DEFAULT_SOUND_PATTERN if sample and unsaid else "")
+    if text:
+        layout.sample = sample or SAMPLE_COLUMNS[0]
+        layout.pattern = Pattern(text, known.names("system"), known.names("item"))
+    if text and not options.pattern:
+        layout.notes.append(f"{show(sample)} is read as {text}")
+
+
+def _scales(layout: ColumnLayout, table: InputTable, options: ColumnOptions) -> Iterator[str]:
+    """Columns that are scales."""
+    if options.scales:
+        yield from options.scales
+        return
+    taken = layout.used | {*options.apart}
+    free = [name for name in table.names if name and name not in taken]
+    known = [name for name in options.expected if name in free]
+    found = known or [name for name in free if _holds_numbers(table, name, options)]
+    if found and not known:
+        names = ", ".join(map(show, found))
+        layout.notes.append(f"{options.words.columns} are the columns of numbers: {names}")
+    yield from found
+
+
+def _holds_numbers(table: InputTable, name: str, options: ColumnOptions) -> bool:
+    """Whether at least half of what a column says are numbers; the others will be refused."""
+    cells = [cell for cell in table.cells(name, numbers=True) if cell]
+    read = options.number(table)
+    right = {cell for cell in set(cells) if isinstance(read(cell), float)}
+    return bool(right) and 2 * sum(cell in right for cell in cells) >= len(cells)
+
+
+def _contradictions(layout: ColumnLayout, options: ColumnOptions) -> Iterator[Fault]:
+    for role in layout.places:
+        if role in layout.fields:
+            told = f"the pattern says {{{role}}}, and there is a column"
+            yield Fault(layout.fields[role], told, "write * in the pattern")
+        elif layout.scales and role == "scale":
+            told = "scales have columns of their own"
+            yield Fault(layout.sample, f"the pattern says {{scale}}, and {told}", "write * there")
+    for role in options.given:
+        if role in layout.fields or role in layout.places:
+            yield Fault(role, "is given, and the file says it too", "give it once")
+
+
+def _absent(
+    layout: ColumnLayout, table: InputTable, options: ColumnOptions, wide: bool
+) -> Iterator[Fault]:
+    """What nothing in the file says."""
+    sure = {*layout.fields.values(), *options.scales, layout.sample}
+    free = [name for name in table.names if name and name not in sure]
+    for role, name in options.columns.items():
+        if name and name not in table.names and role not in options.optional:
+            yield Fault(show(name), f"{NO_COLUMN_MESSAGE} (for {role})", _remedy(name, table.names))
+    for name in (layout.sample, *layout.scales):
+        if name and name not in table.names:
+            yield Fault(show(name), NO_COLUMN_MESSAGE, _remedy(name, table.names))
+    said = {*layout.fields, *layout.places, *options.given}
+    for role in REQUIRED_ROLES if wide else (*REQUIRED_ROLES, *LONG_TABLE_ROLES):
+        if role not in said and not options.columns.get(role):
+            yield Fault(
+                role, NO_COLUMN_MESSAGE, _remedy(role, free, options.words.remedy.format(role=role))
+            )
+    if wide and not layout.scales:
+        told = "there are no columns scale and value, and none of numbers"
+        yield Fault("", told, _remedy("value", free))
+
+
+def _remedy(name: str, known: Sequence[str], more: str = "") -> str:
+    found = nearest(name, [one for one in known if one]).replace("known:", "the file has", 1)
+    return " — ".join(part for part in (found, more) if part)
+
+
+def _slips(
+    layout: ColumnLayout, table: InputTable, options: ColumnOptions, wide: bool
+) -> Iterator[Fault]:
+    """Columns that look like others that are not there."""
+    told = {*layout.fields, *layout.places, *options.given, *options.columns}
+    lacking = [role for role in OPTIONAL_ROLES if role not in told]
+    lacking += [name for name in layout.used if name in table.partial]
+    if wide and not options.scales:
+        lacking += [
+            *LONG_TABLE_ROLES,
+            *(name for name in options.expected if name not in table.names),
+        ]
+    for name in table.names:
+        if name and name not in layout.fields.values() and name not in options.scales:
+            remedy = nearest(name, [one for one in lacking if one != name])
+            if name != layout.sample and remedy.startswith("did"):
+                yield Fault(show(name), "unknown column", remedy)

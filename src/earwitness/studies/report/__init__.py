@@ -1,0 +1,98 @@
+"""Reports of study results: all sections in reading order, and exports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from earwitness.report.parts import Quote, Report, Section
+from earwitness.studies.report.agreement import check_sections, listener_sections
+from earwitness.studies.report.choices import choice_sections
+from earwitness.studies.report.differences import better_sections, further_sections
+from earwitness.studies.report.export import methods
+from earwitness.studies.report.groups import group_sections
+from earwitness.studies.report.headlines import in_short
+from earwitness.studies.report.means import in_pairs, mean_sections, what_rated
+from earwitness.studies.report.rubric import fault_sections, judged_sections
+from earwitness.studies.report.screening import screening_sections
+from earwitness.studies.report.wording import several
+from earwitness.studies.results import Results
+
+
+def results_report(results: Results) -> Report:
+    """All of it; what is empty is left out."""
+    sections = tuple(_sections(results))
+    title = f"Results of {results.title}" if results.title else "Results"
+    return Report(
+        f"Simulated: {title}" if results.simulated else title,
+        _about(results),
+        systems(results),
+        sections,
+        tuple(_provenance(results)),
+        _more(sections),
+    )
+
+
+def _more(sections: Sequence[Section]) -> str:
+    """What the terminal does not show."""
+    titles = [s.title[0].lower() + s.title[1:] for s in sections if s.place != "everywhere"]
+    return f"more with -o report.html or --folder: {', '.join(titles)}" if titles else ""
+
+
+def _sections(results: Results) -> Iterator[Section]:
+    short = in_short(results)
+    if short.lines:
+        yield Section("In short", (short,))
+    yield from mean_sections(results)
+    yield from better_sections(results)
+    yield from further_sections(results)
+    yield from group_sections(results)
+    yield from choice_sections(results)
+    yield from judged_sections(results)
+    yield from fault_sections(results)
+    yield from listener_sections(results)
+    yield from screening_sections(results)
+    yield from check_sections(results)
+    told = methods(results)
+    yield Section("Methods", (Quote(told),), "To copy into a paper:", place="pages")
+
+
+def systems(results: Results) -> tuple[str, ...]:
+    """Those of all scales, comparisons and choices."""
+    found: list[str] = []
+    for scale in results.scales:
+        found += [*scale.systems, *(scale.abilities.systems if scale.abilities else ())]
+        pairs = [(c.a, c.b) for c in scale.contrasts] + [(c.a, c.b) for c in scale.choices]
+        found += [name for pair in pairs for name in pair]
+    return tuple(dict.fromkeys(found))
+
+
+def _about(results: Results) -> str:
+    """What was rated, in a line."""
+    kept = results.listeners - len(results.left)
+    whom = f"{kept:,} of {results.listeners:,}" if results.left else f"{kept:,}"
+    scales = ", ".join(scale.value.name for scale in results.scales)
+    files = ", ".join(one.name for one in results.inputs)
+    told = (
+        f"{_what(results)}, {whom} listener{'s' * (results.listeners != 1)}"
+        f"{f'; {scales}' if scales else ''}"
+    )
+    return f"{told}; {files}" if files else told
+
+
+def _what(results: Results) -> str:
+    if any(map(in_pairs, results.scales)):
+        return what_rated(results.scales)
+    return several(len(systems(results)), "system", "systems")
+
+
+def _provenance(results: Results) -> Iterator[str]:
+    yield f"intervals: {100 * results.plan.level:.4g} %; ↑ high is good, ↓ low is good"
+    if results.signature:
+        yield f"signature: {results.signature}"
+    if results.study:
+        yield f"study: {results.study}"
+    for one in results.inputs:
+        yield f"input: {one.name} ({one.bytes:,} bytes, sha256 {one.sha256})"
+    yield from (f"note: {note}" for note in results.notes)
+    for scale in results.scales:
+        yield from (f"note: {scale.value.name}: {note}" for note in scale.notes)

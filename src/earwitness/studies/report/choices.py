@@ -1,0 +1,155 @@
+"""Report sections and methods sentences on paired choices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from earwitness.core import Estimate, Value
+from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, p_value
+from earwitness.report.parts import Intervals, Section, Table
+from earwitness.report.sentences import listed
+from earwitness.studies.report.wording import MAX_LISTED_NAMES, corrected, several
+from earwitness.studies.results import BradleyTerryAbilities, PairChoices, Results, ScaleResults
+
+# --- Sections on choices -------------------------------------------------------------------------
+
+
+UNBOUNDED = (float("-inf"), float("inf"))
+CHOICE_SHARE = Value("share", "none", 0, 1, "share of choices, without ties; 0.5 is chance")
+RIGHT_ANSWER_SHARE = Value("share", "none", 0, 1, "share of right answers; 0.5 is chance")
+ABILITY = Value("ability", "high", *UNBOUNDED, "log of the Bradley–Terry ability; all sum to 0")
+SENSITIVITY = Value("d′", "high", *UNBOUNDED, "")
+
+
+def choice_sections(results: Results) -> Iterator[Section]:
+    """Shares of choices, abilities, and choices by listener."""
+    chosen = [scale for scale in results.scales if scale.choices]
+    if chosen:
+        parts = tuple(_shares(scale, results.plan.correction) for scale in chosen)
+        yield Section("Choices", parts, _told(chosen))
+    able = [(scale, scale.abilities) for scale in results.scales if scale.abilities]
+    if able:
+        parts = tuple(_abilities(scale, found) for scale, found in able)
+        yield Section("Abilities", parts, " ".join(filter(None, map(_ties, able))))
+    tables = tuple(_by_listener(c, s) for s in chosen for c in s.choices if c.listeners)
+    if tables:
+        yield Section("Choices by listener", tables, place="pictures", folded=True)
+
+
+def _told(scales: Sequence[ScaleResults]) -> str:
+    told = "Intervals are exact; p is of the exact test against one half."
+    if any(c.over_listeners.n for scale in scales for c in scale.choices):
+        told += " Over listeners: every listener counts once, as the share of their choices."
+    return told
+
+
+def _shares(scale: ScaleResults, correction: str) -> Intervals:
+    abx = _told_apart(scale)
+    pairs = [f"{c.a} – {c.b}" if abx else f"{c.a} over {c.b}" for c in scale.choices]
+    rows = tuple(
+        (pair, {pair if abx else c.a: c.share})
+        for pair, c in zip(pairs, scale.choices, strict=True)
+    )
+    value = RIGHT_ANSWER_SHARE if abx else CHOICE_SHARE
+    return Intervals(f"{scale.value.name}: choices", value, "", rows, _table(scale, correction))
+
+
+def _told_apart(scale: ScaleResults) -> bool:
+    """Whether answers are right or wrong, as in ABX."""
+    return any(c.sensitivity is not None for c in scale.choices)
+
+
+def _table(scale: ScaleResults, correction: str) -> Table:
+    abx, corrected = _told_apart(scale), CORRECTED_P_HEADINGS.get(correction)
+    counts = ("right", "wrong") if abx else ("first chosen", "second chosen", "neither")
+    header = ("first", "second", *counts, "share")
+    header += ("p", *([corrected] if corrected else []), "over listeners", "p over listeners")
+    header += ("d′",) * abx
+    rows = tuple(
+        (
+            *(c.a, c.b, *(f"{n:,}" for n in (c.wins, c.losses, c.ties)[: len(counts)])),
+            *(cell(c.share, CHOICE_SHARE), p_value(c.p)),
+            *([p_value(c.corrected)] if corrected else []),
+            *(cell(c.over_listeners, CHOICE_SHARE), p_value(c.p_over_listeners)),
+            *([_maybe(c.sensitivity)] if abx else []),
+        )
+        for c in scale.choices
+    )
+    return Table(f"{scale.value.name}: choices", header, rows, names=2)
+
+
+def _maybe(estimate: Estimate | None) -> str:
+    return "–" if estimate is None else cell(estimate, SENSITIVITY)
+
+
+def _abilities(scale: ScaleResults, found: BradleyTerryAbilities) -> Intervals:
+    rows = tuple((name, {name: estimate}) for name, estimate in found.systems.items())
+    return Intervals(f"{scale.value.name}: abilities", ABILITY, "system", rows)
+
+
+def _ties(pair: tuple[ScaleResults, BradleyTerryAbilities]) -> str:
+    scale, found = pair
+    told = []
+    if found.ties is not None:
+        told.append(f"{scale.value.name}: log of the tie factor {cell(found.ties, ABILITY)}.")
+    if found.separated:
+        told.append(
+            f"{scale.value.name}: {listed(found.separated)} won or lost every choice, so that no "
+            "finite ability fits."
+        )
+    return " ".join(told)
+
+
+def _by_listener(choice: PairChoices, scale: ScaleResults) -> Table:
+    rows = tuple(
+        (str(who), f"{a:,}", f"{b:,}", f"{ties:,}", p_value(p))
+        for who, (a, b, ties, p) in choice.listeners.items()
+    )
+    heads = (choice.a, choice.b) if choice.sensitivity is None else ("right", "wrong")
+    title = f"{scale.value.name}: {choice.a} – {choice.b}"
+    return Table(title, ("listener", *heads, "neither", "p"), rows)
+
+
+# --- Methods sentences on choices ----------------------------------------------------------------
+
+
+SENSITIVITY_MODELS = {
+    "differencing": "by the differencing model",
+    "independent": "by the model of independent observations",
+    "2afc": "of forced choice",
+}
+
+
+def choices_told(results: Results) -> Iterator[str]:
+    """Sentences of the paragraph."""
+    choices = [c for scale in results.scales for c in scale.choices]
+    if choices:
+        total = sum(c.wins + c.losses + c.ties for c in choices)
+        yield (
+            f"{several(total, 'choice', 'choices')} between two sounds were tested by the exact "
+            f"binomial test against one half ({_sides(choices)}), with exact intervals; these p "
+            f"values are {corrected(results)}. The same was tested by t tests over the shares of "
+            "listeners, which are not corrected."
+        )
+    if any(c.ties for c in choices):
+        yield "Choices of neither count for no side in these tests."
+    keen = [c.sensitivity.method for c in choices if c.sensitivity is not None]
+    if keen:
+        models = sorted({method.rpartition("|")[-1] for method in keen})
+        names = listed([SENSITIVITY_MODELS.get(m, m) for m in models], MAX_LISTED_NAMES)
+        yield f"Sensitivity is given as d′ {names}."
+    able = [scale.abilities for scale in results.scales if scale.abilities]
+    if able:
+        ties = " with ties (Davidson)" * any(one.ties is not None for one in able)
+        yield (
+            f"Abilities are those of the Bradley–Terry model{ties}, with intervals by the sandwich "
+            "estimator over listeners."
+        )
+
+
+def _sides(choices: Sequence[PairChoices]) -> str:
+    """One-sided where answers are right or wrong: nobody can hear less than nothing."""
+    abx = [c.sensitivity is not None for c in choices]
+    if all(abx):
+        return "ABX: one-sided"
+    return "two-sided; ABX: one-sided" if any(abx) else "two-sided"

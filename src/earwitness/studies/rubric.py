@@ -1,0 +1,523 @@
+"""Rubrics for judging captions: dimensions, total formulas, THumBS and custom rubrics."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Any, Literal, get_args
+
+from earwitness.errors import UsageError, nearest
+from earwitness.studies.study import Scale
+from earwitness.studies.wording import LANGUAGES
+
+# --- Formulas of totals --------------------------------------------------------------------------
+# A formula is read into a small tree; nothing of it is ever run as code. A minus sign may be the
+# hyphen or the real one.
+
+
+MAX_FORMULA_CHARACTERS = 1000
+MAX_FORMULA_DEPTH = 40  # parentheses and signs within each other
+FORMULA_TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d*)?|\.\d+)|([^\W\d]\w*)|([-−+*/()]))")
+FORMULA_REMEDY = "write names of dimensions, numbers, + - * / and parentheses"
+
+
+@dataclass(frozen=True)
+class FormulaNumber:
+    """A number as it is written."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class FormulaName:
+    """A dimension."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class FormulaOperation:
+    """Two parts and the sign between them."""
+
+    sign: str
+    left: FormulaPart
+    right: FormulaPart
+
+
+FormulaPart = FormulaNumber | FormulaName | FormulaOperation
+Range = tuple[float, float]
+FORMULA_OPERATORS: dict[str, Callable[[float, float], float]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+}
+
+
+@dataclass(frozen=True)
+class RubricFormula:
+    """A formula as it is written, and its parts.
+
+    >>> formula("(precision + recall)/2 − 1").value({"precision": 4, "recall": 5})
+    3.5
+    """
+
+    text: str
+    whole: FormulaPart
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Dimensions that it speaks of."""
+        return frozenset(_names(self.whole))
+
+    @property
+    def linear(self) -> bool:
+        """Whether no dimension is multiplied with, or divided by, another."""
+        return _linear(self.whole)
+
+    def value(self, values: Mapping[str, float]) -> float:
+        """What it comes to."""
+        return _value(self.whole, values)
+
+    def bounds(self, ranges: Mapping[str, Range]) -> Range:
+        """Between which numbers it lies; a division by what may be 0 is refused.
+
+        They are exact where every dimension is named once.
+        """
+        return _bounds(self.whole, ranges)
+
+
+def formula(text: str) -> RubricFormula:
+    """Read a formula, or say where it is none."""
+    if len(text) > MAX_FORMULA_CHARACTERS:
+        raise UsageError(
+            f"formula: longer than {MAX_FORMULA_CHARACTERS:,} characters — {FORMULA_REMEDY}"
+        )
+    reader = _Reader(_tokens(text), text)
+    whole = reader.sum()
+    if reader.next:
+        reader.refuse()
+    return RubricFormula(text, whole)
+
+
+def _tokens(text: str) -> list[str]:
+    found, place, whole = list[str](), 0, text.rstrip()
+    while place < len(whole):
+        token = FORMULA_TOKEN.match(whole, place)
+        if token is None:
+            raise UsageError(
+                f'formula: "{whole[place:].strip()[:20]}" cannot be — {FORMULA_REMEDY}'
+            )
+        found.append(token[0].strip().replace("−", "-"))
+        place = token.end()
+    return found
+
+
+class _Reader:
+    """Reads sums of products of parts, from left to right."""
+
+    def __init__(self, tokens: list[str], text: str) -> None:
+        self._tokens, self._text, self._place, self._depth = tokens, text, 0, 0
+
+    @property
+    def next(self) -> str:
+        """The token to come, or nothing."""
+        return self._tokens[self._place] if self._place < len(self._tokens) else ""
+
+    def sum(self) -> FormulaPart:
+        """Products with + or - between them."""
+        return self._chain("+-", self._product)
+
+    def refuse(self) -> None:
+        told = f'"{self.next}" cannot stand there' if self.next else "it ends too early"
+        raise UsageError(f'formula "{self._text}": {told} — {FORMULA_REMEDY}')
+
+    def _product(self) -> FormulaPart:
+        return self._chain("*/", self._part)
+
+    def _chain(self, signs: str, part: Callable[[], FormulaPart]) -> FormulaPart:
+        found = part()
+        while self.next and self.next in signs:
+            found = FormulaOperation(self._take(), found, part())
+        return found
+
+    def _part(self) -> FormulaPart:
+        self._depth += 1
+        if self._depth > MAX_FORMULA_DEPTH:
+            raise UsageError(
+                f"formula: nested more than {MAX_FORMULA_DEPTH} deep — write it flatter"
+            )
+        found = self._inner(self.next)
+        self._depth -= 1
+        return found
+
+    def _inner(self, token: str) -> FormulaPart:
+        if token == "(":
+            self._take()
+            found = self.sum()
+            if self.next != ")":
+                self.refuse()
+            self._take()
+            return found
+        if token == "-":
+            self._take()
+            return FormulaOperation("-", FormulaNumber(0.0), self._part())
+        if not token or token in "+*/)":
+            self.refuse()
+        self._take()
+        return FormulaNumber(float(token)) if token[0] in ".0123456789" else FormulaName(token)
+
+    def _take(self) -> str:
+        self._place += 1
+        return self._tokens[self._place - 1]
+
+
+def _names(part: FormulaPart) -> Iterator[str]:
+    match part:
+        case FormulaName(name):
+            yield name
+        case FormulaOperation(_, left, right):
+            yield from _names(left)
+            yield from _names(right)
+
+
+def _linear(part: FormulaPart) -> bool:
+    if not isinstance(part, FormulaOperation):
+        return True
+    named = [bool([*_names(one)]) for one in (part.left, part.right)]
+    bent = (part.sign == "*" and all(named)) or (part.sign == "/" and named[1])
+    return not bent and _linear(part.left) and _linear(part.right)
+
+
+def _value(part: FormulaPart, values: Mapping[str, float]) -> float:
+    match part:
+        case FormulaNumber(value):
+            return value
+        case FormulaName(name):
+            return values[name]
+        case FormulaOperation(sign, left, right):
+            return FORMULA_OPERATORS[sign](_value(left, values), _value(right, values))
+
+
+def _bounds(part: FormulaPart, ranges: Mapping[str, Range]) -> Range:
+    match part:
+        case FormulaNumber(value):
+            return value, value
+        case FormulaName(name):
+            return ranges[name]
+        case FormulaOperation(sign, left, right):
+            one, other = _bounds(left, ranges), _bounds(right, ranges)
+            if sign == "/" and other[0] <= 0 <= other[1]:
+                raise UsageError("formula: divides by what may be 0 — divide by something else")
+            ends = [FORMULA_OPERATORS[sign](a, b) for a in one for b in other]
+            return min(ends), max(ends)
+
+
+# --- Rubrics and their dimensions ----------------------------------------------------------------
+
+
+Role = Literal["score", "penalty"]
+ROLES = get_args(Role)
+TOTAL = "total"  # the scale that the formula gives
+STEP_TOLERANCE = 1e-6  # of a step
+TOTAL_STEP_RESOLUTION = 1e-6  # steps of totals are multiples of this
+ROUNDING_DECIMALS = 9  # to which sums of tenths are rounded
+DIMENSION_NAME = re.compile(r"[^\W\d]\w*")
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """What a number of a dimension stands for."""
+
+    value: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """Something that a description is judged by, from ``low`` to ``high`` in steps.
+
+    A score is the better the higher; a penalty is 0 or below, and 0 is no fault at all.
+    """
+
+    name: str
+    low: float
+    high: float
+    step: float
+    role: Role = "score"
+    title: str = ""
+    help: str = ""
+    anchors: tuple[Anchor, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not DIMENSION_NAME.fullmatch(self.name) or self.name == TOTAL:
+            raise UsageError(f'dimension "{self.name}": must be a word other than {TOTAL}')
+        numbers = self.low, self.high, self.step
+        if not (all(map(math.isfinite, numbers)) and self.low < self.high and self.step > 0):
+            raise UsageError(f"dimension {self.name}: must go from low up to high in steps above 0")
+        if self.role not in ROLES:
+            raise UsageError(f'{self.name}: no role "{self.role}" — {nearest(self.role, ROLES)}')
+        if self.role == "penalty" and self.high != 0:
+            raise UsageError(f"penalty {self.name}: must end at 0, got {self.high:g}")
+        for value in (self.high, *(one.value for one in self.anchors)):
+            if not self.allows(value):
+                raise UsageError(f"dimension {self.name}: {value:g} is not on it ({self.range})")
+
+    @property
+    def shown(self) -> str:
+        """Its name as people see it."""
+        return self.title or self.name.capitalize()
+
+    @property
+    def range(self) -> str:
+        """Its numbers in words."""
+        return f"{self.low:g} to {self.high:g} in steps of {self.step:g}".replace("-", "−")
+
+    def allows(self, value: float) -> bool:
+        """Whether a number is on it."""
+        steps = (value - self.low) / self.step
+        within = (
+            self.low - STEP_TOLERANCE * self.step <= value <= self.high + STEP_TOLERANCE * self.step
+        )
+        return within and abs(steps - round(steps)) < STEP_TOLERANCE
+
+    def exactly(self, value: float) -> float:
+        """A number on it without dust: ``0.30000000000000004`` is ``0.3``."""
+        return round(value, ROUNDING_DECIMALS) + 0.0  # no −0
+
+    @property
+    def scale(self) -> Scale:
+        """The same as a scale of ratings."""
+        return Scale(self.name, self.high, self.low, self.step, slider=True)
+
+
+@dataclass(frozen=True)
+class WorkedExample:
+    """An example that has been judged: what was heard, a description, its numbers, and why.
+
+    ``sound`` is a file to hear, from the folder of the study, if there is one.
+    """
+
+    heard: str
+    caption: str
+    values: Mapping[str, float]
+    comment: str = ""
+    sound: str = ""
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """Dimensions in the order in which they are asked, and how a total is made of them."""
+
+    name: str
+    dimensions: tuple[Dimension, ...]
+    total: str
+    title: str = ""
+    examples: tuple[WorkedExample, ...] = field(default=())
+    language: str = "en"
+
+    def __post_init__(self) -> None:
+        names = [one.name for one in self.dimensions]
+        for name in names:
+            if names.count(name) > 1:
+                raise UsageError(f'rubric {self.name}: dimension "{name}" comes twice')
+        for name in sorted(self.formula.names - {*names}):
+            raise UsageError(f'formula: there is no dimension "{name}" — {nearest(name, names)}')
+        if not self.formula.names:
+            raise UsageError(f'formula "{self.total}": speaks of no dimension')
+        self.formula.bounds(self._ranges)
+        self._check_penalties()
+        for example in self.examples:
+            self._check_example(example)
+
+    @cached_property
+    def formula(self) -> RubricFormula:
+        """How a total is made."""
+        return formula(self.total)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Dimensions by name."""
+        return tuple(one.name for one in self.dimensions)
+
+    @property
+    def scales(self) -> dict[str, Scale]:
+        """Scales of ratings: the dimensions, and the total between the ends that it can have."""
+        low, high = (round(end, ROUNDING_DECIMALS) for end in self.formula.bounds(self._ranges))
+        whole = Scale(TOTAL, high, low, self.total_step or (high - low), slider=True)
+        return {**{one.name: one.scale for one in self.dimensions}, TOTAL: whole}
+
+    @property
+    def total_step(self) -> float:
+        """The step between totals, or 0 where a formula that is not linear has none.
+
+        >>> thumbs().total_step
+        0.05
+        """
+        if not self.formula.linear:
+            return 0.0
+        lows = {one.name: one.low for one in self.dimensions}
+        moved = [{**lows, one.name: one.low + one.step} for one in self.dimensions]
+        base = self.formula.value(lows)
+        steps = [
+            round(abs(self.formula.value(one) - base) / TOTAL_STEP_RESOLUTION) for one in moved
+        ]
+        return round(math.gcd(*steps) * TOTAL_STEP_RESOLUTION, ROUNDING_DECIMALS)
+
+    @property
+    def _ranges(self) -> dict[str, tuple[float, float]]:
+        return {one.name: (one.low, one.high) for one in self.dimensions}
+
+    def _check_penalties(self) -> None:
+        """No fault may raise a total."""
+        for one in (one for one in self.dimensions if one.role == "penalty"):
+            for end in (0, 1):
+                rest = {name: ends[end] for name, ends in self._ranges.items()}
+                worst, best = ({**rest, one.name: x} for x in (one.low, one.high))
+                if self.formula.value(worst) > self.formula.value(best):
+                    told = f'formula "{self.total}": penalty {one.name} would raise the {TOTAL}'
+                    raise UsageError(f"{told} — add it, since it is below 0")
+
+    def _check_example(self, example: WorkedExample) -> None:
+        for one in self.dimensions:
+            value = example.values.get(one.name)
+            if value is None or not one.allows(value):
+                raise UsageError(f"example: {one.name} must be {one.range}, got {value}")
+
+
+# --- THumBS, the built-in rubric -----------------------------------------------------------------
+# The transparent human benchmark for soundscapes: how good a description of a sound is.
+# Precision and recall from 1 to 5, and three penalties from −2 to 0: fluency, conciseness and
+# irrelevance, all in tenths. The total is the mean of precision and recall with the penalties
+# added, so it lies between −5 and 5. It goes back to THumB for images (Kasai et al., 2022);
+# irrelevance is that of Kreiss et al. (2022).
+
+
+THUMBS_NAME = "thumbs"
+THUMBS_FORMULA = "(precision + recall)/2 + fluency + conciseness + irrelevance"
+THUMBS_DIMENSIONS: dict[str, tuple[float, float, float, Role]] = {
+    "precision": (1, 5, 0.1, "score"),
+    "recall": (1, 5, 0.1, "score"),
+    "fluency": (-2, 0, 0.1, "penalty"),
+    "conciseness": (-2, 0, 0.1, "penalty"),
+    "irrelevance": (-2, 0, 0.1, "penalty"),
+}
+
+
+@cache
+def thumbs(language: str = "en") -> Rubric:
+    """The rubric with its words in a language.
+
+    >>> [one.shown for one in thumbs("fr").dimensions][:2]
+    ['Précision', 'Rappel']
+    """
+    if language not in LANGUAGES:
+        raise UsageError(f'there is no language "{language}" — {nearest(language, LANGUAGES)}')
+    words = _words(language)
+    dimensions = tuple(
+        _build_thumbs_dimension(name, numbers, words["dimensions"][name])
+        for name, numbers in THUMBS_DIMENSIONS.items()
+    )
+    examples = tuple(WorkedExample(**one) for one in words["examples"])
+    return Rubric(THUMBS_NAME, dimensions, THUMBS_FORMULA, words["title"], examples, language)
+
+
+def _build_thumbs_dimension(
+    name: str, numbers: tuple[float, float, float, Role], words: dict[str, Any]
+) -> Dimension:
+    anchors = tuple(Anchor(float(value), text) for value, text in words["anchors"].items())
+    return Dimension(name, *numbers, words["title"], words["help"], anchors)
+
+
+def _words(language: str) -> dict[str, Any]:
+    place = files(__package__).joinpath("rubrics", f"{THUMBS_NAME}.{language}.json")
+    found: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+    return found
+
+
+# --- Rubrics defined by a study ------------------------------------------------------------------
+
+
+BUILT_IN_RUBRICS = {"thumbs": thumbs}
+COMPLETE_RUBRIC_KEYS = ("dimensions", "total")
+
+
+def defined(given: str | Mapping[str, Any], language: str = "en") -> Rubric:
+    """The rubric that is meant.
+
+    A mapping with the name of a built-in rubric and no dimensions is that one, with the title and
+    examples that it names instead; any other must have dimensions and the formula of a total.
+    """
+    if not isinstance(given, str | Mapping):
+        raise UsageError(f"rubric must be a name or say what it consists of, got {given!r}")
+    return _defined(given if isinstance(given, str) else json.dumps(given), language)
+
+
+@cache
+def _defined(given: str, language: str) -> Rubric:
+    if not given.startswith("{"):
+        return _built_in(given, language)
+    value = json.loads(given)
+    name = str(value.get("name", ""))
+    if not any(key in value for key in COMPLETE_RUBRIC_KEYS):
+        return _changed(_built_in(name, language), value)
+    missing = [key for key in ("name", *COMPLETE_RUBRIC_KEYS) if not value.get(key)]
+    if missing:
+        raise UsageError(f"rubric: {' and '.join(missing)} missing — or name a built-in one")
+    if name in BUILT_IN_RUBRICS:
+        raise UsageError(f'rubric: "{name}" is built in — give yours another name')
+    dimensions = tuple(map(_read_dimension, value["dimensions"]))
+    title, examples = str(value.get("title", "")), _examples(value)
+    return Rubric(name, dimensions, str(value["total"]), title, examples, language)
+
+
+def _built_in(name: str, language: str) -> Rubric:
+    if name not in BUILT_IN_RUBRICS:
+        raise UsageError(f'there is no rubric "{name}" — {nearest(name, BUILT_IN_RUBRICS)}')
+    return BUILT_IN_RUBRICS[name](language)
+
+
+def _changed(rubric: Rubric, value: Mapping[str, Any]) -> Rubric:
+    title = str(value.get("title", rubric.title))
+    examples = _examples(value) if "examples" in value else rubric.examples
+    return replace(rubric, title=title, examples=examples)
+
+
+def _read_dimension(value: Mapping[str, Any]) -> Dimension:
+    told = value.get("anchors", {})
+    low, high, step = (float(value[key]) for key in ("low", "high", "step"))
+    return Dimension(
+        str(value["name"]),
+        low,
+        high,
+        step,
+        value.get("role", "score"),
+        str(value.get("title", "")),
+        str(value.get("help", "")),
+        tuple(Anchor(_number(one), str(text)) for one, text in told.items()),
+    )
+
+
+def _number(text: str) -> float:
+    try:
+        return float(str(text).replace("−", "-"))
+    except ValueError:
+        raise UsageError(f"anchors: {text!r} is no number") from None
+
+
+def _examples(value: Mapping[str, Any]) -> tuple[WorkedExample, ...]:
+    return tuple(
+        WorkedExample(
+            str(one.get("heard", "")),
+            str(one["caption"]),
+            {str(key): float(number) for key, number in one["values"].items()},
+            str(one.get("comment", "")),
+            str(one.get("sound", "")),
+        )
+        for one in value.get("examples", ())
+    )

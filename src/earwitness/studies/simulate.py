@@ -1,0 +1,165 @@
+"""Verb study simulate: a whole study answered by simulated listeners."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from earwitness.core import Answer, Input
+from earwitness.io.atomic import AtomicFolder
+from earwitness.studies.analyse import result_files, study_results
+from earwitness.studies.answers import SIMULATED_TIMESTAMP, answer_line
+from earwitness.studies.design.report import records_csv, study_design
+from earwitness.studies.device import perfect
+from earwitness.studies.pages import AGREE_ANSWER, CONSENT_PAGE, DEVICE_PAGE, Page, heard, pages
+from earwitness.studies.population import Person, Population, World
+from earwitness.studies.ratings.from_answers import ratings_of
+from earwitness.studies.study import Design, ListenerPlan, Question, Study
+from earwitness.studies.trials import block_kind
+from earwitness.version import __version__
+
+HIDDEN_REFERENCE_QUALITY = 1.2  # so that most hear them as such
+ANCHOR_QUALITIES = (0.2, 0.4)
+ANSWERS_FILE = "answers.jsonl"
+
+
+@dataclass(frozen=True)
+class SimulatedStudy:
+    """Answers of everybody; what is true of systems, and what listeners are like."""
+
+    design: Design
+    answers: tuple[Answer, ...]
+    truth: tuple[dict[str, Any], ...]
+    people: tuple[dict[str, Any], ...]
+
+
+def study_simulate(
+    study: str | PathLike[str] | Study, population: Population | None = None, *, seed: int = 0
+) -> SimulatedStudy:
+    """Answers of simulated listeners to all pages of a study."""
+    made = study_design(study)
+    world = _world(made, population or Population(), seed)
+    items = _items(made)
+    plans = {plan.listener: plan for plan in made.plans}
+    answers, people = list[Answer](), list[dict[str, Any]]()
+    for listener, person, rng in world.people(items):
+        answers += _answers(made.study, plans[listener], person, rng)
+        people.append(_person(listener, person))
+    return SimulatedStudy(made, tuple(answers), tuple(_truth(made, world, items)), tuple(people))
+
+
+def _world(made: Design, population: Population, seed: int) -> World:
+    study, others = made.study, dict[str, float]()
+    for block in study.blocks:
+        extra = block_kind(block).extra(study.reference)
+        others |= dict.fromkeys(extra[:1], HIDDEN_REFERENCE_QUALITY)
+        others |= dict(
+            zip(extra[1:], (*ANCHOR_QUALITIES, *[ANCHOR_QUALITIES[-1]] * len(extra)), strict=False)
+        )
+    listeners = tuple(plan.listener for plan in made.plans)
+    return World(population, study.systems, listeners, seed, others)
+
+
+def _items(made: Design) -> list[str]:
+    """All that anybody hears, in the order of the material."""
+    found = {trial.item for plan in made.plans for session in plan.sessions for trial in session}
+    return [clip.name for clip in made.study.material if clip.name in found]
+
+
+def _answers(
+    study: Study, plan: ListenerPlan, person: Person, rng: np.random.Generator
+) -> Iterator[Answer]:
+    for page in pages(study, plan, lambda *_: ""):
+        if page.asks:
+            told = None if page.trial is None else heard(page.trial)
+            values = _values(study, page, person, rng)
+            yield Answer(
+                study.digest,
+                plan.listener,
+                page.name,
+                values,
+                told,
+                SIMULATED_TIMESTAMP,
+                __version__,
+            )
+
+
+def _values(study: Study, page: Page, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+    if page.trial is not None:
+        done, count = page.view["progress"]
+        now = person.after((done - 1) / max(1, count - 1)) if page.counts else person
+        return block_kind(study.blocks[page.trial.block]).simulate(page.trial, now, rng)
+    if page.view["kind"] == CONSENT_PAGE:
+        return {AGREE_ANSWER: True}
+    if page.view["kind"] == DEVICE_PAGE:
+        return perfect(study.device)
+    return {one.name: _answered(one, rng) for one in page.questions}
+
+
+def _answered(question: Question, rng: np.random.Generator) -> Any:
+    match question.answer:
+        case "choice":
+            return question.options[int(rng.integers(len(question.options)))]
+        case "number":
+            return int(rng.integers(18, 70))
+        case _:
+            return "simulated"
+
+
+def _person(listener: int, person: Person) -> dict[str, Any]:
+    return {
+        "listener": listener,
+        "bias": round(person.bias, 6),
+        "inconsistency": round(person.inconsistency, 6),
+        "fatigue": person.fatigue,
+        "careless": person.careless,
+    }
+
+
+def _truth(made: Design, world: World, items: list[str]) -> Iterator[dict[str, Any]]:
+    """Of every system on every scale the quality, and the mean rating where sounds are rated."""
+    for block in made.study.blocks:
+        kind = block_kind(block)
+        for scale in kind.scales:
+            for system in block.systems:
+                rated = kind.compared != "pair"
+                expected = world.expected(system, scale, items) if rated else float("nan")
+                quality = world.quality(system, scale.name)
+                yield {
+                    "system": system,
+                    "scale": scale.name,
+                    "quality": round(quality, 6),
+                    "expected": round(expected, 6),
+                }
+
+
+def simulated_write(
+    simulated: SimulatedStudy, folder: str | PathLike[str], **how: Any
+) -> list[str]:
+    """Write answers, truth, people and all results into a new folder; names of the files.
+
+    Results are those of ``study analyse``, with the same options.
+    """
+    answers = b"".join(map(answer_line, simulated.answers))
+    found = Input(ANSWERS_FILE, hashlib.sha256(answers).hexdigest(), len(answers))
+    lines = dict(enumerate(simulated.answers, 1))
+    ratings = ratings_of(simulated.design, lines, ANSWERS_FILE)
+    results = study_results(
+        simulated.design.study, ratings, (found,), answers=simulated.answers, simulated=True, **how
+    )
+    files = {
+        ANSWERS_FILE: answers.decode(),
+        "truth.csv": records_csv(simulated.truth),
+        "people.csv": records_csv(simulated.people),
+        **result_files(results),
+    }
+    with AtomicFolder(Path(folder)) as place:
+        for name, content in files.items():
+            (place / name).write_text(content, encoding="utf-8", newline="")
+    return list(files)

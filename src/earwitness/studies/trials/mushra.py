@@ -1,0 +1,169 @@
+"""Trials with a hidden reference: MUSHRA and ITU-R BS.1116."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from earwitness.core import Rating
+from earwitness.errors import UsageError
+from earwitness.studies.population import Person
+from earwitness.studies.study import Scale, Trial
+from earwitness.studies.trials.base import (
+    LETTERS,
+    Load,
+    RatingFactory,
+    Treatment,
+    TrialKind,
+    TrialQuestion,
+    Values,
+    Way,
+)
+
+# --- Hidden reference and anchors (MUSHRA) -------------------------------------------------------
+
+
+ANCHOR_CUTOFFS_HZ = {"anchor35": 3500.0, "anchor70": 7000.0}
+ANCHORS_HELP = {"help": "folders of anchors: low-pass at 3.5 kHz and at 7 kHz"}
+BASIC_QUALITY_SCALE = Scale("BASIC", 100, 0, slider=True)
+
+
+@dataclass(frozen=True)
+class Mushra(TrialKind):
+    """All systems of one item at once, beside a reference that is known, with free switching.
+
+    Among them are the reference itself, hidden, and low-pass anchors. Which letter stands for which
+    changes from item to item: each takes every place about equally often. Anchors are sounds of
+    their own, in folders beside those of the systems; `earwitness study anchors` makes them of
+    references.
+    """
+
+    anchors: tuple[str, ...] = field(default=tuple(ANCHOR_CUTOFFS_HZ), metadata=ANCHORS_HELP)
+
+    name = "mushra"
+    title = "MUSHRA (BS.1534-3)"
+    fixed = (BASIC_QUALITY_SCALE,)
+    compared: ClassVar[str] = "set of systems"
+    switching = True
+    open_reference = True
+    hidden_reference = True
+    drawn = True
+    references = ("ITU-R BS.1534-3 (2015)",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        anchors: object = self.anchors
+        if not isinstance(anchors, list | tuple) or not all(
+            isinstance(one, str) and one for one in anchors
+        ):
+            raise UsageError(f"anchors must be a list of folders, got {anchors!r}")
+        if len(set(anchors)) < len(anchors):
+            raise UsageError(f"anchors must be different folders, got {anchors!r}")
+        object.__setattr__(self, "anchors", tuple(anchors))
+
+    def extra(self, reference: str) -> tuple[str, ...]:
+        return (reference, *self.anchors)
+
+    def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
+        return [(*systems, reference, *self.anchors)]
+
+    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
+        order = [treatment[i] for i in rng.permutation(len(treatment))]
+        return [(tuple(order[n:] + order[:n]), 0) for n in range(len(order))]
+
+    def asks(self, trial: Trial) -> list[TrialQuestion]:
+        return [
+            TrialQuestion(LETTERS[n], BASIC_QUALITY_SCALE, n + 1) for n in range(len(trial.systems))
+        ]
+
+    def rated(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+        for letter, system in zip(LETTERS, trial.systems, strict=False):
+            yield rate(system, BASIC_QUALITY_SCALE.name, values[letter])
+
+    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+        return {
+            letter: BASIC_QUALITY_SCALE.at(
+                person.hears(trial.item, system, BASIC_QUALITY_SCALE.name, rng)
+            )
+            for letter, system in zip(LETTERS, trial.systems, strict=False)
+        }
+
+    def load(self, systems: int) -> Load:
+        rated = systems + 1 + len(self.anchors)
+        return Load(1, rated + 1, rated, f"{rated + 1} sounds, each once")
+
+
+# --- Small impairments (BS.1116) -----------------------------------------------------------------
+
+
+IMPAIRMENT_SCALE = Scale("IMPAIRMENT", 5, 1, 0.1, slider=True)
+DIFFERENCE_GRADE = "SDG"
+
+
+@dataclass(frozen=True)
+class BS1116(TrialKind):
+    """A known reference, and two sounds of which one is that reference, with free switching.
+
+    The one that is taken for the reference is rated 5.0. The difference grade is what the object
+    was given less what the hidden reference was given.
+
+    Small impairments: ratings of both, and the subjective difference grade (SDG).
+    """
+
+    name = "bs1116"
+    title = "Small impairments (BS.1116-3)"
+    fixed = (IMPAIRMENT_SCALE,)
+    switching = True
+    open_reference = True
+    hidden_reference = True
+    compared: ClassVar[str] = "system"
+    letters: ClassVar[str] = "BC"  # the known reference is A
+    derived: ClassVar[tuple[str, ...]] = (DIFFERENCE_GRADE,)
+    references = ("ITU-R BS.1116-3 (2015)",)
+
+    def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
+        return [(reference, system) for system in systems]
+
+    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
+        del rng
+        return [(treatment, 0), (treatment[::-1], 1)]  # where the hidden reference stands
+
+    def asks(self, trial: Trial) -> list[TrialQuestion]:
+        return [
+            TrialQuestion(self.letters[n], IMPAIRMENT_SCALE, n + 1)
+            for n in range(len(trial.systems))
+        ]
+
+    def wrong(self, trial: Trial, values: Values) -> Iterator[str]:
+        del trial
+        if max(values.values()) < IMPAIRMENT_SCALE.high:
+            yield "one of the two is the reference — rate it 5.0"
+
+    def rated(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+        given = dict(zip(trial.systems, (values["B"], values["C"]), strict=True))
+        hidden = trial.systems[trial.target]
+        system = trial.systems[1 - trial.target]
+        for name, value in given.items():
+            yield rate(name, IMPAIRMENT_SCALE.name, value)
+        yield rate(system, DIFFERENCE_GRADE, round(given[system] - given[hidden], 6), hidden)
+
+    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+        heard = [person.hears(trial.item, s, IMPAIRMENT_SCALE.name, rng) for s in trial.systems]
+        best = int(np.argmax(heard))
+        return {
+            self.letters[n]: IMPAIRMENT_SCALE.high if n == best else IMPAIRMENT_SCALE.at(value)
+            for n, value in enumerate(heard)
+        }
+
+    def heard(
+        self, item: str, shown: tuple[str, ...], systems: Sequence[str], reference: str
+    ) -> Trial:
+        del systems
+        hidden = shown.index(reference) if reference in shown else 0
+        return Trial(item, shown, self.scale_orders[0], target=hidden)
+
+    def load(self, systems: int) -> Load:
+        return Load(systems, 3 * systems, 2 * systems, f"{systems} systems × 3 sounds")

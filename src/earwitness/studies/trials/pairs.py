@@ -1,0 +1,212 @@
+"""Trials with two stimuli of one item: AB, ABX, CCR and preference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+
+from earwitness.core import Rating
+from earwitness.errors import UsageError
+from earwitness.studies.population import Person
+from earwitness.studies.study import Scale, Trial
+from earwitness.studies.trials.base import (
+    PLAYS_HELP,
+    Load,
+    RatingFactory,
+    Treatment,
+    TrialKind,
+    TrialQuestion,
+    Values,
+    Way,
+)
+from earwitness.studies.wording import Wording
+
+# --- Trials of two sounds ------------------------------------------------------------------------
+
+
+ALL_PAIRS, REFERENCE_PAIRS = "all", "reference"
+PAIRS_HELP = {"help": "all: every two systems; reference: each beside the reference"}
+
+
+@dataclass(frozen=True)
+class PairKind(TrialKind):
+    """A trial is one item as two systems; either comes first equally often."""
+
+    pairs: str = field(default=ALL_PAIRS, metadata=PAIRS_HELP)
+
+    compared: ClassVar[str] = "pair"
+    shown: ClassVar[int] = 2  # sounds of a trial
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pairs not in (ALL_PAIRS, REFERENCE_PAIRS):
+            raise UsageError(f"pairs must be one of all, reference, got {self.pairs!r}")
+
+    @property
+    def needs_reference(self) -> bool:
+        return self.pairs == REFERENCE_PAIRS
+
+    def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
+        if self.pairs == REFERENCE_PAIRS:
+            return [(reference, system) for system in systems]
+        return list(combinations(systems, 2))
+
+    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
+        del rng
+        return [(treatment, 0), (treatment[::-1], 0)]
+
+    def against(self, treatment: Treatment) -> str:
+        return treatment[0]
+
+    def asks(self, trial: Trial) -> list[TrialQuestion]:
+        del trial
+        return [TrialQuestion(scale.name, scale, 1) for scale in self.scales]
+
+    def rated_one(self, trial: Trial) -> tuple[str, str]:
+        """Which system the rating is about, and which it is rated against, wherever they stand.
+
+        That is the reference, or the one that the study names first; by name if nothing is said.
+        """
+        against = trial.against or trial.treatment[0]
+        [system] = (one for one in trial.systems if one != against)
+        return system, against
+
+    def heard(
+        self, item: str, shown: tuple[str, ...], systems: Sequence[str], reference: str
+    ) -> Trial:
+        pair = shown[:2]
+        known = [one for one in self.treatments(systems, reference) if set(one) == set(pair)]
+        target = pair.index(shown[2]) if self.unknown and shown[2] in pair else 0
+        against = known[0][0] if known else pair[0]
+        return Trial(item, pair, self.scale_orders[0], target=target, against=against)
+
+    def load(self, systems: int) -> Load:
+        pairs = systems if self.pairs == REFERENCE_PAIRS else systems * (systems - 1) // 2
+        return Load(pairs, pairs * self.shown, pairs, f"{pairs} pairs × {self.shown} sounds")
+
+
+# --- AB choice -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AB(PairKind):
+    """Two clips, with free switching between them: which is better?
+
+    A or B; 1 if the named system was chosen, −1 if the other.
+    """
+
+    name = "ab"
+    title = "AB: which of two is better"
+    fixed = (Scale("BETTER", 1, -1, 2),)
+    switching = True
+    references = ("ITU-R BS.2132 (2019)",)
+
+    def rated(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+        system, against = self.rated_one(trial)
+        sign = 1 if trial.systems[0] == system else -1
+        [scale] = self.scales
+        yield rate(system, scale.name, sign * values[scale.name], against)
+
+    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+        [scale] = self.scales
+        a, b = (person.hears(trial.item, system, scale.name, rng) for system in trial.systems)
+        return {scale.name: scale.at((1 + np.sign(a - b)) / 2 if a != b else rng.random())}
+
+
+# --- ABX discrimination --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ABX(PairKind):
+    """Two clips and an unknown one that is either, with free switching: which is it?
+
+    Which of the two is X, and which is A, is balanced.
+
+    Whether X was known: 1 if the answer is right, 0 if not.
+    """
+
+    name = "abx"
+    title = "ABX: which of two is a third"
+    fixed = (Scale("SAME", 1, -1, 2),)
+    switching = True
+    unknown = True
+    shown: ClassVar[int] = 3
+    references = ("Munson and Gardner (1950), Standardizing auditory tests",)
+
+    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
+        del rng
+        return [(pair, target) for target in (0, 1) for pair in (treatment, treatment[::-1])]
+
+    def asks(self, trial: Trial) -> list[TrialQuestion]:
+        del trial
+        return [TrialQuestion("SAME", self.scales[0], 2)]
+
+    def rated(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+        system, against = self.rated_one(trial)
+        right = values["SAME"] == (1, -1)[trial.target]
+        yield rate(system, "SAME", float(right), against)
+
+    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+        shown = (*trial.systems, trial.systems[trial.target])
+        a, b, x = (person.hears(trial.item, system, "SAME", rng) for system in shown)
+        return {"SAME": 1.0 if abs(a - x) <= abs(b - x) else -1.0}
+
+    def presented(self, trial: Trial, words: Wording, reference: str) -> list[tuple[str, str]]:
+        known = super().presented(trial, words, reference)
+        return [*known, (trial.systems[trial.target], "X")]
+
+
+# --- Comparison category rating ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CCR(PairKind):
+    """Two clips one after the other, either first: how does the second compare with the first?
+
+    The sign is turned before a rating is stored, so that a number always says how much better one
+    named system is than another; which of them came first is kept beside it.
+    """
+
+    plays: int = field(default=1, metadata=PLAYS_HELP)
+
+    name = "ccr"
+    title = "Comparison category rating (P.800)"
+    fixed = (Scale("COMPARISON", 3, -3),)
+    references = ("ITU-T P.800 (1996), annex E",)
+
+    def rated(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+        system, against = self.rated_one(trial)
+        sign = 1 if trial.systems[1] == system else -1
+        yield rate(system, "COMPARISON", sign * values["COMPARISON"], against)
+
+    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+        first, second = (person.hears(trial.item, s, "COMPARISON", rng) for s in trial.systems)
+        return {"COMPARISON": self.scales[0].at((1 + second - first) / 2)}
+
+
+# --- Preference with ties ------------------------------------------------------------------------
+
+
+NO_PREFERENCE_THRESHOLD = 0.05  # impressions this close are no preference to simulated listeners
+
+
+@dataclass(frozen=True)
+class Preference(AB):
+    """Two clips, with free switching between them: which is preferred, if any?
+
+    A, B or neither; 1 if the named system was preferred, −1 if the other, 0 if none.
+    """
+
+    name = "preference"
+    title = "Preference with ties"
+    fixed = (Scale("PREFERENCE", 1, -1),)
+    references = ("Davidson (1970), On extending the Bradley–Terry model to accommodate ties",)
+
+    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+        a, b = (person.hears(trial.item, system, "PREFERENCE", rng) for system in trial.systems)
+        better = 0.0 if abs(a - b) < NO_PREFERENCE_THRESHOLD else float(np.sign(a - b))
+        return {"PREFERENCE": better}

@@ -1,0 +1,277 @@
+"""Trials in which captions of a clip are judged by a rubric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from earwitness.core import Rating
+from earwitness.errors import UsageError
+from earwitness.studies.population import Person
+from earwitness.studies.rubric import TOTAL, Dimension, Rubric, WorkedExample, defined
+from earwitness.studies.rubric_totals import BLANK_POLICIES, Blank, total
+from earwitness.studies.study import Scale, Trial
+from earwitness.studies.trials.base import (
+    LETTERS,
+    Caption,
+    Load,
+    RatingFactory,
+    Sound,
+    Treatment,
+    TrialKind,
+    TrialQuestion,
+    Values,
+    View,
+    Way,
+)
+from earwitness.studies.wording import Wording
+
+# --- Rubrics as page views -----------------------------------------------------------------------
+
+
+def dimension_view(one: Dimension, words: Wording) -> View:
+    """A dimension: what it asks, which numbers there are, and what some stand for."""
+    return {
+        "name": one.name,
+        "title": one.shown,
+        "role": one.role,
+        "help": one.help,
+        "low": one.low,
+        "high": one.high,
+        "step": one.step,
+        "anchors": [
+            {"value": anchor.value, "shown": words.number(anchor.value), "text": anchor.text}
+            for anchor in one.anchors
+        ],
+    }
+
+
+def examples_view(rubric: Rubric, words: Wording, address: Sound) -> View:
+    """The page of captions that were judged already; sounds come in the order of the examples."""
+    sounds, examples = list[View](), list[View]()
+    for number, one in enumerate(rubric.examples):
+        view = _example(one, rubric, words)
+        if one.sound:
+            view["sound"] = len(sounds)
+            sounds.append({"address": address("", one.sound, number), "label": ""})
+        examples.append(view)
+    return {
+        "kind": "examples",
+        "title": words.page("examples"),
+        "text": words.page("examples_told"),
+        "rubric": rubric.title,
+        "formula": rubric.total,
+        "dimensions": [dimension_view(one, words) for one in rubric.dimensions],
+        "examples": examples,
+        **({"sounds": sounds, "switching": True, "plays": 0, "questions": []} if sounds else {}),
+    }
+
+
+def _example(one: WorkedExample, rubric: Rubric, words: Wording) -> View:
+    values = [
+        {"title": dimension.shown, "shown": words.number(one.values[dimension.name])}
+        for dimension in rubric.dimensions
+    ]
+    return {
+        "heard": one.heard,
+        "caption": one.caption,
+        "values": values,
+        "total": words.number(total(rubric, one.values)),
+        "comment": one.comment,
+    }
+
+
+# --- Captions judged by a rubric -----------------------------------------------------------------
+
+
+RUBRIC_HELP = {"help": "its name, or what the study says of it under rubric"}
+GROUP_HELP = {"help": "a column of the material whose clips are heard together, such as dataset"}
+SYNTHESIZED_HELP = {"help": "whether to ask of every clip if it is synthesised"}
+BLANK_HELP = {
+    "help": f"what a blank cell of a workbook does to a total: {', '.join(BLANK_POLICIES)}"
+}
+COMMENT_FIELD, SYNTHESIZED_FIELD = "comment", "synthesised"
+MAX_COMMENT_CHARACTERS = 2000
+
+
+@dataclass(frozen=True)
+class RubricKind(TrialKind):
+    """Captions of a clip, judged by a rubric: hear the clip, read each caption, give numbers.
+
+    All captions of a clip stand on one page, called A, B and so on; which is whose changes from
+    clip to clip, and each takes every place about equally often. A page says nothing about who
+    wrote what. Clips of one dataset may be heard together. Of a number that is left blank on paper
+    the value is None; a page in a browser must have all of them.
+    """
+
+    rubric: str | Mapping[str, Any] = field(default="thumbs", metadata=RUBRIC_HELP)
+    group: str = field(default="", metadata=GROUP_HELP)
+    synthesised: bool = field(default=False, metadata=SYNTHESIZED_HELP)
+    blank: Blank = field(default="drop", metadata=BLANK_HELP)
+
+    name = "rubric"
+    title = "Captions judged by a rubric (THumBS)"
+    compared: ClassVar[str] = "set of captions"
+    switching = True
+    drawn = True
+    derived = (TOTAL,)
+    captioned = True
+    references = (
+        "Kasai et al. (2022), Transparent Human Evaluation for Image Captioning",
+        "Kreiss et al. (2022), Context Matters for Image Descriptions for Accessibility",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.blank not in BLANK_POLICIES:
+            raise UsageError(
+                f"blank must be one of {', '.join(BLANK_POLICIES)}, got {self.blank!r}"
+            )
+        given: dict[str, object] = {"group": self.group, "synthesised": self.synthesised}
+        for (name, value), kind in zip(given.items(), (str, bool), strict=True):
+            if not isinstance(value, kind):
+                raise UsageError(f"{name} must be {kind.__name__}, got {value!r}")
+        assert self.judged  # or it is refused
+
+    @cached_property
+    def judged(self) -> Rubric:
+        """The rubric; its words are in English unless they are the study's own."""
+        return defined(self.rubric)
+
+    @property
+    def scales(self) -> tuple[Scale, ...]:
+        return tuple(one.scale for one in self.judged.dimensions)
+
+    @property
+    def within(self) -> str:
+        return self.group
+
+    def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
+        del reference
+        return [tuple(systems)]
+
+    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
+        order = [treatment[i] for i in rng.permutation(len(treatment))]
+        return [(tuple(order[n:] + order[:n]), 0) for n in range(len(order))]
+
+    def presented(self, trial: Trial, words: Wording, reference: str) -> list[tuple[str, str]]:
+        """One sound, that of the clip, by whatever system it is named."""
+        del words, reference
+        return [(min(trial.systems), "")]
+
+    def asks(self, trial: Trial) -> list[TrialQuestion]:
+        return [
+            TrialQuestion(f"{letter}.{scale.name}", scale, 0)
+            for letter, _ in zip(LETTERS, trial.systems, strict=False)
+            for scale in self.scales
+        ]
+
+    def told(self, words: Wording, sound: Sound) -> dict[str, View]:
+        """A word about headphones, and captions that were judged already."""
+        title, text = words.page("headphones"), words.page("headphones_told")
+        rubric = defined(self.rubric, words.language)
+        return {
+            "headphones": {"kind": "text", "title": title, "text": text},
+            "examples": examples_view(rubric, words, sound),
+        }
+
+    def view(
+        self,
+        trial: Trial,
+        words: Wording,
+        sound: Sound,
+        reference: str = "",
+        caption: Caption | None = None,
+    ) -> View:
+        """The clip, the captions, and what each is judged by."""
+        rubric = defined(self.rubric, words.language)
+        wrote = [caption(trial.item, one) if caption else "" for one in trial.systems]
+        return {
+            **super().view(trial, words, sound, reference),
+            "rubric": rubric.title,
+            "captions": [
+                {"label": letter, "text": text}
+                for letter, text in zip(LETTERS, wrote, strict=False)
+            ],
+            "dimensions": [dimension_view(one, words) for one in rubric.dimensions],
+        }
+
+    def questions(self, trial: Trial, words: Wording) -> list[View]:
+        """All dimensions of every caption; then comments, and whether the clip is synthesised."""
+        rubric, letters = defined(self.rubric, words.language), LETTERS[: len(trial.systems)]
+        asked = [
+            {
+                "name": f"{letter}.{one.name}",
+                "prompt": words.page("of_caption", label=letter, prompt=one.shown),
+                "answer": "slider",
+                "low": one.low,
+                "high": one.high,
+                "step": one.step,
+                "sound": 0,
+                "caption": place,
+                "dimension": one.name,
+                "needed": True,
+            }
+            for place, letter in enumerate(letters)
+            for one in rubric.dimensions
+        ]
+        return [*asked, *self._rest(letters, words)]
+
+    def _rest(self, letters: str, words: Wording) -> Iterator[View]:
+        """What may be left out: comments, and whether the clip is synthesised."""
+        for place, letter in enumerate(letters):
+            prompt = words.page("of_caption", label=letter, prompt=words.page("comment"))
+            name = f"{letter}.{COMMENT_FIELD}"
+            yield {"name": name, "prompt": prompt, "answer": "text", "caption": place,
+                   "sound": 0, "needed": False}  # fmt: skip
+        if self.synthesised:
+            options = [{"value": one, "label": words.page(one)} for one in ("yes", "no")]
+            prompt = words.page(SYNTHESIZED_FIELD)
+            yield {"name": SYNTHESIZED_FIELD, "prompt": prompt, "answer": "choice",
+                   "options": options, "sound": 0, "needed": False}  # fmt: skip
+
+    def _misfits(self, trial: Trial, values: Values) -> Iterator[tuple[str, str]]:
+        """Numbers as on other pages, but for blanks; texts, and yes or no."""
+        free = {f"{letter}.{COMMENT_FIELD}" for letter in LETTERS[: len(trial.systems)]}
+        asked = {SYNTHESIZED_FIELD} if self.synthesised else set()
+        for name in free & values.keys():
+            text = values[name]
+            if text is not None and (
+                not isinstance(text, str) or len(text) > MAX_COMMENT_CHARACTERS
+            ):
+                yield name, f"{name} must be text of at most {MAX_COMMENT_CHARACTERS:,} characters"
+        for name in asked & values.keys():
+            if values[name] not in (None, "yes", "no"):
+                yield name, f"{name} must be yes or no, got {values[name]!r}"
+        blank = {ask.name for ask in self.asks(trial) if values.get(ask.name, 0) is None}
+        rest = {name: one for name, one in values.items() if name not in free | asked | blank}
+        for name, told in super()._misfits(trial, rest):
+            if name not in blank:
+                yield name, told
+
+    def rated(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+        """Every dimension that is not blank, and the total."""
+        for letter, system in zip(LETTERS, trial.systems, strict=False):
+            own = {one.name: values[f"{letter}.{one.name}"] for one in self.scales}
+            for name, value in own.items():
+                if value is not None:
+                    yield rate(system, name, value)
+            whole = total(self.judged, own, self.blank)
+            if whole == whole:
+                yield rate(system, TOTAL, whole)
+
+    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+        return {
+            f"{letter}.{scale.name}": scale.at(person.hears(trial.item, system, scale.name, rng))
+            for letter, system in zip(LETTERS, trial.systems, strict=False)
+            for scale in self.scales
+        }
+
+    def load(self, systems: int) -> Load:
+        dimensions = len(self.scales)
+        how = f"1 sound, {systems} caption{'s' * (systems > 1)} × {dimensions} dimensions"
+        return Load(1, 1, systems * dimensions, how)

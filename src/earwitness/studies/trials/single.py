@@ -1,0 +1,110 @@
+"""Trials with one stimulus at a time: ACR, DCR and P.835."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from earwitness.core import Rating
+from earwitness.studies.population import Person
+from earwitness.studies.study import Scale, Trial
+from earwitness.studies.trials.base import (
+    PLAYS_HELP,
+    Load,
+    RatingFactory,
+    Treatment,
+    TrialKind,
+    TrialQuestion,
+    Values,
+    Way,
+)
+
+# --- Single-stimulus trials ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SingleKind(TrialKind):
+    """A trial is one item as one system."""
+
+    def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
+        del reference
+        return [(system,) for system in systems]
+
+    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
+        del rng
+        return [(treatment, 0)]
+
+    def asks(self, trial: Trial) -> list[TrialQuestion]:
+        known = {scale.name: scale for scale in self.scales}
+        return [TrialQuestion(name, known[name], int(self.open_reference)) for name in trial.scales]
+
+    def rated(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+        for name in trial.scales:
+            yield rate(trial.systems[0], name, values[name])
+
+    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+        return {
+            ask.name: ask.scale.at(person.hears(trial.item, trial.systems[0], ask.name, rng))
+            for ask in self.asks(trial)
+        }
+
+    def load(self, systems: int) -> Load:
+        scales = len(self.scales)
+        questions = systems * scales
+        how = f"{systems} systems × {scales} scale{'s' * (scales > 1)}"
+        how += " × 2 sounds" * self.open_reference
+        return Load(systems, questions * (1 + self.open_reference), questions, how)
+
+
+# --- Absolute category rating --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ACR(SingleKind):
+    """One clip, rated by itself on five categories."""
+
+    plays: int = field(default=1, metadata=PLAYS_HELP)
+
+    name = "acr"
+    title = "Absolute category rating (P.800, P.808)"
+    fixed = (Scale("QUALITY", 5, 1),)
+    references = ("ITU-T P.800 (1996)", "ITU-T P.808 (2021)")
+
+
+# --- Degradation category rating -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DCR(SingleKind):
+    """The reference, then the clip: how much worse is it?"""
+
+    plays: int = field(default=1, metadata=PLAYS_HELP)
+
+    name = "dcr"
+    title = "Degradation category rating (P.800)"
+    fixed = (Scale("DEGRADATION", 5, 1),)
+    open_reference = True
+    references = ("ITU-T P.800 (1996), annex D",)
+
+
+# --- Speech, background and overall (P.835) ------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class P835(SingleKind):
+    """The same clip three times: attend to the speech, to the background, to the whole.
+
+    The whole always comes last; speech and background are asked in both orders, balanced over
+    listeners and sessions. A clip is played once for each question, and must be heard to its end.
+    """
+
+    plays: int = field(default=1, metadata=PLAYS_HELP)
+
+    name = "p835"
+    title = "P.835: speech, background, whole"
+    fixed = (Scale("SIG", 5, 1), Scale("BAK", 5, 1), Scale("OVRL", 5, 1))
+    orders = (("SIG", "BAK", "OVRL"), ("BAK", "SIG", "OVRL"))
+    references = ("ITU-T P.835 (2003), Systems that include noise suppression",)

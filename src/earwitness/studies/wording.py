@@ -1,0 +1,133 @@
+"""Texts that listeners see, by language, and changes that a study makes to them.
+
+Words of pages may have places for what is known only later, such as ``{number}``. There are no
+other braces in them, and whatever a study writes can be shown.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from earwitness.errors import UsageError, nearest
+
+LANGUAGES = ("en", "fr")
+PAGES_KEY, WEB_KEY, SCALES_KEY = "pages", "web", "scales"
+PROMPT_KEY, LABELS_KEY = "prompt", "labels"
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
+SINGULAR_SUFFIX = "_one"  # ends names of words that are said of a single thing
+SINGULAR_RULES: dict[str, Callable[[float], bool]] = {"en": lambda n: n == 1, "fr": lambda n: n < 2}
+
+
+@dataclass(frozen=True)
+class Wording:
+    """Titles and buttons of pages; for every scale its question and its labels, the best first.
+
+    ``web`` has what only pages in a browser say.
+    """
+
+    pages: Mapping[str, str]
+    web: Mapping[str, str]
+    scales: Mapping[str, Mapping[str, Any]]
+    language: str = "en"
+
+    def page(self, name: str, /, **known: object) -> str:
+        """Words of a page, with places filled in; others are left as they are.
+
+        >>> wording("fr").page("session", number=1, count=4)
+        'Session 1 sur 4'
+        """
+        return PLACEHOLDER.sub(lambda place: str(known.get(place[1], place[0])), self.pages[name])
+
+    def counted(self, name: str, value: float, place: str) -> str:
+        """Words of a page about so many things: one, or several, as the language has it.
+
+        >>> [wording("en").counted("rest", n, "minutes") for n in (1, 1.5)]
+        ['Please rest for 1 minute', 'Please rest for 1.5 minutes']
+        >>> wording("fr").counted("rest", 1.5, "minutes")
+        'Veuillez vous reposer pendant 1,5 minute'
+        """
+        one = SINGULAR_SUFFIX if SINGULAR_RULES[self.language](value) else ""
+        return self.page(f"{name}{one}", **{place: self.number(value)})
+
+    def number(self, value: float) -> str:
+        """A number as it is written in this language.
+
+        >>> wording("fr").number(0.1), wording("fr").number(100)
+        ('0,1', '100')
+        """
+        return f"{value:g}".replace(".", self.pages["decimal"])
+
+    def prompt(self, scale: str) -> str:
+        """The question."""
+        return str(self.scales[scale][PROMPT_KEY])
+
+    def labels(self, scale: str) -> list[str]:
+        """The words of the answers."""
+        return list(self.scales[scale][LABELS_KEY])
+
+
+def wording(language: str = "en", own: Mapping[str, Any] | None = None) -> Wording:
+    """The words of a language, with those of a study's own instead where it has any.
+
+    >>> wording("fr").labels("OVRL")[0]
+    'Excellente'
+    >>> wording("en", {"scales": {"OVRL": {"prompt": "All in all:"}}}).prompt("OVRL")
+    'All in all:'
+    """
+    if language not in LANGUAGES:
+        raise UsageError(f'there is no language "{language}" — {nearest(language, LANGUAGES)}')
+    known, own = _packaged(language), own or {}
+    scales = {
+        name: {**words, **own.get(SCALES_KEY, {}).get(name, {})}
+        for name, words in known[SCALES_KEY].items()
+    }
+    pages, web = ({**known[group], **own.get(group, {})} for group in (PAGES_KEY, WEB_KEY))
+    return Wording(_said_of_one(pages, own.get(PAGES_KEY, {})), web, scales, language)
+
+
+def _said_of_one(pages: dict[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """With a study's own words also where there is one thing, unless it has others for that."""
+    single = {
+        f"{name}{SINGULAR_SUFFIX}": text
+        for name, text in own.items()
+        if f"{name}{SINGULAR_SUFFIX}" in pages
+    }
+    return {**pages, **single, **own}
+
+
+def misfits(own: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What is wrong with places in the words of a study's own: where, and what.
+
+    >>> misfits({"pages": {"session": "Part {foo}", "rest": "{minutes} min"}})
+    [('pages.session', 'unknown place {foo} — known: {number}, {count}')]
+    """
+    packaged = _packaged(LANGUAGES[0])
+    return [
+        (f"{group}.{name}", told)
+        for group in (PAGES_KEY, WEB_KEY)
+        for name, text in own.get(group, {}).items()
+        if name in packaged[group] and isinstance(text, str)
+        for told in _misplaced(text, PLACEHOLDER.findall(packaged[group][name]))
+    ]
+
+
+def _misplaced(text: str, known: list[str]) -> Iterator[str]:
+    remedy = f"known: {', '.join(f'{{{one}}}' for one in known)}" if known else "there is none here"
+    for place in dict.fromkeys(PLACEHOLDER.findall(text)):
+        if place not in known:
+            yield f"unknown place {{{place}}} — {remedy}"
+    if re.search(r"[{}]", PLACEHOLDER.sub("", text)):
+        yield "a brace without a place — leave it out"
+
+
+@cache
+def _packaged(language: str) -> dict[str, Any]:
+    text = files(__package__).joinpath("wordings", f"{language}.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found

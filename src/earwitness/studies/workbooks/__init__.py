@@ -1,0 +1,1 @@
+"""Spreadsheet workbooks for raters of captions, written and read back."""

@@ -1,0 +1,292 @@
+"""Safe opening of .xlsx files as plain rows, with limits on size and content."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+import zlib
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date, time, timedelta
+from typing import Any
+from xml.etree.ElementTree import ParseError
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+from earwitness.errors import InputError, MissingExtra, Problem
+
+# --- Safety checks before opening ----------------------------------------------------------------
+# A workbook is a zip of XML parts. The directory of the zip says how large everything becomes, and
+# Python's reader never gives more than that; so bombs are told before anything is unpacked.
+# Pictures and other parts that are no XML are not unpacked at all. Parts that declare entities, or
+# are written so that declarations could hide, are refused. Links to other workbooks and macros are
+# never followed or run.
+
+
+MEGABYTE = 1 << 20
+MAX_FILE_BYTES = 20 * MEGABYTE  # as it is sent
+MAX_UNPACKED_BYTES = 64 * MEGABYTE  # all parts that are read, together
+MAX_UPLOAD_UNPACKED_BYTES = 2 * MEGABYTE  # the same, where anybody may send something
+MIN_BYTES_PER_CELL = 20  # bytes that a cell has at least, on the whole
+OTHER_PART_DIVISOR = 8  # all but sheets and their texts may have this part of it, each
+SHEET_PART_PREFIXES = ("xl/worksheets/", "xl/sharedStrings")
+READ_PART_SUFFIXES = (".xml", ".rels")  # how names of parts end that are read
+MAX_PARTS = 2000
+MAX_COMPRESSION_RATIO = 300  # of parts that become larger than a megabyte
+CELL_TAG = re.compile(rb"<(?:\w+:)?c[ />]")
+OLE_MAGIC = b"\xd0\xcf\x11\xe0"
+UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<")  # how 16-bit text begins
+XML_ENCODING = re.compile(rb"""\A(?:\xef\xbb\xbf)?\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.-]+)""")
+SAFE_ENCODINGS = (b"utf-8", b"us-ascii", b"ascii")
+SAVE_REMEDY = "open it in a spreadsheet and save it anew as .xlsx"
+Parts = dict[str, bytes]
+
+
+def guarded(data: bytes, name: str, unpacked: int = MAX_UNPACKED_BYTES) -> Parts:
+    """All parts of a workbook that are read, if it may be opened; else why it is refused."""
+    if wrong := _no_workbook(data):
+        raise _refused(name, *wrong)
+    try:
+        with ZipFile(io.BytesIO(data)) as file:
+            wrong = next(_misgivings(file, unpacked), None)
+            if wrong is None:
+                parts = {one.filename: file.read(one) for one in file.infolist() if _is_read(one)}
+                parts |= {one: b"" for one in file.namelist() if one not in parts}
+    except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        raise _refused(name, f"is a damaged workbook: {error}", SAVE_REMEDY) from error
+    wrong = wrong or next((told for text in parts.values() if (told := _hidden(text))), None)
+    wrong = wrong or _crowded(parts, unpacked // MIN_BYTES_PER_CELL)
+    if wrong is not None:
+        raise _refused(name, *wrong)
+    return parts
+
+
+def remarks(parts: Parts) -> Iterator[str]:
+    """What a workbook has that is passed over."""
+    if any(name.startswith("xl/externalLinks/") for name in parts):
+        yield "has links to other workbooks, which were not followed"
+    if any(name.endswith("vbaProject.bin") for name in parts):
+        yield "has macros, which were not run"
+
+
+def _refused(name: str, message: str, remedy: str) -> InputError:
+    return InputError([Problem(name, 0, "", message, remedy)], done="imported")
+
+
+def _no_workbook(data: bytes) -> tuple[str, str] | None:
+    if len(data) > MAX_FILE_BYTES:
+        return (
+            f"is larger than {MAX_FILE_BYTES // MEGABYTE} MB",
+            "take out pictures and other sheets",
+        )
+    if data.startswith(OLE_MAGIC):
+        told = "is protected by a password, or an old .xls file"
+        return told, "save it as .xlsx without a password"
+    if not data.startswith(b"PK"):
+        return "is no .xlsx workbook", SAVE_REMEDY
+    return None
+
+
+def _is_read(part: ZipInfo) -> bool:
+    return part.filename.lower().endswith(READ_PART_SUFFIXES)
+
+
+def _misgivings(file: ZipFile, unpacked: int) -> Iterator[tuple[str, str]]:
+    """What the directory says against it."""
+    parts = file.infolist()
+    names = [one.filename for one in parts]
+    if any(one.flag_bits & 1 for one in parts):
+        yield "is protected by a password", "save it without one"
+    if len(parts) > MAX_PARTS or len({*names}) < len(names):
+        yield f"has more than {MAX_PARTS:,} parts, or one twice", SAVE_REMEDY
+    read = [one for one in parts if _is_read(one)]
+    if sum(one.file_size for one in read) > unpacked:
+        told = f"unpacks to more than {unpacked // MEGABYTE} MB"
+        yield told, "delete the empty rows and columns around the table"
+    for one in read:
+        if one.file_size > unpacked // OTHER_PART_DIVISOR and not one.filename.startswith(
+            SHEET_PART_PREFIXES
+        ):
+            told = f"its part {one.filename} is too large"
+            yield told, "copy the table into a new workbook"
+    for one in read:
+        if one.file_size > max(MEGABYTE, MAX_COMPRESSION_RATIO * one.compress_size):
+            ratio = MAX_COMPRESSION_RATIO
+            told = f"its part {one.filename} unpacks to more than {ratio} times its size"
+            yield told, "delete the empty rows and columns around the table"
+    if "xl/workbook.bin" in names or "content.xml" in names:
+        yield "is a workbook of another form", "save it as .xlsx"
+    if "[Content_Types].xml" not in names or not any(one.startswith("xl/") for one in names):
+        yield "is no .xlsx workbook", SAVE_REMEDY
+
+
+def _crowded(parts: Parts, most: int) -> tuple[str, str] | None:
+    """Cells beyond number, which take more to read than their bytes tell."""
+    sheets = (part for name, part in parts.items() if name.startswith(SHEET_PART_PREFIXES))
+    if sum(len(CELL_TAG.findall(part)) for part in sheets) <= most:
+        return None
+    return f"has more than {most:,} cells", "delete the empty rows and columns around the table"
+
+
+def _hidden(part: bytes) -> tuple[str, str] | None:
+    """Declarations in a part, or text in which they could hide."""
+    if b"<!DOCTYPE" in part or b"<!ENTITY" in part:
+        return "declares entities, which no workbook needs", SAVE_REMEDY
+    declared = XML_ENCODING.match(part[:500])
+    if part.startswith(UTF16_STARTS) or (declared and declared[1].lower() not in SAFE_ENCODINGS):
+        return "has parts that are not UTF-8", SAVE_REMEDY
+    return None
+
+
+# --- Sheets as plain rows ------------------------------------------------------------------------
+
+
+MAX_COLUMNS = 64  # columns that are read; merges and formats may go out to XFD
+MAX_ROWS = 20_000
+ROW_LIMIT_MESSAGE = f"has something below row {MAX_ROWS:,}"
+ROW_TAG = re.compile(rb'<(?:\w+:)?row\b[^>]*?\br="(\d{5,})"[^>]*>')
+MERGE_TAG = re.compile(rb'<(?:\w+:)?mergeCell\b[^>]*?\bref="\$?([A-Z]+)\$?(\d+):\$?[A-Z]+\$?(\d+)"')
+WORKSHEET_TAG = re.compile(rb"<((?:\w+:)?)worksheet\b[^>]*>")
+SHEET_DATA_TAG = re.compile(rb"<((?:\w+:)?)sheetData>")
+CONTENT_TAG = re.compile(rb"<(?:\w+:)?(?:v|is|f)[ >]")
+EMPTY_VALUES = (None, "")
+PLAIN_TYPES = (str, int, float, bool, date, time, timedelta)
+
+
+@dataclass(frozen=True)
+class CellFormula:
+    """What stands in a cell that is computed; it is never computed here."""
+
+    text: str
+
+
+Cell = str | int | float | bool | date | time | timedelta | CellFormula | None
+Row = tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Rows by number, from 1, that have anything in them; merges by column, from 0."""
+
+    name: str
+    rows: Mapping[int, Row]
+    merges: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+
+    def at(self, row: int, column: int) -> Cell:
+        """A cell, or nothing."""
+        cells = self.rows.get(row, ())
+        return cells[column] if column < len(cells) else None
+
+    def spread(self, row: int, column: int) -> Cell:
+        """A cell, or the one that it is merged into."""
+        spans = self.merges.get(column, ())
+        place = bisect_right(spans, (row, MAX_ROWS * MAX_ROWS)) - 1
+        if place >= 0 and spans[place][0] <= row <= spans[place][1]:
+            return self.at(spans[place][0], column)
+        return self.at(row, column)
+
+
+@dataclass(frozen=True)
+class WorkbookSheets:
+    """All sheets, and what was passed over."""
+
+    sheets: tuple[Sheet, ...]
+    remarks: tuple[str, ...]
+
+
+def opened(data: bytes, name: str, unpacked: int = MAX_UNPACKED_BYTES) -> WorkbookSheets:
+    """The sheets of a workbook, once it was found harmless."""
+    parts = guarded(data, name, unpacked)
+    try:
+        from openpyxl import load_workbook
+        from openpyxl.utils.exceptions import InvalidFileException
+    except ImportError:
+        raise MissingExtra("openpyxl", "xlsx", "reading workbooks") from None
+    refusals = (InvalidFileException, BadZipFile, ParseError, KeyError, ValueError, TypeError,
+                IndexError, AttributeError, SyntaxError, OverflowError, OSError)  # fmt: skip
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what openpyxl leaves out
+            book = load_workbook(_bare(parts), read_only=True, keep_links=False)
+            sheets = tuple(_sheet(one, parts, name) for one in book.worksheets)
+    except InputError:
+        raise
+    except refusals as error:
+        told = f"cannot be read as a workbook ({type(error).__name__})"
+        raise InputError([Problem(name, 0, "", told, SAVE_REMEDY)], done="imported") from error
+    return WorkbookSheets(sheets, tuple(remarks(parts)))
+
+
+def _bare(parts: Parts) -> io.BytesIO:
+    """A workbook whose sheets have nothing but their rows: all else in them would be read, too."""
+    held = io.BytesIO()
+    with ZipFile(held, "w") as file:
+        for name, part in parts.items():
+            file.writestr(name, _rows_alone(part))
+    return held
+
+
+def _rows_alone(part: bytes) -> bytes:
+    whole, begin = WORKSHEET_TAG.search(part), SHEET_DATA_TAG.search(part)
+    if whole is None or begin is None:
+        return part
+    end = part.rfind(b"</" + begin[1] + b"sheetData>")
+    rows = part[begin.start() : end] + b"</" + begin[1] + b"sheetData>" if end > 0 else b""
+    return whole[0] + rows + b"</" + whole[1] + b"worksheet>"
+
+
+def _sheet(sheet: Any, parts: Parts, name: str) -> Sheet:
+    raw = parts[sheet._worksheet_path.lstrip("/")]
+    if _goes_on(raw):
+        problem = Problem(name, 0, sheet.title, ROW_LIMIT_MESSAGE, "keep one table a sheet")
+        raise InputError([problem], done="imported")
+    every = enumerate(sheet.iter_rows(max_col=MAX_COLUMNS, max_row=MAX_ROWS), 1)
+    filled = {n: row for n, row in every if any(one.value not in EMPTY_VALUES for one in row)}
+    rows = {number: tuple(map(_cell, row)) for number, row in filled.items()}
+    return Sheet(sheet.title, rows, _merges(raw))
+
+
+def _goes_on(raw: bytes) -> bool:
+    """Whether there is anything in rows that are not read; a format alone does not count."""
+    far = next((one for one in ROW_TAG.finditer(raw) if int(one[1]) > MAX_ROWS), None)
+    last = max(raw.rfind(b"</row>"), raw.rfind(b":row>"))
+    return far is not None and CONTENT_TAG.search(raw, far.end(), max(last, 0)) is not None
+
+
+def _merges(raw: bytes) -> dict[int, tuple[tuple[int, int], ...]]:
+    """First and last rows of merges, by the column in which they begin."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for letters, first, last in MERGE_TAG.findall(raw):
+        if len(letters) <= len("XFD") and (column := _column(letters)) < MAX_COLUMNS:
+            found.setdefault(column, []).append((int(first), int(last)))
+    return {column: tuple(sorted(spans)) for column, spans in found.items()}
+
+
+def _column(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - ord("A") + 1
+    return number - 1
+
+
+def _cell(cell: Any) -> Cell:
+    value = cell.value
+    if value is not None and cell.data_type == "f":
+        return CellFormula(str(getattr(value, "text", value)))
+    return value if value is None or isinstance(value, PLAIN_TYPES) else str(value)
+
+
+def letters(column: int) -> str:
+    """The name of a column, from 0.
+
+    >>> letters(0), letters(25), letters(26)
+    ('A', 'Z', 'AA')
+    """
+    return "".join(_letters(column))
+
+
+def _letters(column: int) -> Iterator[str]:
+    if column >= 26:
+        yield from _letters(column // 26 - 1)
+    yield chr(ord("A") + column % 26)

@@ -1,0 +1,374 @@
+"""Returned workbooks as answers to a study, in a file or in a store."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from earwitness.core import Answer
+from earwitness.errors import BadAnswer, InputError, Problem, UsageError, nearest, whole_characters
+from earwitness.store.answers import AnswerChange, AnswerHistory, change_answers
+from earwitness.store.records import ParticipationState, SubmittedAnswer
+from earwitness.store.store import Store
+from earwitness.studies.admin import is_there, opened
+from earwitness.studies.answers import WORKBOOK_META_KEY, answer_line
+from earwitness.studies.design.report import study_design
+from earwitness.studies.file.reader import read_study
+from earwitness.studies.pages import counted, heard
+from earwitness.studies.ratings.from_answers import StudySource
+from earwitness.studies.study import Design, ListenerPlan, Study, Trial
+from earwitness.studies.trials.base import LETTERS
+from earwitness.studies.trials.rubric import COMMENT_FIELD, SYNTHESIZED_FIELD
+from earwitness.studies.workbooks.export import judged_by, kind_of
+from earwitness.studies.workbooks.layout import Caption, caption_hash
+from earwitness.studies.workbooks.read import (
+    IMPORT_DONE_WORD,
+    Finding,
+    JudgedRow,
+    ReturnedWorkbook,
+    read_workbooks,
+)
+from earwitness.studies.workbooks.to_ratings import (
+    blank_cells,
+    is_filled,
+    joined,
+    row_problem,
+    told_once,
+)
+from earwitness.version import __version__
+
+# --- Rows matched to pages -----------------------------------------------------------------------
+# A row is known by its clip and the hash of its caption, a rater by the number in the workbook, or
+# in the name of the file. What is wrong with all files is told at once; then there are no answers.
+
+
+RATER_NUMBER = re.compile(r"P0*([1-9]\d{0,8})", re.I)
+NO_BLANKS_REMEDY = "fill it in: this study takes no blanks"
+SHOWN_CAPTION_CHARACTERS = 40  # characters of a caption in a message
+
+
+@dataclass(frozen=True)
+class JudgedPage:
+    """The answer to a page, and the rows that it was made of."""
+
+    answer: Answer
+    rows: tuple[JudgedRow, ...]
+    meta: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class MatchedAnswers:
+    """Answers of all files, what was odd, and by number the file that came from each rater."""
+
+    study: Study
+    pages: tuple[JudgedPage, ...]
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+    sources: Mapping[int, str]
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """What is answered, rater by rater, in the order of their plans."""
+        return tuple(one.answer for one in self.pages)
+
+
+def matched(
+    made: Design, returned: Sequence[ReturnedWorkbook], listener: int = 0
+) -> MatchedAnswers:
+    """Answers of workbooks, of whoever sent them, or of one ``listener`` alone."""
+    found = _Matching(made, {plan.listener: plan for plan in made.plans})
+    books = [one for book in returned for one in found.known(book, listener)]
+    rows: dict[int, dict[Caption, JudgedRow]] = {_number(one.rater): {} for one in books}
+    for rater, row in joined(books, found.problems):
+        rows[_number(rater)][row.key] = row
+    files = {one.input.name: one for one in books}
+    pages = [page for number in sorted(rows) for page in found.pages(number, rows[number], files)]
+    if found.problems:
+        raise InputError(found.problems, done=IMPORT_DONE_WORD)
+    kept = [row for own in rows.values() for row in own.values()]
+    sources = {_number(one.rater): one.input.name for one in books}
+    findings = (*told_once(books, kept), *found.findings)
+    return MatchedAnswers(made.study, tuple(pages), findings, tuple(found.notes), sources)
+
+
+@dataclass
+class _Matching:
+    """Finds pages for rows; gathers what is wrong and what is odd."""
+
+    made: Design
+    plans: Mapping[int, ListenerPlan]
+    problems: list[Problem] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def known(self, book: ReturnedWorkbook, listener: int) -> Iterator[ReturnedWorkbook]:
+        """A workbook under the number of its rater, if it is of this study."""
+        name, number = book.input.name, book.listener or _number(book.rater)
+        if book.digest and book.digest != self.made.study.digest:
+            told = f'is of another study, or of another form of it: "{book.study}"'
+            remedy = "take the workbook that was made for this study"
+            self.problems.append(Problem(name, 0, "", told, remedy))
+        elif listener and book.study and number != listener:
+            told = f"is the workbook of {book.rater}, and this is the link of P{listener}"
+            self.problems.append(Problem(name, 0, "", told, "send back your own workbook"))
+        elif (listener or number) in self.plans:
+            yield replace(book, rater=f"P{listener or number}")
+        else:
+            told = f"there is no listener {number}" if number else "does not say whose it is"
+            remedy = f"name it by its rater, P{min(self.plans)}.xlsx to P{max(self.plans)}.xlsx"
+            self.problems.append(Problem(name, 0, "", told, remedy))
+
+    def pages(
+        self, number: int, rows: dict[Caption, JudgedRow], files: Mapping[str, ReturnedWorkbook]
+    ) -> Iterator[JudgedPage]:
+        """Pages of a listener that are answered."""
+        trials, answered = counted(self.plans[number]), 0
+        self._strangers(trials.values(), rows)
+        for page, trial in trials.items():
+            own = self._rows(trial, rows)
+            if not any(map(is_filled, filter(None, own))):
+                self._unheeded(own)
+            elif self._whole(trial, own) and (values := self._values(number, trial, own)):
+                answered += 1
+                judged = tuple(row for row in own if row is not None)
+                yield self._judged(number, page, trial, values, judged, files)
+        if answered < len(trials):
+            left = len(trials) - answered
+            told = f"P{number}: {left:,} of {len(trials):,} clips are empty, and stay as they were"
+            self.notes.append(told)
+
+    def _judged(
+        self,
+        number: int,
+        page: str,
+        trial: Trial,
+        values: dict[str, Any],
+        rows: tuple[JudgedRow, ...],
+        files: Mapping[str, ReturnedWorkbook],
+    ) -> JudgedPage:
+        digest = self.made.study.digest
+        answer = Answer(digest, number, page, values, heard(trial), "", __version__)
+        sources = [files[one].input for one in dict.fromkeys(row.place.source for row in rows)]
+        told = [{"name": Path(one.name).name, "sha256": one.sha256} for one in sources]
+        return JudgedPage(answer, rows, {WORKBOOK_META_KEY: told})
+
+    def _strangers(self, trials: Any, rows: Mapping[Caption, JudgedRow]) -> None:
+        """Rows that were filled in and are of no clip or caption of this rater."""
+        known = {(trial.item, caption_hash(one)) for trial in trials for one in self._texts(trial)}
+        items = {item for item, _ in known}
+        for key, row in rows.items():
+            if key in known or not is_filled(row):
+                continue
+            told, remedy = f'there is no clip "{row.record}"', nearest(row.record, items)
+            if row.record in items:
+                caption = row.caption[:SHOWN_CAPTION_CHARACTERS]
+                told = f'clip "{row.record}" has no such caption: "{caption}"'
+                remedy = "put the caption back"
+            self.problems.append(row_problem(row, row.place.cell, told, remedy))
+
+    def _texts(self, trial: Trial) -> list[str]:
+        return [self.made.study.caption(trial.item, one) for one in trial.systems]
+
+    def _rows(self, trial: Trial, rows: Mapping[Caption, JudgedRow]) -> list[JudgedRow | None]:
+        return [rows.get((trial.item, caption_hash(one))) for one in self._texts(trial)]
+
+    def _whole(self, trial: Trial, own: Sequence[JudgedRow | None]) -> bool:
+        """Whether all captions of a clip have a row, and no blanks where there may be none."""
+        there = [row for row in own if row is not None]
+        for row, text in zip(own, self._texts(trial), strict=True):
+            if row is None:
+                caption = text[:SHOWN_CAPTION_CHARACTERS]
+                told = f'clip "{trial.item}" has no row for the caption "{caption}"'
+                place = there[0].place.cell
+                self.problems.append(row_problem(there[0], place, told, "put the row back"))
+        blanks = [one for row in there for one in blank_cells(row, NO_BLANKS_REMEDY)]
+        if kind_of(self.made.study).blank == "refuse":
+            self.problems += blanks
+        return len(there) == len(own)
+
+    def _values(
+        self, number: int, trial: Trial, own: Sequence[JudgedRow | None]
+    ) -> dict[str, Any] | None:
+        """The answer to a page, by letter; nothing where it cannot be."""
+        kind, rows = kind_of(self.made.study), [row for row in own if row is not None]
+        values: dict[str, Any] = {}
+        for letter, row in zip(LETTERS, rows, strict=False):
+            values |= {f"{letter}.{name}": value for name, value in row.values.items()}
+            if row.comment:
+                values[f"{letter}.{COMMENT_FIELD}"] = whole_characters(row.comment)
+        said = next((row.synthesised for row in rows if row.synthesised is not None), None)
+        if kind.synthesised and said is not None:
+            values[SYNTHESIZED_FIELD] = "yes" if said else "no"
+        try:
+            kind.read(trial, values, number, 1)
+        except BadAnswer as error:
+            self.problems += [
+                row_problem(rows[0], rows[0].place.cell, one, "") for one in error.wrong
+            ]
+            return None
+        return values
+
+    def _unheeded(self, own: Sequence[JudgedRow | None]) -> None:
+        """Comments on captions of a clip that has no number at all, which is no answer."""
+        for row in own:
+            if row is not None and row.comment:
+                told = "there is a comment, but no number: not kept"
+                self.findings.append(Finding("unrated", row.place, told))
+
+
+def _number(rater: str) -> int:
+    """The number of a rater.
+
+    >>> _number("P03"), _number("anna")
+    (3, 0)
+    """
+    found = RATER_NUMBER.fullmatch(rater)
+    return int(found[1]) if found else 0
+
+
+# --- Answers of returned workbooks ---------------------------------------------------------------
+
+
+Place = str | PathLike[str]
+
+
+def study_import_answers(study: StudySource, files: Sequence[Place]) -> MatchedAnswers:
+    """Answers of returned workbooks, or all that is wrong with any of them."""
+    if not files:
+        raise UsageError("name the workbooks that came back")
+    plan = study if isinstance(study, Study) else read_study(Path(study), heard=False)
+    rubric = judged_by(plan)
+    return matched(study_design(plan), read_workbooks(files, rubric))
+
+
+def answer_lines(found: MatchedAnswers) -> str:
+    """Answers as lines of a file; the same workbooks give the same lines."""
+    return b"".join(map(answer_line, found.answers)).decode()
+
+
+def check_new(path: Path, text: str) -> bool:
+    """Whether a file is still to be written; one that has other answers is left alone."""
+    if not path.is_file():
+        return True
+    if path.read_bytes() == text.encode():
+        return False
+    remedy = "name a new file, or keep answers in a store (--db), where they can be corrected"
+    raise UsageError(f"{path} is there already and has other lines — {remedy}")
+
+
+# --- Answers into a store ------------------------------------------------------------------------
+# What comes again changes nothing. A workbook that was corrected takes the place of what it said
+# before, page by page; what was answered in a browser is only replaced if that is asked for.
+
+
+CONFLICT_REMEDY = "make it the same, or leave all rows of this clip empty"
+CONFLICT_OR_REPLACE_REMEDY = f"{CONFLICT_REMEDY}; or say --replace"
+
+
+@dataclass(frozen=True)
+class WorkbookEntryResult:
+    """What came of workbooks: pages that are new, corrected, and as they were."""
+
+    matched: MatchedAnswers
+    new: int
+    corrected: int
+    known: int
+
+
+def study_enter(
+    study: StudySource, files: Sequence[Place], db: Place, *, replace: bool = False
+) -> WorkbookEntryResult:
+    """Keep the answers of workbooks in a store, which is made where there is none."""
+    found = study_import_answers(study, files)
+    with opened(found.study, db, new=not is_there(db)) as store:
+        return entered(
+            found, entering(store, found, CONFLICT_OR_REPLACE_REMEDY, replace=replace).result()
+        )
+
+
+def entering(
+    store: Store, found: MatchedAnswers, remedy: str, *, replace: bool = False
+) -> Future[tuple[AnswerChange, ...]]:
+    """Enter answers in one transaction; the ``remedy`` is for who has answered otherwise."""
+    study, numbers = found.study, sorted(found.sources)
+    decide = _Decide(found, remedy, replace)
+    return store.write(change_answers, study.digest, study.title, numbers, decide)
+
+
+def entered(found: MatchedAnswers, changes: Sequence[AnswerChange]) -> WorkbookEntryResult:
+    """What came of workbooks, by what was changed."""
+    corrected = sum(bool(one.supersedes) for one in changes)
+    new, known = len(changes) - corrected, len(found.pages) - len(changes)
+    return WorkbookEntryResult(found, new, corrected, known)
+
+
+@dataclass(frozen=True)
+class _Decide:
+    """Decides what is kept of workbooks, by what a store holds; or says all that is wrong."""
+
+    found: MatchedAnswers
+    remedy: str
+    replace: bool
+
+    def __call__(self, held: AnswerHistory) -> list[AnswerChange]:
+        problems, changes = list(self._gone(held)), list[AnswerChange]()
+        for page in self.found.pages:
+            last = held.last(page.answer.listener, page.answer.page)
+            counts = last is not None and not last.aside
+            if last is not None and counts and _same(last, page.answer.values):
+                continue
+            if last is not None and counts and not (self.replace or _by_workbook(last)):
+                problems.append(_otherwise(page, self.remedy))
+            supersedes = last.id if last is not None and counts else ""
+            id = _id(page, "" if last is None else last.id)
+            changes.append(AnswerChange(page.answer, id, supersedes, page.meta))
+        if problems:
+            raise InputError(problems, done=IMPORT_DONE_WORD)
+        return changes
+
+    def _gone(self, held: AnswerHistory) -> Iterator[Problem]:
+        for one in held.listeners:
+            if one.state == ParticipationState.WITHDRAWN:
+                told = f"listener {one.number} has withdrawn"
+                source = self.found.sources[one.number]
+                yield Problem(source, 0, "", told, "nothing of theirs may be kept")
+
+
+def _by_workbook(given: SubmittedAnswer) -> bool:
+    return given.meta is not None and WORKBOOK_META_KEY in given.meta
+
+
+def _same(given: SubmittedAnswer, values: Mapping[str, Any]) -> bool:
+    """Whether a workbook says what is known; of a browser, texts that it lacks do not matter."""
+    known, new = _said(given.answer.values), _said(values)
+    if not _by_workbook(given):
+        known = {name: one for name, one in known.items() if name in new or not _is_text(name)}
+    return known == new
+
+
+def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: one for name, one in values.items() if one not in (None, "")}
+
+
+def _is_text(name: str) -> bool:
+    return name == SYNTHESIZED_FIELD or name.endswith(f".{COMMENT_FIELD}")
+
+
+def _otherwise(page: JudgedPage, remedy: str) -> Problem:
+    row = page.rows[0]
+    told = f'clip "{row.record}" was answered otherwise in a browser'
+    return row_problem(row, row.place.cell, told, remedy)
+
+
+def _id(page: JudgedPage, last: str) -> str:
+    """The same for the same answer in the same place, so that what comes again is known."""
+    one = page.answer
+    content = [WORKBOOK_META_KEY, one.study, one.listener, one.page, _said(one.values), last]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]

@@ -1,0 +1,95 @@
+"""Texts and error messages of workbooks in the languages of a study."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+
+from earwitness.errors import Problem
+from earwitness.studies.rubric import Dimension
+from earwitness.studies.wording import PLACEHOLDER, wording
+
+# --- Texts by language ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class WorkbookWording:
+    """What workbooks say in a language."""
+
+    language: str
+    said: dict[str, str]
+
+    def __getitem__(self, name: str) -> str:
+        return self.said[name]
+
+    def of(self, name: str, dimension: Dimension) -> str:
+        """Words about the numbers of a dimension.
+
+        >>> from earwitness.studies.rubric import thumbs
+        >>> words("fr").of("range", thumbs("fr").dimensions[2])
+        'de −2 à 0 par pas de 0,1'
+        """
+        return PLACEHOLDER.sub(lambda place: self.number(getattr(dimension, place[1])), self[name])
+
+    def number(self, value: float) -> str:
+        """A number as people of the language write it."""
+        return wording(self.language).number(value).replace("-", "−")
+
+
+@cache
+def words(language: str) -> WorkbookWording:
+    """The words of a language."""
+    wording(language)  # refuses one that is not there
+    place = files(__package__).joinpath("wordings", f"{language}.json")
+    return WorkbookWording(language, json.loads(place.read_text(encoding="utf-8")))
+
+
+# --- Translated error messages -------------------------------------------------------------------
+# Messages are made in English, with their values in them. A language has a JSON file of their
+# forms, with places in braces; a message that fits a form is said as the language says it.
+
+
+NUMBER_FIELDS = {"low", "high", "step", "number"}  # places with numbers that are written otherwise
+
+
+def told_in(language: str, problem: Problem) -> Problem:
+    """A problem in a language; what has no words there stays as it is.
+
+    >>> told_in("fr", Problem("a.xlsx", 2, "A!E2", 'must be a number', "write the number itself"))
+    Problem(source='a.xlsx', line=2, field='A!E2', message='must be a number', \
+remedy='écrivez le nombre lui-même', item='')
+    """
+    message, remedy = (_said(language, text) for text in (problem.message, problem.remedy))
+    return replace(problem, message=message, remedy=remedy)
+
+
+def _said(language: str, text: str) -> str:
+    for form, said in _forms(language):
+        if found := form.fullmatch(text):
+            known = {name: _written(language, name, one) for name, one in found.groupdict().items()}
+            return PLACEHOLDER.sub(lambda place, known=known: known[place[1]], said)  # type: ignore[misc]
+    return text
+
+
+def _written(language: str, name: str, value: str) -> str:
+    decimal = wording(language).pages["decimal"]
+    return value.replace(".", decimal) if name in NUMBER_FIELDS else value
+
+
+@cache
+def _forms(language: str) -> list[tuple[re.Pattern[str], str]]:
+    """Forms of messages, and how they are said; English needs none."""
+    place = files(__package__).joinpath("wordings", f"faults.{language}.json")
+    if not place.is_file():
+        return []
+    known = json.loads(place.read_text(encoding="utf-8"))
+    return [(_form(english), said) for english, said in known.items()]
+
+
+def _form(english: str) -> re.Pattern[str]:
+    parts = PLACEHOLDER.split(english)  # text, place, text, …
+    made = [f"(?P<{one}>.+?)" if n % 2 else re.escape(one) for n, one in enumerate(parts)]
+    return re.compile("".join(made), re.DOTALL)

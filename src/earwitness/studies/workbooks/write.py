@@ -1,0 +1,404 @@
+"""Writer of rating workbooks: content, sheets, formats and file names, one per rater."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from earwitness.errors import MissingExtra, UsageError
+from earwitness.io.atomic import AtomicFolder
+from earwitness.io.schema import is_name
+from earwitness.studies.rubric import Dimension, Rubric, WorkedExample, thumbs
+from earwitness.studies.wording import PLACEHOLDER
+from earwitness.studies.workbooks.layout import caption_hash
+from earwitness.studies.workbooks.read import ABOUT_FIRST_CELL, ABOUT_SHEET, KEY_SEPARATOR
+from earwitness.studies.workbooks.wording import WorkbookWording, words
+
+# --- Clips, links and file names -----------------------------------------------------------------
+
+
+CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+MAX_CELL_CHARACTERS = 32_000
+MAX_ADDRESS_CHARACTERS = 2000
+FILE_PLACEHOLDER = "{file}"
+FILE_NAME_FIELDS = ("n", "rater", "flavour")
+DEFAULT_FILE_PATTERN = "P{n}_{flavour}.xlsx"
+
+
+@dataclass(frozen=True)
+class WorkbookClip:
+    """A clip, its captions in the order in which they are shown, and the file of its sound.
+
+    Above the first clip of a ``dataset`` stands its name.
+    """
+
+    record: str
+    captions: tuple[str, ...]
+    file: str = ""
+    dataset: str = ""
+
+
+@dataclass(frozen=True)
+class WorkbookContent:
+    """The clips of one rater in their order; blind, so nothing says who wrote a caption.
+
+    ``digest`` is that of the study, and ``listener`` the rater's number in it, where there is one.
+    """
+
+    study: str
+    rater: str
+    clips: tuple[WorkbookClip, ...]
+    digest: str = ""
+    listener: int = 0
+
+    def __post_init__(self) -> None:
+        for wrong in self._misfits():
+            raise UsageError(f"workbook of {self.rater!r}: {wrong}")
+
+    def _misfits(self) -> Iterator[str]:
+        """What cannot be written, or could not be told apart when it comes back."""
+        datasets = (one.dataset for one in self.clips if one.dataset)
+        for name in (self.study, self.rater, *(one.record for one in self.clips), *datasets):
+            if not is_name(name):
+                yield f"{name!r} must be printable text without blanks around it"
+        records = [one.record for one in self.clips]
+        if not records or len({*records}) < len(records):
+            yield "needs clips, each of them once"
+        for clip in self.clips:
+            if len({caption_hash(one) for one in clip.captions}) != len(clip.captions) or not all(
+                one.strip() for one in clip.captions
+            ):
+                yield f'clip "{clip.record}" needs captions that differ'
+            if not clip.captions:
+                yield f'clip "{clip.record}" has no caption'
+            for one in clip.captions:
+                if CONTROL_CHARACTER.search(one) or len(one) > MAX_CELL_CHARACTERS:
+                    yield f'clip "{clip.record}": a caption has control characters or is too long'
+
+
+def link(place: str, clip: WorkbookClip) -> str:
+    """Where a clip is: in a folder, or at an address, which may say where ``{file}`` goes.
+
+    >>> link("clips", WorkbookClip("a", ("Wind.",), "a b.wav"))
+    'external:clips/a%20b.wav'
+    >>> link("https://example.org/get?name={file}", WorkbookClip("a", ("Wind.",), "a.wav"))
+    'https://example.org/get?name=a.wav'
+    """
+    file = quote(clip.file or clip.record)
+    found = (
+        place.replace(FILE_PLACEHOLDER, file)
+        if FILE_PLACEHOLDER in place
+        else f"{place.rstrip('/')}/{file}"
+    )
+    if len(found) > MAX_ADDRESS_CHARACTERS:
+        raise UsageError(f'clip "{clip.record}": its address is too long')
+    return found if is_web(place) else f"external:{found}"
+
+
+def is_web(place: str) -> bool:
+    """Whether this is an address; one of another kind than http is refused."""
+    scheme, mark, _ = place.partition("://")
+    if (
+        not place
+        or (mark and scheme.lower() not in ("http", "https"))
+        or CONTROL_CHARACTER.search(place)
+    ):
+        raise UsageError(f"links must go to a folder, or to http:// or https://, got {place!r}")
+    return bool(mark)
+
+
+def file_names(pattern: str, raters: Mapping[str, int], flavours: Sequence[str]) -> list[list[str]]:
+    """Names of files, a list for every rater, who has a number.
+
+    >>> file_names("P{n}_{flavour}.xlsx", {"anna": 1, "bert": 2}, ["local", "web"])
+    [['P1_local.xlsx', 'P1_web.xlsx'], ['P2_local.xlsx', 'P2_web.xlsx']]
+    """
+    for place in PLACEHOLDER.findall(pattern):
+        if place not in FILE_NAME_FIELDS:
+            raise UsageError(f"pattern: no {{{place}}} — known: {', '.join(FILE_NAME_FIELDS)}")
+    made = [
+        [_filled(pattern, n=str(n), rater=rater, flavour=one) for one in flavours]
+        for rater, n in raters.items()
+    ]
+    every = [name.casefold() for names in made for name in names]
+    if len({*every}) < len(every):
+        raise UsageError(f'pattern "{pattern}": two files would have one name — use {{n}}')
+    for name in every:
+        if not name.endswith(".xlsx") or re.search(r'[/\\:*?"<>|]', name) or not is_name(name):
+            raise UsageError(f'pattern: "{name}" must be a file name that ends in .xlsx')
+    return made
+
+
+def _filled(pattern: str, **known: str) -> str:
+    return PLACEHOLDER.sub(lambda place: known[place[1]], pattern)
+
+
+# --- Sheets and cell formats ---------------------------------------------------------------------
+
+
+LABEL_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+COLUMN_WIDTHS = {
+    "number": 6,
+    "record": 18,
+    "label": 9,
+    "text": 60,
+    "synthesised": 14,
+    "comment": 40,
+}
+DEFAULT_COLUMN_WIDTH = 13  # of columns for numbers
+LINE_HEIGHT_POINTS, MAX_ROW_HEIGHT_POINTS = 15.0, 400.0
+MAX_TITLE_CHARACTERS, MAX_MESSAGE_CHARACTERS = 32, 255  # that are shown beside a cell
+PROTECTION_OPTIONS = {"format_columns": True, "format_rows": True}
+CELL_FORMAT = {"valign": "top", "text_wrap": True, "border": 1, "border_color": "#B0B0B0"}
+UNLOCKED_CELL_FORMAT = {**CELL_FORMAT, "locked": False, "bg_color": "#FFFBE6"}
+
+
+class SheetWriter:
+    """Writes sheets into a workbook."""
+
+    def __init__(self, book: Any, rubric: Rubric, words: WorkbookWording, ask: bool) -> None:
+        self._book, self._rubric, self._words = book, rubric, words
+        asked = ["synthesised"] if ask else []
+        self._columns = ["number", "record", "label", "text", *rubric.names, *asked, "comment"]
+        self._head = book.add_format({**CELL_FORMAT, "bold": True, "bg_color": "#E8E8E8"})
+        self._text = book.add_format({**CELL_FORMAT, "num_format": "@"})
+        self._link = book.add_format({**CELL_FORMAT, "font_color": "#0000C0", "underline": 1})
+        self._free = book.add_format({**UNLOCKED_CELL_FORMAT, "num_format": "@"})
+        self._score = book.add_format({**UNLOCKED_CELL_FORMAT, "num_format": "0.0"})
+        self._fixed = book.add_format({**CELL_FORMAT, "num_format": "0.0"})
+        self._over_all = book.add_format({**CELL_FORMAT, "bold": True, "num_format": "@"})
+
+    def examples(self) -> None:
+        """The rubric, and captions that were judged by it."""
+        sheet = self._book.add_worksheet("Example")
+        self._widen(sheet)
+        bold = self._book.add_format({"bold": True})
+        sheet.write_string(0, 0, self._rubric.title or self._rubric.name, bold)
+        sheet.write_string(1, 0, self._words["told"])
+        sheet.merge_range(3, 1, 3, 2, self._words["dimension"], self._head)
+        sheet.write_string(3, 3, self._words["meaning"], self._head)
+        for row, one in enumerate(self._rubric.dimensions, 4):
+            self._explain(sheet, row, one)
+        below = 5 + len(self._rubric.dimensions)
+        self._heads(sheet, below)
+        sheet.write_string(below, 1, self._words["heard"], self._head)
+        for row, example in enumerate(self._rubric.examples, below + 1):
+            self._example(sheet, row, row - below, example)
+        sheet.protect("", PROTECTION_OPTIONS)
+
+    def assessment(self, clips: Sequence[tuple[WorkbookClip, str]]) -> None:
+        """The table that is filled in, with a hidden key in every row."""
+        sheet = self._book.add_worksheet("Assessment")
+        self._widen(sheet)
+        self._heads(sheet, 0)
+        sheet.set_column(len(self._columns), len(self._columns), None, None, {"hidden": True})
+        sheet.write_string(0, len(self._columns), "key", self._head)
+        row, above = 1, ""
+        for number, (clip, address) in enumerate(clips, 1):
+            if clip.dataset != above:
+                self._dataset(sheet, row, clip.dataset)
+                row, above = row + 1, clip.dataset
+            self._clip(sheet, row, number, clip, address)
+            row += len(clip.captions)
+        for one in self._rubric.dimensions:
+            column = self._columns.index(one.name)
+            sheet.data_validation(1, column, row - 1, column, self._limits(one))
+        sheet.freeze_panes(1, 0)
+        sheet.protect("", PROTECTION_OPTIONS)
+        sheet.activate()
+
+    def _heads(self, sheet: Any, row: int) -> None:
+        shown = {one.name: one.shown for one in self._rubric.dimensions}
+        for column, name in enumerate(self._columns):
+            sheet.write_string(row, column, shown.get(name) or self._words[name], self._head)
+
+    def _widen(self, sheet: Any) -> None:
+        for column, name in enumerate(self._columns):
+            sheet.set_column(column, column, COLUMN_WIDTHS.get(name, DEFAULT_COLUMN_WIDTH))
+
+    def _explain(self, sheet: Any, row: int, one: Dimension) -> None:
+        told = [f"{self._words.number(anchor.value)}: {anchor.text}" for anchor in one.anchors]
+        meaning = "\n".join([one.help, self._words.of("range", one), *told])
+        sheet.set_row(row, _height(meaning))
+        sheet.merge_range(row, 1, row, 2, one.shown, self._text)
+        sheet.write_string(row, 3, meaning, self._text)
+
+    def _example(self, sheet: Any, row: int, number: int, example: WorkedExample) -> None:
+        sheet.set_row(
+            row, max(_height(example.heard, "record"), _height(example.comment, "comment"))
+        )
+        sheet.write_number(row, 0, number, self._text)
+        said = {"record": example.heard, "text": example.caption, "comment": example.comment}
+        for name, text in said.items():
+            sheet.write_string(row, self._columns.index(name), text, self._text)
+        for name, value in example.values.items():
+            sheet.write_number(row, self._columns.index(name), value, self._fixed)
+
+    def _dataset(self, sheet: Any, row: int, name: str) -> None:
+        """A row that says of which dataset the clips below it are."""
+        sheet.merge_range(row, 0, row, len(self._columns) - 1, "", self._over_all)
+        sheet.write_string(row, 0, name, self._over_all)
+
+    def _clip(self, sheet: Any, row: int, number: int, clip: WorkbookClip, address: str) -> None:
+        last = row + len(clip.captions) - 1
+        for name, form in (("number", self._text), ("record", self._link)):
+            self._over(sheet, row, last, name, form)
+        sheet.write_number(row, 0, number, self._text)
+        sheet.write_url(row, 1, address, self._link, clip.record)
+        for place, caption in enumerate(clip.captions):
+            self._caption(sheet, row + place, place, clip.record, caption)
+        if "synthesised" in self._columns:
+            self._over(sheet, row, last, "synthesised", self._free)
+            column = self._columns.index("synthesised")
+            answers = {"validate": "list", "source": [self._words["yes"], self._words["no"]]}
+            sheet.data_validation(row, column, row, column, answers)
+
+    def _over(self, sheet: Any, first: int, last: int, name: str, form: Any) -> None:
+        """One empty cell over the rows of a clip."""
+        column = self._columns.index(name)
+        if last > first:
+            sheet.merge_range(first, column, last, column, "", form)
+        else:
+            sheet.write_blank(first, column, None, form)
+
+    def _caption(self, sheet: Any, row: int, place: int, record: str, caption: str) -> None:
+        label = LABEL_LETTERS[place] if place < len(LABEL_LETTERS) else str(place + 1)
+        sheet.set_row(row, _height(caption))
+        sheet.write_string(row, 2, label, self._text)
+        sheet.write_string(row, 3, caption, self._text)
+        for name in self._rubric.names:
+            sheet.write_blank(row, self._columns.index(name), None, self._score)
+        sheet.write_blank(row, self._columns.index("comment"), None, self._free)
+        sheet.write_string(
+            row, len(self._columns), f"{record}{KEY_SEPARATOR}{caption_hash(caption)}"
+        )
+
+    def _limits(self, one: Dimension) -> dict[str, Any]:
+        """A range of decimals, not a list, and what is said beside the cell."""
+        penalty = self._words["penalty"] if one.role == "penalty" else ""
+        return {
+            "validate": "decimal",
+            "criteria": "between",
+            "minimum": one.low,
+            "maximum": one.high,
+            "ignore_blank": True,
+            "input_title": one.shown[:MAX_TITLE_CHARACTERS],
+            "input_message": f"{self._words.of('range', one)}. {one.help}"[:MAX_MESSAGE_CHARACTERS],
+            "error_title": one.shown[:MAX_TITLE_CHARACTERS],
+            "error_message": f"{self._words.of('wrong', one)} {penalty}".strip()[
+                :MAX_MESSAGE_CHARACTERS
+            ],
+        }
+
+
+def _height(text: str, column: str = "text") -> float:
+    """The height of a row in which a text fits; not every spreadsheet finds it by itself.
+
+    >>> _height("Wind."), _height("Wind.\\n" + "far " * 30)
+    (15.0, 60.0)
+    """
+    wide = COLUMN_WIDTHS[column] * 0.9  # letters are not all of one width
+    lines = sum(max(1, math.ceil(len(line) / wide)) for line in text.split("\n"))
+    return min(LINE_HEIGHT_POINTS * lines, MAX_ROW_HEIGHT_POINTS)
+
+
+# --- Workbook of a rater -------------------------------------------------------------------------
+# Every text is written as text: one that begins with = + - or @ is never a formula. Captions, ids
+# and keys are locked, cells for answers are not. The same clips give the same bytes.
+
+
+LAYOUT_VERSION = "1"
+CREATION_DATE = datetime.datetime(2000, 1, 1)  # so that bytes do not depend on the day
+TEXT_ONLY_OPTIONS = {
+    "strings_to_formulas": False,
+    "strings_to_urls": False,
+    "strings_to_numbers": False,
+}
+
+
+def workbook(
+    sent: WorkbookContent, rubric: Rubric | None = None, *, links: str, ask: bool = True
+) -> bytes:
+    """The workbook of a rater, whose links go into a folder or to an address.
+
+    ``ask`` also asks of every clip whether it is synthesised.
+    """
+    try:
+        import xlsxwriter
+    except ImportError:
+        raise MissingExtra("xlsxwriter", "xlsx", "writing workbooks") from None
+    rubric = rubric or thumbs()
+    held = io.BytesIO()
+    book = xlsxwriter.Workbook(held, {"in_memory": True, **TEXT_ONLY_OPTIONS})
+    about = {
+        "study": sent.study,
+        "rater": sent.rater,
+        "rubric": rubric.name,
+        "layout": LAYOUT_VERSION,
+    }
+    if sent.digest:
+        about |= {"digest": sent.digest, "listener": str(sent.listener)}
+    book.set_properties({"title": f"{sent.study}: {sent.rater}", "created": CREATION_DATE})
+    for name, value in about.items():
+        book.set_custom_property(name, value, "text")
+    table = SheetWriter(book, rubric, words(rubric.language), ask)
+    table.examples()
+    table.assessment([(clip, link(links, clip)) for clip in sent.clips])
+    _about(book, about)
+    book.close()
+    return held.getvalue()
+
+
+def write_workbooks(
+    folder: str | PathLike[str],
+    sent: Sequence[WorkbookContent],
+    rubric: Rubric | None = None,
+    *,
+    local: str = "clips",
+    web: str = "",
+    pattern: str = DEFAULT_FILE_PATTERN,
+    ask: bool = True,
+) -> list[Path]:
+    """Workbooks of all raters in a new folder: one with links into the folder ``local``, and one
+    with links to the address ``web``, where these are given.
+    """
+    flavours = {name: place for name, place in (("local", local), ("web", web)) if place}
+    _check(sent, flavours)
+    numbers = {one.rater: one.listener or place for place, one in enumerate(sent, 1)}
+    names = file_names(pattern, numbers, list(flavours))
+    place = Path(folder)
+    with AtomicFolder(place) as made:
+        for one, files in zip(sent, names, strict=True):
+            for file, links in zip(files, flavours.values(), strict=True):
+                (made / file).write_bytes(workbook(one, rubric, links=links, ask=ask))
+    return [place / file for files in names for file in files]
+
+
+def _check(sent: Sequence[WorkbookContent], flavours: dict[str, str]) -> None:
+    raters = [one.rater for one in sent]
+    if not sent or len({*raters}) < len(raters):
+        raise UsageError("workbooks need raters, each of them once")
+    if not flavours:
+        raise UsageError("links must go somewhere — name a folder, an address, or both")
+    if "web" in flavours and not is_web(flavours["web"]):
+        raise UsageError(f"web: must begin with https:// or http://, got {flavours['web']!r}")
+    if "local" in flavours and is_web(flavours["local"]):
+        raise UsageError(f"local: must be a folder, got {flavours['local']!r}")
+
+
+def _about(book: Any, about: dict[str, str]) -> None:
+    """The hidden sheet by which we know our own workbooks."""
+    sheet = book.add_worksheet(ABOUT_SHEET)
+    for row, (name, value) in enumerate({ABOUT_FIRST_CELL: LAYOUT_VERSION, **about}.items()):
+        sheet.write_string(row, 0, name)
+        sheet.write_string(row, 1, value)
+    sheet.protect()
+    sheet.very_hidden()

@@ -1,0 +1,1 @@
+"""Speech summaries: the task of keeping words of a transcript."""

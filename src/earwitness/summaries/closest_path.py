@@ -1,0 +1,591 @@
+"""Closest path of a word network to a summary, by edits or rate, and its alignment."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from math import gcd, inf, log, nan
+from typing import NamedTuple
+
+import numpy as np
+
+from earwitness.summaries.network import (
+    FIXED_POINT_ONE,
+    START,
+    Network,
+    StepCosts,
+    SummaryMatches,
+    enough,
+    split,
+)
+from earwitness.summaries.path_distances import (
+    LIMIT_IN_64_BITS,
+    Band,
+    CellBlock,
+    CostBounds,
+    PathDistances,
+    distances,
+)
+
+# --- Ties between closest paths ------------------------------------------------------------------
+# Cells from which the end can be reached at the least cost are marked from the end backwards, each
+# with the best sum of log counts from there on and with the marked cells that it leads to. Then one
+# path is walked from the start: at every node to the smallest next one that still has the best sum.
+#
+# One path may be laid beside a summary in many ways at the same cost. Between two matches only one
+# of them is looked at: words that are wrong first, then what one side has too much. What may still
+# come before a cell is its state. Wrong words only, back to a match or the start, cost what the
+# match has cost and so much a word: where no match fits, a cell is not marked in this state.
+#
+# Where arcs gain by their log counts, roughly, paths may cost more than the least by some
+# ``slack``, and hardly any cell but those of the path taken is marked.
+
+
+SUM_TOLERANCE = round(1e-9 * FIXED_POINT_ONE)  # sums this close are the same
+# before a cell: anything; no missing word; no extra word; wrong ones only
+FREE_STATE, EXTRA_STATE, MISSING_STATE, WRONG_STATE = range(4)
+STATE_COUNT = 4
+STATES_BEFORE_MISSING = (FREE_STATE, MISSING_STATE)
+NO_MATCH = (-1,)
+Cells = dict[int, float]  # STATE_COUNT · place in the summary + state, and the best sum from there
+Links = list[tuple[int, int]]  # cells of a node, and those of another that they lead to
+Move = tuple[int, int, int, int]  # from a cell to a place and state, and the most it may cost
+
+
+@dataclass
+class ClosestPathCells:
+    """Cells on closest paths, by node; ``complete`` unless there are more than ``most``."""
+
+    found: PathDistances
+    slack: int = 0
+    most: float = inf
+    complete: bool = True
+    sums: dict[int, Cells] = field(default_factory=dict)
+    left: dict[int, dict[int, int]] = field(default_factory=dict)  # slack, in cells that have any
+    links: dict[int, dict[int, Links]] = field(default_factory=dict)  # by node, and nodes behind
+
+    def __post_init__(self) -> None:
+        self.end, self.gain = self.found.network.end, self.found.costs.gain
+        self.origins = self._origins() if self.most == inf else set[int]()
+        self._last_words()
+        number = 1
+        for block in reversed(self.found.blocks):
+            for node in reversed(block.nodes):
+                if node in self.sums:
+                    self._extra_words(node, block)
+                    number += len(self.sums[node])
+                    if number > self.most:
+                        self.complete = False
+                        return
+                    self._words_before(node, block)
+
+    def _origins(self) -> set[int]:
+        """What wrong words may begin with: distances of the start and of matches on a diagonal."""
+        found, matches = {0}, self.found.summary.matches
+        for block in self.found.blocks:
+            for node in filter(matches.__contains__, block.nodes):
+                inside = [p for p in matches[node] if block.start <= p < block.stop]
+                found |= {self._diagonal(block.cells[block.at[node] + p], p) for p in inside}
+        return found
+
+    def _diagonal(self, value: int, place: int) -> int:
+        """The distance in a cell without gains, less what wrong words up to there would cost."""
+        costs = self.found.costs
+        return -((-value - place * (costs.extra - costs.wrong)) // costs.times)
+
+    def _last_words(self) -> None:
+        """Mark the end, and cells from which it is reached at the least cost."""
+        found, place = self.found, self.found.summary.words
+        cell = STATE_COUNT * place + FREE_STATE
+        self.sums[self.end] = {cell: 0}
+        extra = place * found.costs.extra
+        move = (cell, place, FREE_STATE, found.least - extra + self.slack + found.costs.gain)
+        for a in found.network.before[self.end]:
+            if (value := found.at(a, place)) < inf:
+                self._link(a, self.end, move, int(value) - extra)
+
+    def _extra_words(self, node: int, block: CellBlock) -> None:
+        """Mark cells of the same node from which extra words lead to a marked one."""
+        sums, row, at = self.sums[node], block.cells, block.at[node]
+        left = self.left.setdefault(node, {}) if self.slack else {}
+        for cell in sorted(sums, reverse=True) if len(sums) > 1 else list(sums):
+            if cell % STATE_COUNT > EXTRA_STATE:
+                continue
+            place, best, rest = cell // STATE_COUNT, sums[cell], left.get(cell, 0)
+            here = row[at + place]
+            while (loss := row[at + place - 1] - here) <= rest:
+                place -= 1
+                before = STATE_COUNT * place + EXTRA_STATE
+                if sums.get(before, nan) >= best and left.get(before, 0) >= rest - loss:
+                    break
+                sums[before] = max(best, sums.get(before, best))
+                left[before] = max(rest - loss, left.get(before, 0))
+
+    def _words_before(self, node: int, block: CellBlock) -> None:
+        """Mark cells of the nodes that lead here."""
+        leading, row, start = self.found.network.before[node], block.cells, block.at
+        for move in self._moves(node, block):
+            _, place, _, most = move
+            for a in leading:
+                if row[start[a] + place] <= most:
+                    self._link(a, node, move, row[start[a] + place])
+
+    def _moves(self, node: int, block: CellBlock) -> list[Move]:
+        """From marked cells to those that may come before, and the most that these may cost."""
+        row, at, left = block.cells, block.at[node], self.left.get(node)
+        costs, summary = self.found.costs, self.found.summary
+        firsts, first = summary.firsts, summary.matches.get(node, NO_MATCH)[0]
+        moves = []
+        for cell in self.sums[node]:
+            place, state = cell // STATE_COUNT, cell % STATE_COUNT
+            most = row[at + place] + self.gain
+            if left:
+                most += left.get(cell, 0)
+            if state in STATES_BEFORE_MISSING:
+                moves.append((cell, place, MISSING_STATE, most - costs.wrong))
+            if firsts[place] == first:
+                moves.append((cell, place - 1, FREE_STATE, most - costs.match + costs.extra))
+            else:
+                moves.append((cell, place - 1, WRONG_STATE, most - costs.wrong + costs.extra))
+        return moves
+
+    def _link(self, a: int, node: int, move: Move, value: int) -> None:
+        """Mark the cell of a node that a move leads to, if it costs no more with its own gain."""
+        cell, place, state, most = move
+        network, gains, rest = self.found.network, self.found.costs.gains, most - value
+        if gains:
+            rest += gains[network.counts[a, node]] - self.gain
+        wrong = self.origins and state == WRONG_STATE
+        if rest < 0 or (wrong and self._diagonal(value, place) not in self.origins):
+            return
+        before, total = STATE_COUNT * place + state, self.sums[node][cell] + network.exact[a, node]
+        if a not in self.sums:
+            self.sums[a], self.links[a] = {before: total}, {node: [(before, cell)]}
+        else:
+            sums = self.sums[a]
+            if before not in sums or total > sums[before]:
+                sums[before] = total
+            self.links[a].setdefault(node, []).append((before, cell))
+        if rest:
+            left = self.left.setdefault(a, {})
+            left[before] = max(rest, left.get(before, 0))
+
+    def path(self) -> tuple[int, ...]:
+        """The path with the best sum, and of those the smallest."""
+        first, node, passed = self.sums[START], START, 0.0
+        here = {cell for cell in first if cell < STATE_COUNT}
+        best = max(first[cell] for cell in here)
+        path: list[int] = []
+        while True:
+            here = self._with_extra_words(node, here)
+            node, here, passed = self._next(node, here, passed, best)
+            if node == self.end:
+                return tuple(path)
+            path.append(node)
+
+    def _next(
+        self, node: int, here: set[int], passed: float, best: float
+    ) -> tuple[int, set[int], float]:
+        """The smallest node from which the best sum can be reached, its cells, the sum so far."""
+        exact, links = self.found.network.exact, self.links[node]
+        for other in reversed(links):
+            total = passed + exact[node, other]
+            there = {cell for before, cell in links[other] if before in here}
+            if len(links) == 1:
+                return other, there, total
+            rest = max([self.sums[other][cell] for cell in there], default=nan)
+            if total + rest >= best - SUM_TOLERANCE:
+                return other, there, total
+        raise AssertionError("the best sum leads on from every node on the way")
+
+    def _with_extra_words(self, node: int, here: set[int]) -> set[int]:
+        """These cells and those of the same node that extra words lead to."""
+        sums = self.sums[node]
+        if len(here) == len(sums):
+            return here
+        found, block, left = set(here), self.found.block[node], self.left.get(node, {})
+        row, at = block.cells, block.at[node]
+        for cell in sorted(sums):
+            place, state = divmod(cell, STATE_COUNT)
+            led = state <= EXTRA_STATE and STATE_COUNT * (place - 1) + EXTRA_STATE in found
+            if led and row[at + place - 1] - row[at + place] <= left.get(cell, 0):
+                found.add(cell)
+        return found
+
+
+# --- Costs with support by people ----------------------------------------------------------------
+# What a step costs is multiplied so that there is room for the log counts of all arcs of a path,
+# rounded down to whole numbers. Paths with the best sum then cost the least but for what rounding
+# takes: ``slack``.
+
+
+@dataclass(frozen=True)
+class SupportCosts:
+    """Costs of a network without arcs that nobody took, and the same with gains."""
+
+    network: Network
+    summary: SummaryMatches
+    plain: StepCosts
+
+    @cached_property
+    def arcs(self) -> int:
+        """The most arcs of a path."""
+        return self.network.longest + 1
+
+    @cached_property
+    def one(self) -> int:
+        """What a log of 1 is, as large as 64 bits admit."""
+        room = LIMIT_IN_64_BITS // self.steps // (self.plain.most + 1) - 2
+        return max(0, int((room / self.arcs - 4) / (log(max(self.network.counts.values())) + 0.01)))
+
+    @property
+    def steps(self) -> int:
+        """No path beside the summary has more."""
+        return self.summary.words + len(self.network.before) + 2
+
+    @property
+    def fits(self) -> bool:
+        """Whether 64 bits hold all costs."""
+        return self.costs.most * self.steps < LIMIT_IN_64_BITS
+
+    @cached_property
+    def gains(self) -> dict[int, int]:
+        """Logs of all counts, rounded down."""
+        return {count: int(log(count) * self.one) for count in set(self.network.counts.values())}
+
+    @property
+    def slack(self) -> int:
+        """What rounding takes from a path at most, and what the same sums may differ by."""
+        return self.arcs + SUM_TOLERANCE * self.one // FIXED_POINT_ONE + 2
+
+    @cached_property
+    def times(self) -> int:
+        """What costs are multiplied by: more than all gains of a path and the slack."""
+        return self.arcs * max(self.gains.values()) + self.slack + 1
+
+    @property
+    def costs(self) -> StepCosts:
+        """With gains."""
+        match, wrong, extra = self.plain.match, self.plain.wrong, self.plain.extra
+        times = self.times
+        return StepCosts(match * times, wrong * times, extra * times, self.gains, times)
+
+    def cost(self, least: int) -> int:
+        """The cost without gains of a path that costs the least with them."""
+        return -(-least // self.times)
+
+
+# --- Edits per word ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class EditRate:
+    """So many edits of a path of so many words, for a summary and the longest path of a network.
+
+    A path of E edits and L words is better if ``length · E − edits · L`` is below 0, and then
+    ``|L − words| <= E`` says between which ``shortest`` and ``longest`` its words are.
+    """
+
+    edits: int
+    length: int
+    words: int
+    longest: int
+
+    @classmethod
+    def least(
+        cls, network: Network, summary: SummaryMatches, paths: Iterable[tuple[int, int]]
+    ) -> EditRate:
+        """The least of several, given by edits and words."""
+        edits, length = min(paths, key=lambda path: Fraction(*path))
+        return cls(edits, length, summary.words, network.longest)
+
+    @property
+    def shortest(self) -> int:
+        """The fewest words of a path with this rate or a better one."""
+        return max(1, -(-self.words * self.length // (self.length + self.edits)))
+
+    @property
+    def most(self) -> int:
+        """The most edits of a path with this rate or a better one."""
+        most = self.edits * self.longest // self.length
+        if self.edits >= self.length:
+            return most
+        return min(most, self.edits * self.words // (self.length - self.edits))
+
+    @cached_property
+    def lowest(self) -> tuple[int, int]:
+        """Edits and words without what divides both."""
+        common = gcd(self.edits, self.length)
+        return self.edits // common, self.length // common
+
+    @cached_property
+    def unit(self) -> int:
+        """What the difference is multiplied by to leave room for words; 1 if it needs no room.
+
+        It needs none where words follow from the difference, since too few numbers are possible.
+        """
+        spread = min(self.longest, self.words + self.most) - self.shortest
+        return 1 if self.lowest[1] > spread else self.longest + 1
+
+    @property
+    def costs(self) -> StepCosts:
+        """Of the difference, and of paths with the same the longest first."""
+        edits, length = self.lowest
+        per_edit, per_word = length * self.unit, edits * self.unit + (self.unit > 1)
+        return StepCosts(-per_word, per_edit - per_word, per_edit)
+
+    def better(self, least: int) -> EditRate:
+        """That of a path with the least cost, which is not above 0."""
+        edits, length = self.lowest
+        if self.unit > 1:
+            difference, words = split(least, self.unit)
+        else:
+            difference = least
+            words = (-least * pow(edits, -1, length) - self.shortest) % length + self.shortest
+        return EditRate((difference + edits * words) // length, words, self.words, self.longest)
+
+
+# --- Closest path --------------------------------------------------------------------------------
+
+
+# marked cells a node from which on ties are too many to look at one by one
+MAX_TIED_CELLS_PER_NODE = 8
+NARROW_BAND_WORDS = 64  # words off their places, for a first look for a better rate
+BOUNDS_FROM_EDITS = 512  # edits from which on it pays to look for cells that paths cannot have
+
+
+@dataclass(frozen=True)
+class ClosestPath:
+    """A path, and how many edits turn it into the summary."""
+
+    path: tuple[int, ...]
+    edits: int
+
+    @property
+    def accuracy(self) -> float:
+        """1 less errors per word of the path; may be negative."""
+        return (len(self.path) - self.edits) / len(self.path)
+
+
+def closest(
+    network: Network,
+    labels: Sequence[Hashable],
+    *,
+    objective: str = "edits",
+    words: Mapping[int, Hashable] | None = None,
+) -> ClosestPath:
+    """The path that is closest to the summary with these labels; a label of 0 matches nothing.
+
+    Labels are positions, or with ``words`` what stands at every position. By ``edits`` the fewest
+    edits count, then the longest path; by ``accuracy`` the fewest edits per word of the path, then
+    the longest path. Then the path that most people stand behind is taken (the largest sum of log
+    counts of its arcs), then the smallest.
+
+    >>> people = ((7,), (1, 9), (7, 8), (2, 3, 4, 5, 6, 9), (7,))
+    >>> closest(Network(9, people), (1, 5, 6, 7, 8, 9))
+    ClosestPath(path=(7, 8), edits=4)
+    >>> closest(Network(9, people), (1, 5, 6, 7, 8, 9), objective="accuracy")
+    ClosestPath(path=(2, 3, 4, 5, 6, 9), edits=5)
+    """
+    summary = SummaryMatches.of(network, labels, words)
+    found = (_least_rate if objective == "accuracy" else _fewest)(network, summary)
+    return ClosestPath(_path(found), found.edits)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Distances to the closest paths; with ``people`` where arcs gain."""
+
+    distances: PathDistances
+    people: SupportCosts | None
+    band: Band | CostBounds
+    edits: int = 0
+
+    @property
+    def least(self) -> int:
+        """The least cost without gains."""
+        least = self.distances.least
+        return self.people.cost(least) if self.people else least
+
+
+def _look(
+    network: Network, summary: SummaryMatches, costs: StepCosts, known: tuple[int, int], most: int
+) -> _Found:
+    """Distances, right for paths no worse than a known one: of so many edits at most.
+
+    Where little matches, ties are many, and arcs gain at once.
+    """
+    band: Band | CostBounds = Band.of(summary, most)
+    if summary.by_position and not summary.few and most > BOUNDS_FROM_EDITS:
+        band = CostBounds(costs, costs.path(*known))
+    people = SupportCosts(network, summary, costs)
+    if network.original or not summary.few or not people.fits:
+        return _Found(distances(network, summary, costs, band), None, band)
+    return _Found(distances(network, summary, people.costs, band), people, band)
+
+
+def _fewest(network: Network, summary: SummaryMatches) -> _Found:
+    """The fewest edits, and the longest path that needs no more."""
+    unit = network.longest + 1
+    known = min(enough(network, summary))
+    found = _look(network, summary, StepCosts.fewest(unit), known, known[0])
+    return replace(found, edits=split(found.least, unit)[0])
+
+
+def _least_rate(network: Network, summary: SummaryMatches) -> _Found:
+    """The fewest edits per word: better rates are looked for until there is none (Dinkelbach).
+
+    First among few cells, where what is found is a path but perhaps not the best.
+    """
+    rate = EditRate.least(network, summary, _known(network, summary))
+    if not summary.few:
+        guess = distances(network, summary, rate.costs, _narrow(summary), keep=False)
+        rate = rate.better(guess.least) if guess.least < 0 else rate
+    while True:
+        found = _look(network, summary, rate.costs, (rate.edits, rate.length), rate.most)
+        better = rate.better(found.least)
+        if better.edits * rate.length == rate.edits * better.length:
+            return replace(found, edits=better.edits)
+        rate = better
+
+
+def _known(network: Network, summary: SummaryMatches) -> list[tuple[int, int]]:
+    """Edits and words of some paths; where words are compared, also of a good one."""
+    found = enough(network, summary)
+    if not summary.by_position:
+        unit = network.longest + 1
+        good = distances(network, summary, StepCosts.fewest(unit), _narrow(summary), keep=False)
+        found.append(split(good.least, unit))
+    return found
+
+
+def _narrow(summary: SummaryMatches) -> Band:
+    """Cells of most good paths; where words are compared, places are known less well."""
+    return Band(NARROW_BAND_WORDS if summary.by_position else 2 * NARROW_BAND_WORDS)
+
+
+def _path(found: _Found) -> tuple[int, ...]:
+    """The path taken; if too many are closest, with gains for arcs, if any of them is finite."""
+    plain = found.distances
+    if found.people:
+        return ClosestPathCells(plain, found.people.slack).path()
+    marked = ClosestPathCells(plain, most=MAX_TIED_CELLS_PER_NODE * len(plain.network.before))
+    if marked.complete:
+        return marked.path()
+    people = SupportCosts(plain.network.observed, plain.summary, plain.costs)
+    if people.fits:
+        gained = distances(people.network, plain.summary, people.costs, found.band)
+        if people.cost(gained.least) == plain.least:
+            return ClosestPathCells(gained, people.slack).path()
+    return ClosestPathCells(plain).path()
+
+
+# --- Alignment with a path -----------------------------------------------------------------------
+
+
+class AlignmentStep(NamedTuple):
+    """A word of the path (its position) and a word of the summary (from 0), or one of them.
+
+    ``right`` if both are the same word.
+    """
+
+    position: int | None
+    place: int | None
+    right: bool
+
+    @property
+    def mark(self) -> str:
+        """S for replaced, D for missing, I for too much, nothing for right."""
+        if self.position is None or self.place is None:
+            return "I" if self.position is None else "D"
+        return "" if self.right else "S"
+
+
+def _beside(
+    labels: Sequence[Hashable], path: Sequence[int], words: Mapping[int, Hashable] | None
+) -> PathDistances:
+    """Distances to a single path: edits first, then right words."""
+    network = Network(max(path), (tuple(path),))
+    summary, large = SummaryMatches.of(network, labels, words), len(path) + 1
+    band = Band.of(summary, min(enough(network, summary))[0])
+    return distances(network, summary, StepCosts(-1, large, large), band)
+
+
+def alignment(
+    labels: Sequence[Hashable],
+    path: Sequence[int],
+    words: Mapping[int, Hashable] | None = None,
+) -> list[AlignmentStep]:
+    """The fewest edits, then the most right words; what is too much or missing comes last."""
+    found = _beside(labels, path, words)
+    costs, matches = found.costs, found.summary.matches
+    node, place = len(path), found.summary.words
+    nodes = [START, *path]
+
+    def cell(index: int, at: int) -> float:
+        return found.at(nodes[index], at)
+
+    steps: list[AlignmentStep] = []
+    while node or place:
+        here = cell(node, place)
+        right = bool(node and place) and place in matches.get(nodes[node], ())
+        if right and here == cell(node - 1, place - 1) + costs.match:
+            steps.append(AlignmentStep(nodes[node], place - 1, True))
+            node, place = node - 1, place - 1
+        elif place and here == cell(node, place - 1) + costs.extra:
+            steps.append(AlignmentStep(None, place - 1, False))
+            place -= 1
+        elif node and here == cell(node - 1, place) + costs.wrong:
+            steps.append(AlignmentStep(nodes[node], None, False))
+            node -= 1
+        else:
+            steps.append(AlignmentStep(nodes[node], place - 1, False))
+            node, place = node - 1, place - 1
+    return steps[::-1]
+
+
+# --- Edits between two position lists ------------------------------------------------------------
+# Positions that both have can all be matched, for both lists increase; where that costs more edits
+# than it saves, some are not. Neighbours on both sides are matched together or not at all. What
+# lies between two matches costs as many edits as the longer side has words.
+
+
+def edits_and_hits(labels: Sequence[int], path: Sequence[int]) -> tuple[int, int]:
+    """The fewest edits, and the most right words that so few leave; a label of 0 matches nothing.
+
+    >>> edits_and_hits((2, 3), (1, 2))
+    (2, 1)
+    >>> edits_and_hits((3, 4, 5), (1, 2, 3))
+    (3, 0)
+    """
+    runs = _runs(labels, path)
+    large = len(path) + 1  # an edit costs this, a right word gains 1
+    ends = np.array([end for _, end, _ in runs], np.int64).T * large
+    best = np.zeros(len(runs), np.int64)
+    for index, ((mine, theirs), _, size) in enumerate(runs[1:], 1):
+        apart = np.maximum(mine * large - ends[0, :index], theirs * large - ends[1, :index])
+        best[index] = (best[:index] + apart).min() - large - size
+    least = int(best[-1])
+    edits = -(-least // large)
+    return edits, edits * large - least
+
+
+def _runs(labels: Sequence[int], path: Sequence[int]) -> list[tuple[list[int], list[int], int]]:
+    """Matches one behind the other: where each run begins and ends on both sides, and its length.
+
+    Before all stands a run of no length, and behind all another.
+    """
+    places = {position: place for place, position in enumerate(path)}
+    runs: list[tuple[list[int], list[int], int]] = [([-1, -1], [-1, -1], 0)]
+    for place, label in enumerate(labels):
+        if label and label in places:
+            here = [place, places[label]]
+            begin, end, size = runs[-1]
+            if size and here == [end[0] + 1, end[1] + 1]:
+                runs[-1] = (begin, here, size + 1)
+            else:
+                runs.append((here, here, 1))
+    last = [len(labels), len(path)]
+    return [*runs, (last, last, 0)]

@@ -1,0 +1,556 @@
+"""Summary metrics of positions: SumACCY, word accuracy, kept words, word strings."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain, pairwise
+from math import inf, isnan, log
+from typing import ClassVar
+
+import numpy as np
+
+from earwitness.core import Alignment, Case, Summary, Value, WordNetwork, WordPair
+from earwitness.errors import UsageError
+from earwitness.metric import CaseList, Floats, Metric, PairMetric, at_least, one_of, ratio
+from earwitness.stats.arrays import Bools
+from earwitness.summaries.closest_path import (
+    AlignmentStep,
+    ClosestPath,
+    alignment,
+    closest,
+    edits_and_hits,
+)
+from earwitness.summaries.network import START, Network, ceiling, weight
+from earwitness.text.words import same, strings
+
+# --- Base of summary metrics ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SummaryMetric(Metric):
+    """A family that looks at all manual summaries of an item at once."""
+
+    task = "summaries"
+    width: ClassVar[int]
+
+    @abstractmethod
+    def statistics(self, case: Case) -> Sequence[float]:
+        """A row of ``width`` statistics."""
+
+    def measure_many(self, cases: Sequence[Case]) -> Floats:
+        rows = [self.statistics(case) for case in CaseList.of(cases)]
+        return np.array(rows, np.float64).reshape(len(rows), self.width)
+
+
+@dataclass(frozen=True)
+class SummaryPairs(PairMetric):
+    """A family that compares with one manual summary at a time."""
+
+    task = "summaries"
+    width: ClassVar[int]
+
+    @abstractmethod
+    def pair(self, case: Case) -> Sequence[float]:
+        """A row of ``width`` statistics."""
+
+    def columns(self, cases: Sequence[Case]) -> CaseList:
+        return CaseList.of(cases)
+
+    def measure_pairs(self, pairs: CaseList) -> Floats:
+        rows = [self.pair(case) for case in pairs]
+        return np.array(rows, np.float64).reshape(len(rows), self.width)
+
+    def same(self, pairs: CaseList) -> Bools:
+        return np.array([case.output == case.references[0] for case in pairs], np.bool_)
+
+
+def positions(summary: Summary) -> tuple[int, ...]:
+    """Where the words of a summary stand; it must have been read with them."""
+    assert summary.positions is not None, "the metric needs positions"
+    return summary.positions
+
+
+# --- Alignments for display ----------------------------------------------------------------------
+
+
+def position_of(case: Case, place: int | None) -> int | None:
+    """Where a word of an output stands: 0 if it was not said, None if nobody knows."""
+    known = case.output.positions
+    return None if known is None or place is None else int(known[place])
+
+
+def shown_steps(
+    case: Case, network: Network, target: ClosestPath, steps: Sequence[AlignmentStep]
+) -> Alignment:
+    """Words with S, D or I, and how many people went to this word from the last.
+
+    The number behind the last word is that of the people who ended there.
+    """
+    came = dict(zip(target.path, pairwise((START, *target.path)), strict=True))
+    pairs = []
+    for step in steps:
+        wanted = "" if step.position is None else case.item.words[step.position - 1]
+        given = "" if step.place is None else case.output.words[step.place]
+        place = position_of(case, step.place)
+        if place == 0:
+            given += "?"
+        elif place and step.mark == "S" and wanted == given:  # the same word elsewhere
+            wanted, given = f"{wanted}[{step.position}]", f"{given}[{place}]"
+        people = None if step.position is None else network.counts[came[step.position]]
+        pairs.append(WordPair(wanted, given, step.mark, people))
+    pairs.append(WordPair("</s>", "</s>", "", network.counts[target.path[-1], network.end]))
+    kinds = [step.mark for step in steps]
+    wrong = sum(label == 0 for label in case.output.positions or ())
+    told = (
+        f"accuracy {target.accuracy:.3f} = ({len(target.path)} - {target.edits}) / "
+        f"{len(target.path)}: {kinds.count('S')} replaced, {kinds.count('D')} missing, "
+        f"{kinds.count('I')} too many; {wrong} not said; {network.people} people"
+    )
+    return Alignment(tuple(pairs), "PATH", told)
+
+
+# --- Summarization accuracy ----------------------------------------------------------------------
+
+
+# positions of an item's summaries from which on its network is not kept
+MAX_CACHED_POSITIONS = 20_000
+OBJECTIVE_OPTION = {
+    "help": "which path is closest: fewest edits, or fewest edits per word",
+    "choices": ("edits", "accuracy"),
+}
+ARCS_OPTION = {
+    "help": "from word to word as people went, or also between neighbours in the original and "
+    "from any word to the end",
+    "choices": ("observed", "original"),
+}
+BOUNDARY_OPTION = {
+    "help": "whether the weight counts the arcs to the first and from the last word",
+    "choices": ("include", "exclude"),
+}
+MATCH_OPTION = {
+    "help": "words are the same by their position, or by how they are written (optimistic)",
+    "choices": ("position", "surface"),
+}
+
+
+@dataclass(frozen=True)
+class SummarizationAccuracy(SummaryMetric):
+    """Summarization accuracy, plain and weighted, on the network of all manual summaries.
+
+    Manual summaries are merged into a word network: a path through it goes only from word to word
+    as somebody did. SumACCY is the word accuracy against the path that is closest to the output;
+    WSumACCY weighs it by how many people went along the path's arcs.
+
+    "Closest" has two readings: the fewest edits (`edits`), or the fewest per word of the path
+    (`accuracy`, which never falls when a person is added). Of equally close paths the longest is
+    taken, then the one most people stand behind, then the one with the smallest positions.
+
+    All manual summaries of an item make one network, so that an item counts once in micro values
+    too. `wsumaccy_normalised_micro` divides summed weighted accuracies by summed ceilings, so that
+    items on which people agree count more. `wsumaccy_ceiling` has no micro value: the largest
+    `wsumaccy_micro` there can be depends on the paths chosen in all cases together, and is no
+    function of their sums.
+    """
+
+    objective: str = field(default="edits", metadata=OBJECTIVE_OPTION)
+    arcs: str = field(default="observed", metadata=ARCS_OPTION)
+    boundary: str = field(default="include", metadata=BOUNDARY_OPTION)
+    match: str = field(default="position", metadata=MATCH_OPTION)
+
+    name = "sumaccy"
+    title = "Summarization accuracy on the word network"
+    values = (
+        Value("sumaccy", "high", -inf, 1, "mean of the cases' accuracy against the closest path"),
+        Value("sumaccy_micro", "high", -inf, 1, "the same over all words of all paths"),
+        Value("wsumaccy", "high", -inf, 1, "accuracy times the weight of the path, mean of cases"),
+        Value("wsumaccy_micro", "high", -inf, 1, "sumaccy_micro times the weight of all arcs"),
+        Value("wsumaccy_ceiling", "none", 0, 1, "the largest wsumaccy that is possible, mean"),
+        Value("wsumaccy_normalised", "high", -inf, 1, "wsumaccy per its ceiling, mean of cases"),
+        Value("wsumaccy_normalised_micro", "high", -inf, 1, "summed wsumaccy per summed ceilings"),
+    )
+    headline = "sumaccy"
+    also = ("wsumaccy",)
+    aligns = True
+    width = 15
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "refused: a manual summary has words",
+        "output empty": "0",
+        "reference empty": "refused: a manual summary has words",
+        "a path of one word with boundary=exclude": "wsumaccy undefined: no arc to weigh; "
+        "wsumaccy_micro counts no arc",
+    }
+    references = (
+        "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
+        "Hori et al. (2001), Advances in Automatic Speech Summarization",
+    )
+
+    def __post_init__(self) -> None:
+        for name, known in (
+            ("objective", OBJECTIVE_OPTION),
+            ("arcs", ARCS_OPTION),
+            ("boundary", BOUNDARY_OPTION),
+            ("match", MATCH_OPTION),
+        ):
+            one_of(known["choices"], name, getattr(self, name))
+
+    def network(self, case: Case) -> Network:
+        """Of the manual summaries of a case."""
+        kept = tuple(positions(one) for one in case.references)
+        make = _network if sum(map(len, kept)) < MAX_CACHED_POSITIONS else Network
+        return make(len(case.item.words), kept, self.arcs == "original")
+
+    def target(self, case: Case, network: Network | None = None) -> ClosestPath:
+        """The closest path."""
+        network = network or self.network(case)
+        if self.match == "position":
+            return closest(network, positions(case.output), objective=self.objective)
+        written, said = self._written(case)
+        return closest(network, written, objective=self.objective, words=said)
+
+    @staticmethod
+    def _written(case: Case) -> tuple[list[str], dict[int, str]]:
+        """Words of the output and of what was said, as they are compared."""
+        said = {place: same(word) for place, word in enumerate(case.item.words, 1)}
+        return [same(word) for word in case.output.words], said
+
+    def alignment(self, case: Case) -> Alignment:
+        """The closest path above the output, with marks and how many people went that way."""
+        network = self.network(case)
+        target = self.target(case, network)
+        if self.match == "position":
+            steps = alignment(positions(case.output), target.path)
+        else:
+            written, said = self._written(case)
+            steps = alignment(written, target.path, said)
+        return shown_steps(case, network, target, steps)
+
+    def picture(self, cases: Mapping[str, Case], people: Mapping[str, Summary]) -> WordNetwork:
+        """The network of an item, with the path that is closest to each output."""
+        first = next(iter(cases.values()))
+        return WordNetwork(
+            first.key.item,
+            first.item.words,
+            {name: positions(one) for name, one in people.items()},
+            dict(self.network(first).counts),
+            {system: self.target(case).path for system, case in cases.items() if system},
+            self.signature,
+        )
+
+    def statistics(self, case: Case) -> Sequence[float]:
+        """Of accuracy, weight, ceiling and their quotient: sums, and how many are defined.
+
+        Then logarithms of shares, arcs, arcs of nobody; and what the quotient is made of.
+        """
+        network = self.network(case)
+        target = self.target(case, network)
+        inside = self.boundary == "include"
+        own = weight(network, target.path, boundary=inside)
+        best = _ceiling(network, inside)
+        accuracy = target.accuracy
+        weighted = own * accuracy if case.output.words else 0.0
+        normal = weighted / best if best else np.nan
+        arcs = network.arcs(target.path, boundary=inside)
+        shares = [network.counts[arc] / network.people for arc in arcs]
+        return [
+            len(target.path) - target.edits,
+            len(target.path),
+            accuracy,
+            1,
+            *_defined(weighted),
+            *_defined(best),
+            *_defined(normal),
+            sum(log(share) for share in shares if share),
+            len(shares),
+            sum(not share for share in shares),
+            *((0.0, 0.0) if isnan(normal) else (weighted, best)),
+        ]
+
+    def score(self, statistics: Floats) -> Floats:
+        columns = np.moveaxis(statistics[..., :10], -1, 0)
+        right, words, own, count, weighted, ws, best, bs, normal, ns = columns
+        logs, arcs, nobody, top, bottom = np.moveaxis(statistics[..., 10:], -1, 0)
+        micro = ratio(right, words, np.nan)
+        share = np.where(nobody > 0, 0.0, np.exp(ratio(logs, arcs, np.nan)))
+        return np.stack(
+            [
+                ratio(own, count, np.nan),
+                micro,
+                ratio(weighted, ws, np.nan),
+                micro * share,
+                ratio(best, bs, np.nan),
+                ratio(normal, ns, np.nan),
+                ratio(top, bottom, np.nan),
+            ],
+            axis=-1,
+        )
+
+
+def _defined(value: float) -> tuple[float, float]:
+    return (0.0, 0.0) if isnan(value) else (value, 1.0)
+
+
+@lru_cache(maxsize=256)
+def _network(size: int, summaries: tuple[tuple[int, ...], ...], original: bool) -> Network:
+    return Network(size, summaries, original)
+
+
+@lru_cache(maxsize=256)
+def _small_ceiling(network: Network, inside: bool) -> float:
+    return ceiling(network, boundary=inside)
+
+
+def _ceiling(network: Network, inside: bool) -> float:
+    small = sum(map(len, network.summaries)) < MAX_CACHED_POSITIONS
+    return _small_ceiling(network, inside) if small else ceiling(network, boundary=inside)
+
+
+# --- Word accuracy -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class WordAccuracy(SummaryPairs):
+    """Word accuracy against one manual summary at a time, as for recognition.
+
+    WACC counts replaced, missing and superfluous words against the words of the manual summary;
+    `correct` leaves superfluous ones out (the paper calls it word precision; it is a recall). Words
+    are the same if they stand at the same position. Of alignments with equally few edits the one
+    with most right words counts.
+
+    Without `_micro` a value is the mean of the cases' own; with it, words are summed over all cases
+    first. Of several manual summaries of an item, words are their mean over all (or those of the
+    best).
+    """
+
+    name = "word_accuracy"
+    title = "Word accuracy"
+    values = (
+        Value("wacc", "high", -inf, 1, "words less edits, per word of the manual summary; mean"),
+        Value("wacc_micro", "high", -inf, 1, "the same over all words"),
+        Value("correct", "high", 0, 1, "words of the manual summary that are right; mean"),
+        Value("correct_micro", "high", 0, 1, "the same over all words"),
+    )
+    headline = "wacc"
+    width = 6
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "refused: a manual summary has words",
+        "output empty": "0",
+        "reference empty": "refused: a manual summary has words",
+    }
+    references = (
+        "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
+    )
+
+    def pair(self, case: Case) -> Sequence[float]:
+        """Words less edits, right words, words; the pair's own rates, and that it has some."""
+        reference = positions(case.references[0])
+        length = len(reference)
+        edits, hits = edits_and_hits(positions(case.output), reference)
+        return [length - edits, hits, length, (length - edits) / length, hits / length, 1]
+
+    def score(self, statistics: Floats) -> Floats:
+        left, hits, words, own, right, count = np.moveaxis(statistics, -1, 0)
+        pairs = (own, count), (left, words), (right, count), (hits, words)
+        return np.stack([ratio(top, bottom, np.nan) for top, bottom in pairs], axis=-1)
+
+
+# --- Kept words ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class KeptWords(SummaryPairs):
+    """Kept words: which words of the transcript an output and a manual summary share, and how many.
+
+    Without `_micro` a value is the mean of the cases' own; with it, words are summed over all cases
+    first. Of several manual summaries of an item, words are their mean over all (or those of the
+    best).
+    """
+
+    name = "kept"
+    title = "Kept words"
+    values = (
+        Value("kept_precision", "high", 0, 1, "words of the output that a person kept; mean"),
+        Value("kept_recall", "high", 0, 1, "words a person kept that the output has; mean"),
+        Value("kept_f1", "high", 0, 1, "mean of each pair's F1"),
+        Value("kept_precision_micro", "high", 0, 1, "precision over all words of outputs"),
+        Value("kept_recall_micro", "high", 0, 1, "recall over all words that people kept"),
+        Value("kept_f1_micro", "high", 0, 1, "F1 over all words"),
+        Value("compression", "none", 0, inf, "words of the output per word that was said; mean"),
+        Value("compression_micro", "none", 0, inf, "the same over all words"),
+        Value("compression_people", "none", 0, 1, "the same of manual summaries; mean"),
+        Value("compression_people_micro", "none", 0, 1, "the same over all words"),
+    )
+    headline = "kept_f1"
+    width = 10
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "refused: a manual summary has words",
+        "output empty": "0; kept_precision_micro counts no word",
+        "reference empty": "refused: a manual summary has words",
+    }
+    references = (
+        "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
+        "Filippova et al. (2015), Sentence Compression by Deletion with LSTMs",
+    )
+
+    def pair(self, case: Case) -> Sequence[float]:
+        """Shared words and words of each side; own rates; what was said; how many cases."""
+        mine, theirs = positions(case.output), positions(case.references[0])
+        shared, said = len(set(mine) & set(theirs)), len(case.item.words)
+        rates = [
+            shared / len(mine) if mine else 0,
+            shared / len(theirs),
+            2 * shared / (len(mine) + len(theirs)),
+            len(mine) / said,
+            len(theirs) / said,
+        ]
+        return [shared, len(mine), len(theirs), *rates, said, 1]
+
+    def score(self, statistics: Floats) -> Floats:
+        columns = np.moveaxis(statistics, -1, 0)
+        shared, mine, theirs, precision, recall, f1, own, people, said, cases = columns
+        pairs = (
+            (precision, cases),
+            (recall, cases),
+            (f1, cases),
+            (shared, mine),
+            (shared, theirs),
+            (2 * shared, mine + theirs),
+            (own, cases),
+            (mine, said),
+            (people, cases),
+            (theirs, said),
+        )
+        return np.stack([ratio(top, bottom, np.nan) for top, bottom in pairs], axis=-1)
+
+
+# --- Word strings and weighted precision ---------------------------------------------------------
+
+
+# words of the longest strings; pairs are the headline
+MIN_LONGEST_WORDS, DEFAULT_LONGEST_WORDS, MAX_LONGEST_WORDS = 2, 5, 100
+LONGEST_OPTION = {
+    "help": f"words of the longest strings, from {MIN_LONGEST_WORDS} to {MAX_LONGEST_WORDS}"
+}
+WORD_STRING_PAPERS = (
+    "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
+    "Hori et al. (2000), Improvements in Automatic Speech Summarization and Evaluation Methods",
+)
+
+
+def _values(longest: int) -> tuple[Value, ...]:
+    lengths = range(1, longest + 1)
+    return (
+        *(Value(f"p{n}", "high", 0, 1, f"strings of {n} kept by somebody; mean") for n in lengths),
+        *(
+            Value(f"p{n}_micro", "high", 0, 1, f"the same for {n} over all strings")
+            for n in lengths
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class WordStrings(SummaryMetric):
+    """Word string precision: strings of words that people kept too.
+
+    Precision p_n is the share of the output's n neighbouring words that also follow each other in
+    some manual summary, by position. A metric has as many values as its strings have lengths: n
+    goes up to `longest`.
+
+    Without `_micro` a value is the mean of the cases' own; with it, strings are summed over all
+    cases first. All manual summaries of an item are looked at at once: it counts once.
+    """
+
+    longest: int = field(default=DEFAULT_LONGEST_WORDS, metadata=LONGEST_OPTION)
+
+    name = "word_strings"
+    title = "Word string precision"
+    values = _values(DEFAULT_LONGEST_WORDS)
+    headline = "p2"
+    width = 4 * DEFAULT_LONGEST_WORDS
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "refused: a manual summary has words",
+        "output empty": "undefined",
+        "reference empty": "refused: a manual summary has words",
+        "fewer than n words": "p_n undefined",
+    }
+    references = WORD_STRING_PAPERS
+
+    def __post_init__(self) -> None:
+        longest = at_least(MIN_LONGEST_WORDS, "longest", self.longest)
+        if longest > MAX_LONGEST_WORDS or longest % 1:
+            told = f"longest must be a whole number from {MIN_LONGEST_WORDS} to {MAX_LONGEST_WORDS}"
+            raise UsageError(f"{told}, got {self.longest!r}")
+        for name, own in (
+            ("longest", int(longest)),
+            ("values", _values(int(longest))),
+            ("width", 4 * int(longest)),
+        ):
+            object.__setattr__(self, name, own)
+
+    def statistics(self, case: Case) -> Sequence[float]:
+        """For every n: found strings, strings, their quotient, whether there is one."""
+        own, row = positions(case.output), list[float]()
+        for n in range(1, self.longest + 1):
+            known = [_known(positions(one), n) for one in case.references]
+            mine = strings(own, n)
+            found = sum(any(string in one for one in known) for string in mine)
+            row += [found, len(mine), found / len(mine) if mine else 0, bool(mine)]
+        return row
+
+    def score(self, statistics: Floats) -> Floats:
+        found, number, own, count = (statistics[..., kind::4] for kind in range(4))
+        means = [ratio(own, count, np.nan), ratio(found, number, np.nan)]
+        return np.concatenate(means, axis=-1)
+
+
+@lru_cache(maxsize=1024)
+def _known(words: tuple[int, ...], n: int) -> frozenset[tuple[int, ...]]:
+    return frozenset(strings(words, n))
+
+
+@dataclass(frozen=True)
+class WeightedPrecision(SummaryMetric):
+    """Weighted word precision: words counted by the share of people who kept them.
+
+    The normalised form divides by what the words that most people kept would get.
+
+    Without `_micro` a value is the mean of the cases' own; with it, shares of people are summed
+    over all cases first. All manual summaries of an item are looked at at once: it counts once.
+    """
+
+    name = "weighted_precision"
+    title = "Weighted word precision"
+    values = (
+        Value("weighted_precision", "high", 0, 1, "mean share of people who kept a word; mean"),
+        Value("weighted_precision_micro", "high", 0, 1, "the same over all words"),
+        Value("weighted_precision_normalised", "high", 0, 1, "per the most that is possible; mean"),
+        Value("weighted_precision_normalised_micro", "high", 0, 1, "the same over all words"),
+    )
+    headline = "weighted_precision"
+    width = 6
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "refused: a manual summary has words",
+        "output empty": "0; micro counts no word",
+        "reference empty": "refused: a manual summary has words",
+    }
+    references = WORD_STRING_PAPERS
+
+    def statistics(self, case: Case) -> Sequence[float]:
+        """Shares of people, words, the most that shares can be; own quotients; that there are."""
+        own = positions(case.output)
+        if not own:
+            return [0, 0, 0, 0, 0, 1]
+        counts: dict[int, int] = {}
+        for position in chain.from_iterable(map(positions, case.references)):
+            counts[position] = counts.get(position, 0) + 1
+        people = len(case.references)
+        kept = sum(counts.get(position, 0) for position in own) / people
+        most = sum(sorted(counts.values(), reverse=True)[: len(own)]) / people
+        return [kept, len(own), most, kept / len(own), kept / most, 1]
+
+    def score(self, statistics: Floats) -> Floats:
+        kept, words, most, own, normal, count = np.moveaxis(statistics, -1, 0)
+        pairs = (own, count), (kept, words), (normal, count), (kept, most)
+        return np.stack([ratio(top, bottom, np.nan) for top, bottom in pairs], axis=-1)

@@ -1,0 +1,349 @@
+"""Word network of manual summaries, weights of paths and costs of steps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, pairwise
+from math import exp, inf, log, nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+# --- Word network --------------------------------------------------------------------------------
+
+
+FIXED_POINT_ONE = 2**60  # what 1 is in sums of whole numbers
+START = 0  # before the first word, which is at position 1
+
+Arc = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Network:
+    """Summaries of people as increasing positions of a transcript of ``size`` words.
+
+    An arc leads from a to b if somebody kept both and nothing between them; START stands before
+    the first word and ``end`` behind the last. With ``original`` there are also arcs between words
+    that are neighbours in the transcript, and from every word to the end.
+
+    >>> network = Network(4, ((1, 2), (1, 4)))
+    >>> network.counts[START, 1], network.counts[1, 2], network.counts[4, network.end]
+    (2, 1, 1)
+    """
+
+    size: int
+    summaries: tuple[tuple[int, ...], ...]
+    original: bool = False
+
+    @property
+    def end(self) -> int:
+        """The node behind the last word."""
+        return self.size + 1
+
+    @property
+    def people(self) -> int:
+        """How many summaries there are."""
+        return len(self.summaries)
+
+    @cached_property
+    def counts(self) -> dict[Arc, int]:
+        """How many people went along every arc."""
+        ends = ((START, *one, self.end) for one in self.summaries)
+        counted = Counter(chain.from_iterable(map(pairwise, ends)))
+        if self.original:
+            beside = pairwise(range(1, self.end))
+            last = ((node, self.end) for node in range(1, self.end))
+            counted.update(dict.fromkeys(chain(beside, last), 0))
+        return counted
+
+    @cached_property
+    def logs(self) -> dict[Arc, float]:
+        """The logarithms of that; nobody is minus infinity."""
+        return {arc: log(count) if count else -inf for arc, count in self.counts.items()}
+
+    @cached_property
+    def exact(self) -> dict[Arc, float]:
+        """The same as whole numbers, so that sums are equal in whatever order they are made."""
+        return {
+            arc: one if one == -inf else round(one * FIXED_POINT_ONE)
+            for arc, one in self.logs.items()
+        }
+
+    @cached_property
+    def before(self) -> dict[int, list[int]]:
+        """For every node that can be reached from START, in order, the nodes that lead to it."""
+        into: dict[int, list[int]] = {}
+        for a, b in sorted(self.counts):
+            into.setdefault(b, []).append(a)
+        found: dict[int, list[int]] = {START: []}
+        for node in sorted(into):
+            if leading := [a for a in into[node] if a in found]:
+                found[node] = leading
+        return found
+
+    @cached_property
+    def words(self) -> list[int]:
+        """All nodes that are words and can be reached."""
+        return [node for node in self.before if node not in (START, self.end)]
+
+    @cached_property
+    def lengths(self) -> dict[int, int]:
+        """For every node the words of the longest path to it, with its own."""
+        lengths: dict[int, int] = {}
+        for node, leading in self.before.items():
+            lengths[node] = 1 + max((lengths[a] for a in leading), default=-1)
+        return lengths
+
+    @property
+    def longest(self) -> int:
+        """Words of the longest path."""
+        return self.lengths[self.end] - 1
+
+    @cached_property
+    def shortest(self) -> int:
+        """Words of the shortest path."""
+        lengths = {START: 0}
+        for node, leading in self.before.items():
+            if node != START:
+                lengths[node] = 1 + min([lengths[a] for a in leading])
+        return lengths[self.end] - 1
+
+    @cached_property
+    def behind(self) -> dict[int, list[int]]:
+        """For every node the nodes that it leads to, in order."""
+        found: dict[int, list[int]] = {node: [] for node in self.before}
+        for node, leading in self.before.items():
+            for a in leading:
+                found[a].append(node)
+        return found
+
+    @cached_property
+    def last(self) -> dict[int, int]:
+        """For every node the last word that it leads to, or START."""
+        found = dict.fromkeys(self.before, START)
+        for node in self.words:
+            for a in self.before[node]:
+                found[a] = node
+        return found
+
+    @cached_property
+    def observed(self) -> Network:
+        """The same without arcs that nobody took."""
+        return replace(self, original=False) if self.original else self
+
+    @cached_property
+    def last_words(self) -> frozenset[int]:
+        """Nodes in which a path may end."""
+        return frozenset(self.before[self.end])
+
+    def arcs(self, path: Sequence[int], *, boundary: bool) -> list[Arc]:
+        """The arcs of a path; with ``boundary`` those to its first and from its last word too."""
+        return list(pairwise((START, *path, self.end) if boundary else path))
+
+
+# --- Matches of a summary ------------------------------------------------------------------------
+
+
+UNREACHABLE_COST = 2**62  # more than any cost
+
+
+@dataclass(frozen=True)
+class SummaryMatches:
+    """A summary beside a network: its length, and for nodes the words, from 1, that match."""
+
+    words: int
+    matches: Mapping[int, Sequence[int]]
+    by_position: bool
+
+    @classmethod
+    def of(
+        cls, network: Network, labels: Sequence[Hashable], words: Mapping[int, Hashable] | None
+    ) -> SummaryMatches:
+        """Labels that match positions, or what stands there; 0 and the empty word match nothing."""
+        found: dict[Hashable, list[int]] = {}
+        for place, label in enumerate(labels, 1):
+            if label:
+                found.setdefault(label, []).append(place)
+        if words is None:
+            matches = {node: found[node] for node in network.words if node in found}
+        else:
+            matches = {n: found[words[n]] for n in network.words if words[n] in found}
+        return cls(len(labels), matches, words is None or not matches)
+
+    @cached_property
+    def firsts(self) -> list[int]:
+        """For every place the first one with the same word, or 0 if nothing matches there."""
+        found = [0] * (self.words + 1)
+        for first, places in {places[0]: places for places in self.matches.values()}.items():
+            for place in places:
+                found[place] = first
+        return found
+
+    @cached_property
+    def known(self) -> NDArray[np.int64]:
+        """For every place how many words up to there can match."""
+        return np.cumsum(np.array(self.firsts) > 0)
+
+    @property
+    def few(self) -> bool:
+        """Whether most words match nothing."""
+        return 2 * self.known.item(-1) < self.words
+
+    def places(self, network: Network) -> list[int]:
+        """For every word of a network its own place, or that of the last one that has any.
+
+        Where words are compared, one in proportion.
+        """
+        if not self.by_position:
+            return [self.words * node // network.end for node in network.words]
+        found, place = list[int](), 0
+        for node in network.words:
+            if node in self.matches:
+                place = self.matches[node][0]
+            found.append(place)
+        return found
+
+
+def enough(network: Network, summary: SummaryMatches) -> list[tuple[int, int]]:
+    """Edits that are enough for some paths, and their words.
+
+    They are the longest and the shortest path, and a good one.
+    """
+    size = summary.words
+    found = [(max(size, length), length) for length in (network.longest, network.shortest)]
+    if summary.by_position and not summary.few:
+        found.append(_good(network, summary))
+    return found
+
+
+def _good(network: Network, summary: SummaryMatches) -> tuple[int, int]:
+    """Edits and words of a path, where of every node only one way there is looked at.
+
+    Beside so many words, it costs ``flat``, or ``ramp`` and as many words too much if that is more.
+    The way taken costs the least up to the last word before the node that can match.
+    """
+    before, matches, large = network.before, summary.matches, network.longest + 1
+    flat, ramp, place = {START: 0}, {START: 0}, 0  # an edit costs ``large``, a word gains 1
+    for node in network.words:
+        if right := node in matches and matches[node][0] > place:
+            place = matches[node][0]
+        upto, best, way = (place - 1) * large, UNREACHABLE_COST, START
+        for a in before[node]:
+            cost = ramp[a] + upto
+            if cost < flat[a]:
+                cost = flat[a]
+            if cost < best:
+                best, way = cost, a
+        if right:
+            flat[node], ramp[node] = best - 1, best - 1 - place * large
+        else:
+            flat[node], ramp[node] = flat[way] + large - 1, ramp[way] - 1
+    upto = summary.words * large
+    return split(min(max(flat[a], ramp[a] + upto) for a in before[network.end]), large)
+
+
+def split(least: int, longest: int) -> tuple[int, int]:
+    """Both parts of ``first · longest − second``, where the second is from 1 to ``longest - 1``."""
+    first = -(-least // longest)
+    return first, first * longest - least
+
+
+# --- Weights of paths ----------------------------------------------------------------------------
+
+
+MAX_SEARCH_ROUNDS = 100  # far more than the few that the search for the heaviest path needs
+
+
+def weight(network: Network, path: Sequence[int], *, boundary: bool) -> float:
+    """The geometric mean of C/H over the arcs of a path; with ``boundary`` those at its ends too.
+
+    A path without such an arc has none: NaN.
+    """
+    arcs = network.arcs(path, boundary=boundary)
+    if not arcs:
+        return nan
+    total = sum(network.logs[arc] for arc in arcs)
+    return exp(total / len(arcs) - log(network.people))
+
+
+def ceiling(network: Network, *, boundary: bool) -> float:
+    """The weight of the heaviest path: no summary can have a greater WSumACCY.
+
+    The largest mean of an arc is found by looking for a path whose arcs sum to more than the best
+    mean so far would, until there is none.
+    """
+    mean = -inf
+    for _ in range(MAX_SEARCH_ROUNDS):
+        total, number = _heaviest(network, max(mean, -1e6), boundary=boundary)
+        if not number:
+            return nan
+        better = total / number
+        if not better > mean:
+            break
+        mean = better
+    return exp(mean - log(network.people))
+
+
+def _heaviest(network: Network, mean: float, *, boundary: bool) -> tuple[float, int]:
+    """Sum of log counts and number of arcs of the path with the most above the mean.
+
+    Of every node the best way there that has arcs is kept, and the way that has none yet.
+    """
+    nothing = (0.0, 0.0, 0)
+    some: dict[int, tuple[float, float, int]] = {}
+    none = {START}
+    for node, leading in network.before.items():
+        found = []
+        for a in leading:
+            ways = [way for way in (some.get(a), nothing if a in none else None) if way]
+            if not boundary and node == network.end:
+                found += [way for way in ways if way[2]]
+            elif not boundary and a == START:
+                none.add(node)
+            else:
+                one = network.logs[a, node]
+                found += [(way[0] + one - mean, way[1] + one, way[2] + 1) for way in ways]
+        if found:
+            some[node] = max(found)
+    _, total, number = some.get(network.end, nothing)
+    return total, number
+
+
+# --- Costs of steps ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class StepCosts:
+    """What a word of the path costs if it matches, if it does not, and a word too much.
+
+    ``gains`` is what arcs take off by their counts, where they do; costs are then ``times`` as
+    large.
+    """
+
+    match: int
+    wrong: int
+    extra: int
+    gains: Mapping[int, int] | None = None
+    times: int = 1
+
+    @classmethod
+    def fewest(cls, unit: int) -> StepCosts:
+        """Of edits, and of paths with as few the longest first; none has ``unit`` words."""
+        return cls(-1, unit - 1, unit)
+
+    def path(self, edits: int, words: int) -> int:
+        """Those of a path of so many words, without gains."""
+        return edits * self.extra + words * self.match
+
+    @property
+    def most(self) -> int:
+        """No step costs or gains more."""
+        return max(abs(self.match), abs(self.wrong), abs(self.extra)) + self.gain
+
+    @property
+    def gain(self) -> int:
+        """No arc takes off more."""
+        return max(self.gains.values(), default=0) if self.gains else 0

@@ -1,0 +1,405 @@
+"""Edit distances from a summary to all paths of a word network at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.summaries.network import START, UNREACHABLE_COST, Network, StepCosts, SummaryMatches
+
+# --- Band of cells -------------------------------------------------------------------------------
+# Where positions are compared, a cell k words off the node's own place in the summary has cost k
+# errors or will, beside words that match no node and are errors anyhow. Where most words match
+# nothing, words of the path that match nothing say more; and where nothing at all matches, a path
+# beside the summary from its start on has cells only between those of the shortest and the longest
+# path to a node.
+
+
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Band:
+    """Cells at most ``reach`` words that can match off a node's own place.
+
+    With ``edits`` also without others that paths of so many edits cannot have.
+    """
+
+    reach: int
+    edits: int | None = None
+
+    @classmethod
+    def of(cls, summary: SummaryMatches, edits: int) -> Band:
+        """All cells of paths of at most so many edits."""
+        if not summary.by_position:
+            return cls(summary.words)
+        alone = summary.words - summary.known.item(-1)
+        return cls(edits - alone, edits if summary.few else None)
+
+    def cells(self, network: Network, summary: SummaryMatches) -> tuple[Places, Places]:
+        """For every word of a network its first cell, and the one behind its last."""
+        known = summary.known
+        own = known[summary.places(network)]
+        starts = known.searchsorted(own - self.reach) - 1  # a match comes from the cell before
+        stops = known.searchsorted(own + self.reach, "right")
+        if self.edits is not None:
+            before, after = _alone(network, summary.matches)
+            unknown = summary.words - known.item(-1)
+            starts = np.maximum(starts, before + unknown + own - self.edits - 1)
+            stops = np.minimum(stops, self.edits - after + own + 1)
+            if not summary.matches:
+                starts = np.maximum(starts, np.minimum(before, summary.words) - 1)
+                stops = np.minimum(stops, _furthest(network, summary.words) + 1)
+        size = summary.words
+        return np.clip(starts, 0, size), np.clip(stops, 1, size + 1)
+
+
+def _alone(network: Network, matches: Mapping[int, object]) -> tuple[Places, Places]:
+    """The fewest words of paths up to each word, and of those behind it, that match nothing."""
+    before, within, after = {START: 0}, {network.end: 0}, list[int]()
+    for node in network.words:
+        before[node] = min([before[a] for a in network.before[node]]) + (node not in matches)
+    for node in reversed(network.words):
+        after.append(min([within[b] for b in network.behind[node]]))
+        within[node] = after[-1] + (node not in matches)
+    return np.array(list(before.values())[1:]), np.array(after[::-1])
+
+
+def _furthest(network: Network, words: int) -> Places:
+    """The last cell of each word if as many words as may be are wrong, and others come last."""
+    lengths, last = network.lengths, network.last_words
+    return np.array([words if node in last else lengths[node] for node in network.words])
+
+
+# --- Bounds on costs -----------------------------------------------------------------------------
+# Beside the first i words of the summary, a path up to a node costs at least ``flat``, whatever i
+# is, and at least ``ramp`` and i words too much. Both follow from the least of the nodes before: a
+# wrong word adds what it costs, to ``ramp`` less a word too much, since it may stand beside one; a
+# word that matches has its place, and costs what is more there. From the end backwards it is the
+# same, with places counted from there.
+
+
+class LeastCosts(NamedTuple):
+    """What paths to every node cost at least: with the word of the node, and without it."""
+
+    flat: list[int]
+    ramp: list[int]
+    flat_before: list[int]
+    ramp_before: list[int]
+
+
+@dataclass(frozen=True)
+class CostBounds:
+    """Cells of paths that cost no more than ``most``, where positions are compared."""
+
+    costs: StepCosts
+    most: int
+
+    def cells(self, network: Network, summary: SummaryMatches) -> tuple[Places, Places]:
+        """For every word of a network its first cell, and the one behind its last."""
+        size, extra, words = summary.words, self.costs.extra, network.words
+        to = self._least([START, *words], network.before, summary.matches, 0)
+        back = self._least(
+            [network.end, *reversed(words)], network.behind, summary.matches, size + 1
+        )
+        least = [
+            np.array(one)[words] for one in (to.flat, to.ramp, back.flat_before, back.ramp_before)
+        ]
+        flat, ramp, flat_behind, ramp_behind = least
+        starts = size - (self.most - flat - ramp_behind) // extra
+        stops = (self.most - ramp - flat_behind) // extra + 1
+        some = starts < stops
+        starts, stops = np.where(some, starts - 1, size), np.where(some, stops, 0)
+        return np.clip(starts, 0, size), np.clip(stops, 1, size + 1)  # a match needs one before
+
+    def _least(
+        self,
+        nodes: Sequence[int],
+        leading: Mapping[int, Sequence[int]],
+        matches: Mapping[int, Sequence[int]],
+        last: int,
+    ) -> LeastCosts:
+        """From the first of the nodes on, with places counted from ``last``."""
+        match, wrong, extra = self.costs.match, self.costs.wrong, self.costs.extra
+        found = LeastCosts(*([0] * (max(nodes[0], nodes[-1]) + 1) for _ in range(4)))
+        flats, ramps, flat_before, ramp_before = found
+        miss = wrong - extra
+        for node in nodes[1:]:
+            low = rising = UNREACHABLE_COST
+            for a in leading[node]:
+                if flats[a] < low:
+                    low = flats[a]
+                if ramps[a] < rising:
+                    rising = ramps[a]
+            flat_before[node], ramp_before[node] = low, rising
+            flat, ramp = low + wrong, rising + miss
+            if node in matches:
+                for place in matches[node]:
+                    upto = abs(last - place) * extra
+                    cost = max(low, rising + upto - extra) + match
+                    flat, ramp = min(flat, cost), min(ramp, cost - upto)
+            flats[node], ramps[node] = flat, ramp
+        return found
+
+
+# --- Sections of nodes ---------------------------------------------------------------------------
+
+
+Ints = NDArray[Any]
+SECTION_NODES = 256
+
+
+class NodeSection(NamedTuple):
+    """Nodes with cells from ``start`` to ``stop``, and nodes before them that lead here."""
+
+    nodes: list[int]
+    led: list[int]
+    start: int
+    stop: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and cells, of which the first of a row is never reached."""
+        return len(self.led) + len(self.nodes), self.stop - self.start + 1
+
+
+def sections_of(
+    network: Network, summary: SummaryMatches, band: Band | CostBounds
+) -> list[NodeSection]:
+    """Sections with the cells of a band."""
+    words, last = network.words, network.last
+    starts, stops = band.cells(network, summary)
+    firsts = range(0, len(words), SECTION_NODES)
+    lows = np.minimum.reduceat(starts, firsts)
+    lows = np.minimum.accumulate(lows[::-1])[::-1]
+    highs = np.maximum.accumulate(np.maximum.reduceat(stops, firsts))
+    found, led = list[NodeSection](), [START]
+    for first, low, high in zip(firsts, lows.tolist(), highs.tolist(), strict=True):
+        nodes = words[first : first + SECTION_NODES]
+        found.append(NodeSection(nodes, led, low, max(high, low + 1)))
+        led = [a for a in (*led, *nodes) if last[a] > nodes[-1]]
+    return found
+
+
+def blocks(sections: Sequence[NodeSection], kind: type, *, keep: bool) -> Iterator[Ints]:
+    """Memory for every section, from one piece; if it is not kept, two sections' in turns."""
+    sizes = [rows * cells for rows, cells in (section.shape for section in sections)]
+    most = max(sizes)
+    memory: Ints = np.empty(sum(sizes) if keep else 2 * most, kind)
+    begin = 0
+    for index, (section, size) in enumerate(zip(sections, sizes, strict=True)):
+        begin = begin if keep else index % 2 * most
+        yield memory[begin : begin + size].reshape(section.shape)
+        begin += size
+
+
+# --- Rows of a section ---------------------------------------------------------------------------
+# Behind a match, its value is carried on to the right until a cell has no more: mostly to the end
+# of the row.
+
+
+MAX_MATCHES_CARRIED_SINGLY = 6  # matches that are carried one by one
+
+
+class SectionRows:
+    """Work on the rows of one section: ``whole`` with the cell that is never reached."""
+
+    def __init__(
+        self,
+        network: Network,
+        summary: SummaryMatches,
+        costs: StepCosts,
+        section: NodeSection,
+        block: Ints,
+        whole: dict[int, Ints],
+    ) -> None:
+        self.network, self.summary, self.costs, self.section = network, summary, costs, section
+        self.whole, self.tails = whole, dict(zip(whole, block[:, 1:], strict=True))
+        width, kind = section.stop - section.start, block.dtype
+        self.scratch, self.spare = np.empty(width + 1, kind), np.empty(width + 1, kind)
+        self.missing = np.array(costs.wrong, kind)
+        self.wrong = np.array(costs.wrong - costs.extra, kind)
+        gains = costs.gains or {}
+        self.gains = {count: np.array(gain, kind) for count, gain in gains.items()}
+        self.masks: dict[int, Ints] = {}
+
+    def least(self, most: int) -> int:
+        """The least distance to the end from this section, or ``most``."""
+        network, gains = self.network, self.costs.gains
+        at = min(self.summary.words + 1, self.section.stop) - self.section.start - 1
+        leading = [a for a in self.section.nodes if a in network.last_words]
+        found = [self.tails[a].item(at) for a in leading]
+        if gains:
+            arcs = [gains[network.counts[a, network.end]] for a in leading]
+            found = [one - gain for one, gain in zip(found, arcs, strict=True)]
+        return min(found, default=most)
+
+    def fill(self) -> None:
+        """All rows, each from those before it."""
+        before, matches, gained = self.network.before, self.summary.matches, self.costs.gains
+        whole, tails = self.whole, self.tails
+        scratch, other, missing, wrong = self.scratch, self.spare[1:], self.missing, self.wrong
+        low, high, add, minimum = scratch[:-1], scratch[1:], np.add, np.minimum
+        for node in self.section.nodes:
+            first, *leading = before[node]
+            head, tail = low, high
+            if gained is not None:
+                self._gain(node)
+            elif leading:
+                minimum(whole[first], whole[leading[0]], out=scratch)
+                for a in leading[1:]:
+                    minimum(scratch, whole[a], out=scratch)
+            else:
+                head, tail = whole[first][:-1], tails[first]
+            row, places = tails[node], matches.get(node, ())
+            add(tail, missing, row)
+            add(
+                head,
+                wrong if len(places) <= MAX_MATCHES_CARRIED_SINGLY else self._mask(places),
+                other,
+            )
+            minimum(row, other, out=row)
+            if places:
+                self._match(head, row, places)
+
+    def _gain(self, node: int) -> None:
+        """The least of the rows before a node, with what their arcs take off."""
+        gains, counts, whole = self.gains, self.network.counts, self.whole
+        scratch, spare = self.scratch, self.spare
+        first, *leading = self.network.before[node]
+        np.subtract(whole[first], gains[counts[first, node]], scratch)
+        for a in leading:
+            if (count := counts[a, node]) > 1:
+                np.subtract(whole[a], gains[count], spare)
+                np.minimum(scratch, spare, out=scratch)
+            else:
+                np.minimum(scratch, whole[a], out=scratch)
+
+    def _match(self, head: Ints, row: Ints, places: Sequence[int]) -> None:
+        """Matches, carried on to the right to where they gain nothing."""
+        if len(places) > MAX_MATCHES_CARRIED_SINGLY:
+            np.minimum.accumulate(row, out=row)
+            return
+        start, stop, costs = self.section.start, self.section.stop, self.costs
+        for place in places:
+            if start < place < stop:
+                at = place - start
+                value = head.item(at) + costs.match - costs.extra
+                if value < row.item(-1):
+                    row[at:] = value
+                elif value < row.item(at):
+                    row[at : len(row) - row[::-1].searchsorted(value, "right")] = value
+
+    def _mask(self, places: Sequence[int]) -> Ints:
+        """What a word of the path costs in every cell if it matches in many."""
+        if places[0] not in self.masks:
+            found = np.full(self.summary.words + 1, self.wrong)
+            found[places] = self.costs.match - self.costs.extra
+            self.masks[places[0]] = found[self.section.start : self.section.stop]
+        return self.masks[places[0]]
+
+
+# --- Distances to all paths ----------------------------------------------------------------------
+# The distance of the first i words of the summary to the best path that ends in a node is one cell
+# in the node's row. A row is the smallest of the rows before it, moved by a word or not, plus one
+# error; a word that matches the node costs no error. Costs are whole numbers, several aims in one.
+#
+# Rows hold distances less what i words too much cost, so that words too much cost nothing there and
+# a row never rises.
+#
+# Nodes are taken in sections that share their cells, those of a band, with the few rows before them
+# that still lead into the section.
+
+
+LIMIT_IN_32_BITS = 2**30  # numbers below this fit into 32 bits, and so does their sum with another
+LIMIT_IN_64_BITS = 2**62  # the same for 64 bits
+
+
+class CellBlock(NamedTuple):
+    """Rows of nodes that share their cells, from place ``start`` on, and of nodes that lead there.
+
+    ``cells[at[node] + place]`` is one, less what words too much up to there cost. The one before
+    ``start`` is larger than any distance.
+    """
+
+    nodes: Sequence[int]
+    start: int
+    stop: int
+    cells: memoryview
+    at: dict[int, int]
+
+    @classmethod
+    def of(cls, nodes: Sequence[int], led: Sequence[int], start: int, rows: Ints) -> CellBlock:
+        """Rows of the nodes that lead there, then of the nodes."""
+        number, size = rows.shape
+        at = dict(
+            zip((*led, *nodes), range(1 - start, number * size + 1 - start, size), strict=True)
+        )
+        return cls(nodes, start, start + size - 1, rows.reshape(-1).data, at)
+
+
+@dataclass(frozen=True)
+class PathDistances:
+    """Blocks with a row for every node of a network."""
+
+    network: Network
+    summary: SummaryMatches
+    costs: StepCosts
+    least: int  # that of the whole summary to the closest path
+    blocks: list[CellBlock]
+
+    @cached_property
+    def block(self) -> dict[int, CellBlock]:
+        """The block of every node."""
+        return {node: block for block in self.blocks for node in block.nodes}
+
+    def at(self, node: int, place: int) -> float:
+        """That of the words up to a place to the best path that ends in a node."""
+        _, start, stop, cells, at = self.block[node]
+        inside = start <= place < stop
+        return cells[at[node] + place] + place * self.costs.extra if inside else inf
+
+
+def distances(
+    network: Network,
+    summary: SummaryMatches,
+    costs: StepCosts,
+    band: Band | CostBounds,
+    *,
+    keep: bool = True,
+) -> PathDistances:
+    """All rows; right for paths in cells of the band, and never too small.
+
+    Without ``keep`` only the least can be looked at afterwards.
+    """
+    small = costs.most * (summary.words + len(network.before) + 2) < LIMIT_IN_32_BITS
+    kind, never = (np.int32, LIMIT_IN_32_BITS) if small else (np.int64, LIMIT_IN_64_BITS)
+    first: Ints = np.zeros((1, summary.words + 2), kind)
+    first[0, 0] = never
+    found, views, start = [CellBlock.of([START], [], 0, first)], {START: first[0]}, 0
+    sections = sections_of(network, summary, band)
+    least = LIMIT_IN_64_BITS
+    for section, block in zip(sections, blocks(sections, kind, keep=keep), strict=True):
+        block[:, 0] = never
+        earlier, views = views, dict(zip((*section.led, *section.nodes), block, strict=True))
+        for a in section.led:
+            _move(earlier[a][1:], section.start - start, views[a][1:])
+        rows = SectionRows(network, summary, costs, section, block, views)
+        rows.fill()
+        start, least = section.start, min(least, rows.least(LIMIT_IN_64_BITS))
+        if keep:
+            found.append(CellBlock.of(section.nodes, section.led, start, block))
+    return PathDistances(network, summary, costs, least + summary.words * costs.extra, found)
+
+
+def _move(row: Ints, by: int, into: Ints) -> None:
+    """A row of an earlier section in a later one; what it has not are words too much."""
+    kept = row[by : by + len(into)]
+    into[: len(kept)] = kept
+    into[len(kept) :] = row[-1]

@@ -1,0 +1,269 @@
+"""Positions of the words of a summary or of a recognizer in the transcript."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from math import isqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.text.words import same
+
+# --- Positions of extracted words ----------------------------------------------------------------
+# Taking every word as early as it can be, and then as late, says whether there is a way at all and
+# between which positions each word must lie. Words for which both are the same are settled; only
+# the stretches between them are searched, backwards row by row, with few rows in memory at a time.
+
+
+MAX_WAYS = 10**9  # ways are counted up to here
+CELLS_IN_MEMORY = 500_000  # cells of a search that are kept; of larger ones only some rows
+Ints = NDArray[np.int64]
+
+
+class Extraction(NamedTuple):
+    """Positions of the words of a summary, from 1, and how many ways are as good."""
+
+    positions: tuple[int, ...]
+    ways: int
+
+
+class NoExtraction(NamedTuple):
+    """The first word of a summary, from 0, with which it cannot go on."""
+
+    place: int
+
+
+def extraction(summary: Sequence[str], transcript: Sequence[str]) -> Extraction | NoExtraction:
+    """The positions that keep the most neighbours together, and of these the earliest ones.
+
+    Words are the same but for case and punctuation around them.
+
+    >>> said = "the beautiful cherry blossoms in Japan bloom in spring".split()
+    >>> extraction("blossoms bloom in spring".split(), said)
+    Extraction(positions=(4, 7, 8, 9), ways=1)
+    >>> extraction("blossoms in".split(), "in blossoms".split())
+    NoExtraction(place=1)
+    """
+    where: dict[str, list[int]] = {}
+    for position, word in enumerate(transcript, 1):
+        where.setdefault(same(word), []).append(position)
+    words = [same(word) for word in summary]
+    places = [where.get(word, []) for word in words]
+    first = _earliest(places)
+    if len(first) < len(words):
+        return NoExtraction(len(first))
+    last = _latest(places)
+
+    @cache
+    def array(word: str) -> Ints:
+        return np.array(where[word], np.int64)
+
+    path, ways = first.copy(), 1
+    for start, end in _open(first, last):
+        rows = [
+            array(words[i])[bisect_left(places[i], first[i]) : bisect_right(places[i], last[i])]
+            for i in range(start, end)
+        ]
+        path[start:end], number = _search(rows)
+        ways = min(MAX_WAYS, ways * number)
+    return Extraction(tuple(path), ways)
+
+
+def _earliest(places: Sequence[Sequence[int]]) -> list[int]:
+    """Every word as early as it can be; as far as there is a way."""
+    found, now = list[int](), 0
+    for known in places:
+        index = bisect_right(known, now)
+        if index == len(known):
+            break
+        now = known[index]
+        found.append(now)
+    return found
+
+
+def _latest(places: Sequence[Sequence[int]]) -> list[int]:
+    """Every word as late as it can be; there is a way."""
+    found = list[int]()
+    for known in reversed(places):
+        index = bisect_left(known, found[-1]) if found else len(known)
+        found.append(known[index - 1])
+    return found[::-1]
+
+
+def _open(first: Sequence[int], last: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Stretches of words that are not settled, each with its settled neighbours."""
+    settled = [
+        place for place, pair in enumerate(zip(first, last, strict=True)) if pair[0] == pair[1]
+    ]
+    edges = [-1, *settled, len(first)]
+    for before, behind in pairwise(edges):
+        if behind - before > 1:
+            yield max(before, 0), min(behind + 1, len(first))
+
+
+class _Row(NamedTuple):
+    """For every position of a word: the most neighbours from there on, and in how many ways."""
+
+    most: Ints
+    ways: Ints
+
+
+def _search(places: Sequence[Ints]) -> tuple[list[int], int]:
+    """The best and earliest positions of a stretch, and how many are as good."""
+    path, target, ways = list[int](), 0, 1
+    for here, row in zip(places, _rows(places), strict=True):
+        if not path:
+            target = int(row.most.max())
+            ways = min(MAX_WAYS, int(row.ways[row.most == target].sum()))
+            chosen = int(np.argmax(row.most == target))
+        else:
+            chosen = int(np.searchsorted(here, path[-1] + 1))
+            beside = here[chosen] == path[-1] + 1 and row.most[chosen] + 1 == target
+            if not beside:
+                chosen += int(np.argmax(row.most[chosen:] == target))
+        path.append(int(here[chosen]))
+        target = int(row.most[chosen])
+    return path, ways
+
+
+def _rows(places: Sequence[Ints]) -> Iterator[_Row]:
+    """Rows from the first word on; they are made from the last one, and most of them twice."""
+    cells = sum(map(len, places))
+    every = 1 if cells <= CELLS_IN_MEMORY else isqrt(len(places)) + 1
+    end = len(places) - 1
+    kept = dict[int, _Row]()
+    for place, row in _backwards(places, 0, end, None):
+        if place % every == 0 or place == end:
+            kept[place] = row
+    for start in range(0, len(places), every):
+        stop = min(start + every, end)
+        again = list(_backwards(places, start + 1, stop - 1, kept[stop])) if stop > start else []
+        yield kept.pop(start)
+        yield from (row for _, row in reversed(again))
+    if end % every:
+        yield kept[end]
+
+
+def _backwards(
+    places: Sequence[Ints], start: int, end: int, row: _Row | None
+) -> Iterator[tuple[int, _Row]]:
+    """Rows from the end to the start, given the one behind the end."""
+    for place in range(end, start - 1, -1):
+        here = places[place]
+        if row is None:
+            row = _Row(np.zeros(len(here), np.int64), np.ones(len(here), np.int64))
+        else:
+            row = _before(here, places[place + 1], row)
+        yield place, row
+
+
+def _before(here: Ints, after: Ints, row: _Row) -> _Row:
+    """The row of a word from that of the next one; every position has one behind it there."""
+    best = np.maximum.accumulate(row.most[::-1])[::-1]  # at this position or a later one
+    sums = np.append(np.where(row.most == best, row.ways, 0)[::-1].cumsum()[::-1], 0)
+    ends = len(best) - np.searchsorted(best[::-1], best)  # where the best becomes less
+    number = sums[:-1] - sums[ends]
+    onward = np.searchsorted(after, here + 1)
+    most, ways = best[onward], number[onward]
+    gained = np.where(after[onward] == here + 1, row.most[onward] + 1, -1)
+    beside = row.ways[onward]
+    ways = np.where(gained > most, beside, ways + np.where(gained == most, beside, 0))
+    return _Row(np.maximum(most, gained), np.minimum(ways, MAX_WAYS))
+
+
+# --- Positions of recognized words ---------------------------------------------------------------
+
+
+Spans = Sequence[tuple[float, float]]
+AnyInts = NDArray[Any]
+# parts of a second in which times are compared, or fewer if they are very long
+TICKS_PER_SECOND = 1000
+MAX_TOTAL_COST = 2**61  # of all costs together
+
+
+def recognised(
+    words: Sequence[str], said: Sequence[str], times: tuple[Spans, Spans] | None = None
+) -> tuple[int, ...]:
+    """For every recognised word its position among those that were said, from 1, or 0.
+
+    The fewest edits decide, then the most right words, then how long right words overlap in time
+    (``times`` of both sides).
+
+    >>> recognised("the in spring".split(), "in the spring in spring".split())
+    (2, 4, 5)
+    """
+    costs = _Costs(len(words), len(said), times)
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(words, 1):
+        places.setdefault(same(word), []).append(place)
+    rows = [np.arange(len(words) + 1, dtype=np.int64) * costs.edit]
+    for position, word in enumerate(said):
+        rows.append(_row(rows[-1], np.array(places.get(same(word), []), np.int64), position, costs))
+    return _trace(rows, words, said, costs)
+
+
+class _Costs:
+    """What edits cost, and what right words gain: whole numbers, each aim above the next."""
+
+    def __init__(self, words: int, said: int, times: tuple[Spans, Spans] | None) -> None:
+        self._times, self._tick = times, float(TICKS_PER_SECOND)
+        most = 0
+        if times is not None:
+            self._mine, self._theirs = (np.asarray(side, float).reshape(-1, 2) for side in times)
+            spoken = float(np.maximum(self._mine[:, 1] - self._mine[:, 0], 0).sum())
+            room = MAX_TOTAL_COST // ((words + said + 2) * (min(words, said) + 1)) - words - 1
+            self._tick = min(self._tick, room / spoken) if spoken else self._tick
+            most = int(spoken * self._tick) + words
+        self.right = most + 1
+        self.edit = self.right * (min(words, said) + 1)
+
+    def gain(self, places: AnyInts, position: int) -> AnyInts:
+        """Of right words at these places."""
+        if self._times is None:
+            return np.full(len(places), self.right)
+        starts, stops = self._mine[places - 1].T
+        start, stop = self._theirs[position]
+        overlap = np.minimum(stops, stop) - np.maximum(starts, start)
+        ticks: AnyInts = np.rint(np.maximum(overlap, 0) * self._tick).astype(np.int64)
+        return ticks + self.right
+
+
+def _row(before: AnyInts, places: AnyInts, position: int, costs: _Costs) -> AnyInts:
+    """Distances of all beginnings of the words to what was said up to a position."""
+    row = before.copy()
+    row[1:] = np.minimum(before[1:], before[:-1])
+    row += costs.edit
+    if len(places):
+        gains = costs.gain(places, position)
+        row[places] = np.minimum(row[places], before[places - 1] - gains)
+        ramp = np.arange(len(row)) * costs.edit
+        row = np.minimum.accumulate(row - ramp) + ramp
+    return row
+
+
+def _trace(
+    rows: list[AnyInts], words: Sequence[str], said: Sequence[str], costs: _Costs
+) -> tuple[int, ...]:
+    """From the end back: right words first, then wrong ones, then what was not recognised."""
+    labels = [0] * len(words)
+    position, place = len(said), len(words)
+    while position and place:
+        here, before = int(rows[position][place]), rows[position - 1]
+        if same(words[place - 1]) == same(said[position - 1]):
+            gain = int(costs.gain(np.array([place]), position - 1)[0])
+            if here == int(before[place - 1]) - gain:
+                labels[place - 1] = position
+                position, place = position - 1, place - 1
+                continue
+        if here == int(before[place - 1]) + costs.edit:
+            position, place = position - 1, place - 1
+        elif here == int(before[place]) + costs.edit:
+            position -= 1
+        else:
+            place -= 1
+    return tuple(labels)

@@ -1,0 +1,359 @@
+"""SummaryReader: lines of summary files as cases, with lead and random baselines."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from msgspec import UNSET
+
+from earwitness.core import Case, Cases, Item, Key, Summary
+from earwitness.errors import UsageError
+from earwitness.io.records import hash_names
+from earwitness.io.schema import Fault, is_name, show
+from earwitness.metric import CaseList, Metric
+from earwitness.summaries.positions import NoExtraction, extraction, recognised
+from earwitness.summaries.records import (
+    OUTPUTS,
+    REFERENCES,
+    RecognizedWord,
+    SummaryAnnotation,
+    SummaryContent,
+    SummaryReferenceLine,
+)
+from earwitness.task import NOT_LATIN_REMARK, TaskReader, latin_notes, not_latin
+from earwitness.text.transcripts import read_ctm
+from earwitness.text.words import TOKENIZERS, same, tokeniser_signature
+
+# --- Words and positions of a record -------------------------------------------------------------
+
+
+NAN = float("nan")
+CONTROL_CHARACTER_PATTERN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")  # but for blanks and line ends
+SHOWN_WORDS = 8  # words that a problem names
+UNSPACED_LETTER_PATTERN = re.compile("[\u3040-\u30ff\u3400-\u9fff]")  # kana and Han
+Spans = tuple[tuple[float, float], ...]
+EXTRACTION_REMEDY = "a summary keeps words of what was said, in their order"
+RECOGNIZED_WORDS_REMEDY = "give recognised words as words, or --metric sumaccy --match surface"
+TEXT_METRIC_REMEDY = "--metric rouge scores texts of their own"
+
+
+@dataclass(frozen=True)
+class SummaryOptions:
+    """What the metrics need: positions of outputs, of references; and how text becomes words."""
+
+    outputs: bool = True
+    references: bool = True
+    tokenise: str = "blanks"
+
+    def cut(self, text: str) -> tuple[str, ...]:
+        """Text as words."""
+        return tuple(TOKENIZERS[self.tokenise](text))
+
+
+class ParsedSummary(NamedTuple):
+    """A summary, and in how many ways it could have been found in the transcript."""
+
+    summary: Summary
+    ways: int = 1
+
+
+EMPTY_SUMMARY = ParsedSummary(Summary("", (), ()))
+
+
+def item_of(record: SummaryReferenceLine, reading: SummaryOptions) -> Item | list[Fault]:
+    """What was said."""
+    duration = NAN if record.duration is UNSET else record.duration
+    fields = {"words": record.words, "transcript": record.transcript, "ctm": record.ctm}
+    given = [name for name, value in fields.items() if value is not UNSET]
+    if len(given) > 1:
+        return [Fault(given[1], f"what was said is also in {given[0]}", "keep one")]
+    if not given:
+        if reading.references:
+            return [Fault("words", "missing", "give the words of what was said, or a transcript")]
+        return Item(duration)
+    if record.transcript is not UNSET:
+        if CONTROL_CHARACTER_PATTERN.search(record.transcript):
+            return [Fault("transcript", "has control characters in it", "remove them")]
+        words: tuple[str, ...] = reading.cut(record.transcript)
+        times = None
+    else:
+        found = _timed(record, "")
+        if isinstance(found, list):
+            return found
+        words, times = found
+    if not words and reading.references:
+        return [Fault(given[0], "has no word in it")]
+    return Item(duration, words=words, times=times)
+
+
+def of_person(
+    one: SummaryAnnotation, item: Item, reading: SummaryOptions, path: str
+) -> ParsedSummary | list[Fault]:
+    """A manual summary; it must not be empty."""
+    if one.positions is UNSET and one.text is UNSET:
+        return [Fault(f"{path}.positions", "missing", "or give a text")]
+    found = _plain(
+        one,
+        item,
+        reading,
+        path,
+        needed=reading.references,
+        remedy=f"{EXTRACTION_REMEDY}; {TEXT_METRIC_REMEDY}",
+    )
+    if isinstance(found, ParsedSummary) and not found.summary.words:
+        field = "positions" if one.positions is not UNSET else "text"
+        return [Fault(f"{path}.{field}", "is empty", "somebody who keeps nothing is no reference")]
+    return found
+
+
+def of_system(
+    one: SummaryContent, item: Item, reading: SummaryOptions, path: str
+) -> ParsedSummary | list[Fault]:
+    """A system's summary."""
+    fields = {"positions": one.positions, "text": one.text, "words": one.words, "ctm": one.ctm}
+    given = [name for name, value in fields.items() if value is not UNSET]
+    if not given:
+        return [Fault(f"{path}.positions", "missing", "or give a text, or words")]
+    if len(given) > 1 and given != ["positions", "text"]:
+        return [Fault(f"{path}.{given[1]}", f"the summary is also in {given[0]}", "keep one")]
+    if given[0] in ("positions", "text"):
+        remedy = f"{EXTRACTION_REMEDY}; {RECOGNIZED_WORDS_REMEDY}; {TEXT_METRIC_REMEDY}"
+        return _plain(one, item, reading, path, needed=reading.outputs, remedy=remedy)
+    found = _timed(one, path)
+    if isinstance(found, list):
+        return found
+    words, times = found
+    positions = None
+    if reading.outputs:
+        both = (times, item.times) if times is not None and item.times is not None else None
+        positions = recognised(words, item.words, both)
+    return ParsedSummary(Summary(" ".join(words), words, positions))
+
+
+def _plain(
+    one: Any, item: Item, reading: SummaryOptions, path: str, *, needed: bool, remedy: str
+) -> ParsedSummary | list[Fault]:
+    """Positions or a text."""
+    if one.positions is not UNSET:
+        positions = tuple(one.positions)
+        faults = list(_wrong_positions(positions, item, f"{path}.positions"))
+        if not faults and one.text is not UNSET:
+            faults = list(_disagreeing(positions, one.text, item, reading, path))
+        if faults:
+            return faults
+        words = tuple(item.words[position - 1] for position in positions)
+        return ParsedSummary(Summary(" ".join(words), words, positions))
+    if CONTROL_CHARACTER_PATTERN.search(one.text):
+        return [Fault(f"{path}.text", "has control characters in it", "remove them")]
+    words = reading.cut(one.text)
+    if not needed:
+        return ParsedSummary(Summary(one.text, words, None))
+    found = extraction(words, item.words)
+    if isinstance(found, NoExtraction):
+        if reading.tokenise == "blanks" and UNSPACED_LETTER_PATTERN.search(one.text):
+            remedy = "--tokenise japanese cuts Japanese into words; or give words and positions"
+        return [Fault(f"{path}.text", _not_extracted(words, found.place, item), remedy)]
+    return ParsedSummary(Summary(one.text, words, found.positions), found.ways)
+
+
+def _not_extracted(words: Sequence[str], place: int, item: Item) -> str:
+    """Which words were not said at all, or which came too early."""
+    known = {same(word) for word in item.words}
+    unsaid = [f'"{word}"' for word in dict.fromkeys(words) if same(word) not in known]
+    if unsaid:
+        more = ", …" * (len(unsaid) > SHOWN_WORDS)
+        return f"no extraction: not said: {', '.join(unsaid[:SHOWN_WORDS])}{more}"
+    before = " ".join(words[max(0, place - 3) : place])
+    return f'no extraction: word {place + 1}, "{words[place]}", was not said behind "{before}"'
+
+
+def _wrong_positions(positions: Sequence[int], item: Item, path: str) -> Iterator[Fault]:
+    if positions and not item.words:
+        yield Fault(path, "positions of what? the item has no words", "give words or a transcript")
+        return
+    for index, position in enumerate(positions):
+        if not 1 <= position <= len(item.words):
+            told = f"{position} is no position: what was said has the words 1 to {len(item.words)}"
+            yield Fault(f"{path}[{index}]", told, "the first word is 1")
+        elif index and position <= positions[index - 1]:
+            told = f"must increase, but {position} follows {positions[index - 1]}"
+            yield Fault(f"{path}[{index}]", told)
+
+
+def _disagreeing(
+    positions: Sequence[int], text: str, item: Item, reading: SummaryOptions, path: str
+) -> Iterator[Fault]:
+    kept = [item.words[position - 1] for position in positions]
+    words = reading.cut(text)
+    if list(map(same, kept)) != list(map(same, words)):
+        told = f'the words at the positions are "{_short(kept)}", not "{_short(words)}"'
+        yield Fault(f"{path}.text", told, "the first word is 1")
+
+
+def _short(words: Sequence[str]) -> str:
+    text = " ".join(words)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _timed(record: Any, path: str) -> tuple[tuple[str, ...], Spans | None] | list[Fault]:
+    """Words with their times if all of them have any."""
+    at = f"{path}." if path else ""
+    if record.words is UNSET:
+        return _from_ctm(record.ctm, f"{at}ctm")
+    faults = []
+    words, times = list[str](), list[tuple[float, float]]()
+    for index, one in enumerate(record.words):
+        if isinstance(one, RecognizedWord):
+            times.append((one.start, one.end))
+            if one.end < one.start:
+                faults.append(Fault(f"{at}words[{index}]", "ends before it begins"))
+        words.append(one.word if isinstance(one, RecognizedWord) else one)
+        if not is_name(words[-1]):
+            told = f"must be printable text, got {show(words[-1])}"
+            faults.append(
+                Fault(f"{at}words[{index}]", told, "no control characters, no blanks around")
+            )
+    if times and len(times) < len(words):
+        faults.append(Fault(f"{at}words", "some have times and some have none", "all or none"))
+    return faults or (tuple(words), tuple(times) if times else None)
+
+
+def _from_ctm(text: str, path: str) -> tuple[tuple[str, ...], Spans | None] | list[Fault]:
+    found, flaws = read_ctm(text)
+    faults = [Fault(path, f"line {flaw.line}: {flaw.message}", flaw.remedy) for flaw in flaws]
+    recordings = sorted({one.recording for one in found})
+    if len(recordings) > 1:
+        told = f"words of several recordings: {', '.join(recordings[:3])}"
+        faults.append(Fault(path, told, "earwitness gather makes a line of each"))
+    words = tuple(one.word for one in found)
+    return faults or (words, tuple((one.start, one.end) for one in found))
+
+
+# --- Summary reader ------------------------------------------------------------------------------
+
+
+AMBIGUOUS_REMARK = "ambiguous in "
+SHOWN_ITEMS = 5  # items that a note names
+
+
+@dataclass(frozen=True)
+class SummaryReader(TaskReader):
+    """Lines of summaries, read as ``reading`` says."""
+
+    reading: SummaryOptions = field(default_factory=SummaryOptions)
+
+    outputs = OUTPUTS
+    references = REFERENCES
+    failed = EMPTY_SUMMARY
+    nothing = {"positions": []}  # noqa: RUF012
+    if_nothing = "write an empty list if it kept nothing"
+    baselines = ("lead", "random")
+
+    @property
+    def signature(self) -> str:
+        name = self.reading.tokenise
+        return "" if name == "blanks" else f"|tokenise={tokeniser_signature(name)}"
+
+    def output(self, record: SummaryContent, cases: Cases, row: int) -> ParsedSummary | list[Fault]:
+        return of_system(record, cases[row].item, self.reading, "output")
+
+    def reference(
+        self, record: SummaryReferenceLine, names: Sequence[str]
+    ) -> tuple[list[Any], list[Fault]]:
+        """What was said, then every summary of it."""
+        del names
+        item = item_of(record, self.reading)
+        if isinstance(item, list):
+            return [], item
+        resolved, faults = list[Any](), list[Fault]()
+        for n, one in enumerate(record.references):
+            found = of_person(one, item, self.reading, f"references[{n}]")
+            if isinstance(found, ParsedSummary):
+                resolved.append(found)
+            else:
+                faults += found
+        return [item, *resolved], faults
+
+    def of_references(
+        self, records: Sequence[SummaryReferenceLine], resolved: Sequence[list[Any]]
+    ) -> CaseList:
+        pairs = zip(records, resolved, strict=True)
+        return CaseList(
+            Case(
+                Key(str(record.item), ""),
+                item,
+                EMPTY_SUMMARY.summary,
+                tuple(one.summary for one in people),
+            )
+            for record, (item, *people) in pairs
+        )
+
+    def join(self, cases: Cases, systems: list[str], outputs: Sequence[ParsedSummary]) -> CaseList:
+        rows = zip(cases, systems, outputs, strict=True)
+        return CaseList(
+            Case(Key(case.key.item, system), case.item, output.summary, case.references)
+            for case, system, output in rows
+        )
+
+    def fields(self, case: Cases, row: int) -> dict[str, Any]:
+        item: Item = case[row].item
+        known = {} if np.isnan(item.duration) else {"duration": item.duration}
+        return known | {"words": len(item.words)}
+
+    def remarks(self, cases: Cases, resolved: Sequence[Any], *, references: bool) -> Counter[str]:
+        """Texts that fit what was said in several ways."""
+        if not references:
+            names = list(cases.items)
+            found = list(resolved)
+        else:
+            names = [case.key.item for case in cases for _ in case.references]
+            found = [one for one in resolved if isinstance(one, ParsedSummary)]
+        side = "references" if references else "outputs"
+        pairs = zip(names, found, strict=True)
+        odd = Counter(f"{AMBIGUOUS_REMARK}{side} {name}" for name, one in pairs if one.ways > 1)
+        if references:
+            odd[NOT_LATIN_REMARK] = sum(not_latin(one.summary.text) for one in found)
+        return +odd
+
+    def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
+        yield from latin_notes(remarks[NOT_LATIN_REMARK], metrics)
+        for side in ("references", "outputs"):
+            start = f"{AMBIGUOUS_REMARK}{side} "
+            items = {n.removeprefix(start): c for n, c in remarks.items() if n.startswith(start)}
+            if items:
+                names = ", ".join(list(items)[:SHOWN_ITEMS]) + ", …" * (len(items) > SHOWN_ITEMS)
+                number = sum(items.values())
+                what = "summary" if number == 1 else "summaries"
+                yield (
+                    f"{number:,} {what} among the {side} may have been taken from what was said in "
+                    "several ways; most neighbours kept together, then the earliest words, were "
+                    f"chosen: {names}"
+                )
+
+    def baseline(self, name: str, cases: Cases, seed: int) -> list[ParsedSummary]:
+        """As many words as people keep on average: the first ones, or any."""
+        if name not in self.baselines:
+            return super().baseline(name, cases, seed)
+        silent = [case.key.item for case in cases if not case.item.words]
+        if silent:
+            told = f"baseline {name}: needs what was said, which {len(silent):,} items lack"
+            raise UsageError(f"{told} — give their words or a transcript: {silent[0]} …")
+        hashes = hash_names(list(cases.items)).tolist()
+        return [_baseline(name, case, [seed, h]) for case, h in zip(cases, hashes, strict=True)]
+
+
+def _baseline(name: str, case: Case, seed: list[int]) -> ParsedSummary:
+    words = case.item.words
+    size = round(sum(len(one.words) for one in case.references) / len(case.references))
+    size = min(max(size, 1), len(words))
+    positions = list(range(1, size + 1))
+    if name == "random":
+        drawn = np.random.default_rng(seed).choice(len(words), size, replace=False)
+        positions = sorted((drawn + 1).tolist())
+    kept = tuple(words[position - 1] for position in positions)
+    return ParsedSummary(Summary(" ".join(kept), kept, tuple(positions)))

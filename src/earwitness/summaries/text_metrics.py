@@ -1,0 +1,249 @@
+"""Summary metrics of text: BLEU, ROUGE and BERTScore."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from earwitness.core import Case, Value
+from earwitness.metric import CaseList, EncodedMetric, Floats, one_of, ratio
+from earwitness.models.text_encoder import bertscore_rates, bertscore_sums
+from earwitness.summaries.metrics import SummaryMetric, SummaryPairs
+from earwitness.text.rouge import WORDS_OPTION, shared_order, shared_strings
+from earwitness.text.words import strings
+
+# --- BLEU of summaries ---------------------------------------------------------------------------
+
+
+NGRAM_ORDERS = 4
+FLOOR_COUNT, ADDED_COUNT = 0.1, 1.0  # sacreBLEU's defaults
+SMOOTH_OPTION = {
+    "help": "orders without a match: BLEU is 0, or as sacreBLEU",
+    "choices": (
+        "none",
+        "exp",
+        "floor",
+        "add-k",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Bleu(SummaryMetric):
+    """BLEU: strings of up to four words, wherever they stand, against all manual summaries at once.
+
+    Words are compared as they are written. Counts are clipped to the most that any one manual
+    summary has; an output shorter than the manual summary closest in length is punished.
+    `bleu_corpus`, the micro value, sums counts over all cases first, `bleu` is the mean of the
+    cases' own.
+
+    `smooth=none` is the paper's; the other ways are sacreBLEU's: `exp` halves for every order
+    without a match, `floor` and `add-k` put a small count in its place.
+    """
+
+    smooth: str = field(default="none", metadata=SMOOTH_OPTION)
+
+    name = "bleu"
+    title = "BLEU"
+    values = (
+        Value("bleu", "high", 0, 1, "mean of the cases' own BLEU"),
+        Value("bleu_corpus", "high", 0, 1, "BLEU over all cases"),
+    )
+    headline = "bleu"
+    needs = "text"
+    width = 2 * NGRAM_ORDERS + 4
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "refused: a manual summary has words",
+        "output empty": "0",
+        "reference empty": "refused: a manual summary has words",
+        "fewer than four words": "0; with add-k more, as in sacreBLEU",
+    }
+    references = (
+        "Papineni et al. (2002), BLEU: a Method for Automatic Evaluation of Machine Translation",
+        "Post (2018), A Call for Clarity in Reporting BLEU Scores",
+    )
+
+    def __post_init__(self) -> None:
+        one_of(SMOOTH_OPTION["choices"], "smooth", self.smooth)
+
+    def statistics(self, case: Case) -> Sequence[float]:
+        """Matches and strings of every order, both lengths, own BLEU, one case."""
+        counts = string_counts(case.output.words, [one.words for one in case.references])
+        row = np.array(counts, np.float64)
+        return [*counts, float(self._bleu(row)), 1]
+
+    def score(self, statistics: Floats) -> Floats:
+        own, cases = statistics[..., -2], statistics[..., -1]
+        corpus = np.where(cases > 0, self._bleu(statistics[..., :-2]), np.nan)
+        return np.stack([ratio(own, cases, np.nan), corpus], axis=-1)
+
+    def _bleu(self, counts: Floats) -> Floats:
+        """From matches and strings of every order, the output's and the closest length."""
+        matches, numbers = counts[..., :NGRAM_ORDERS], counts[..., NGRAM_ORDERS : 2 * NGRAM_ORDERS]
+        length, wanted = counts[..., -2], counts[..., -1]
+        logs = np.zeros(length.shape)
+        halves = np.ones(length.shape)
+        nothing = ~(matches > 0).any(axis=-1)
+        for order in range(NGRAM_ORDERS):
+            found, number = matches[..., order], numbers[..., order]
+            if self.smooth == "add-k" and order:
+                found, number = found + ADDED_COUNT, number + ADDED_COUNT
+            missed = (found == 0) & (number > 0)
+            if self.smooth == "exp":
+                halves = np.where(missed, halves * 2, halves)
+                found = np.where(missed, 1 / halves, found)
+            elif self.smooth == "floor":
+                found = np.where(missed, FLOOR_COUNT, found)
+            share = ratio(found, number, 0.0)
+            nothing = nothing | (share == 0)
+            logs += np.log(np.where(share > 0, share, 1.0)) / NGRAM_ORDERS
+        short = np.where(length < wanted, 1 - ratio(wanted, length, np.inf), 0.0)
+        return np.where(nothing | (length == 0), 0.0, np.exp(logs + np.maximum(short, -700)))
+
+
+def string_counts(output: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
+    """Matches of every order, strings of every order, the length, and the closest one."""
+    matches, numbers = list[float](), list[float]()
+    for n in range(1, NGRAM_ORDERS + 1):
+        known = [_counts(tuple(reference), n) for reference in references]
+        own = _counts(tuple(output), n)
+        matches.append(sum(min(k, max(one[s] for one in known)) for s, k in own.items()))
+        numbers.append(max(len(output) - n + 1, 0))
+    length = len(output)
+    wanted = min((abs(len(one) - length), len(one)) for one in references)[1]
+    return [*matches, *numbers, length, wanted]
+
+
+@lru_cache(maxsize=1024)
+def _counts(words: tuple[str, ...], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(strings(words, n))
+
+
+# --- ROUGE of summaries --------------------------------------------------------------------------
+
+
+ROUGE_KINDS = {"rouge_1": "words", "rouge_2": "pairs of words", "rouge_l": "words in order"}
+ROUGE_PARTS = {
+    "precision": "shared, of the output",
+    "recall": "shared, of the manual summary",
+    "f1": "both",
+}
+ROUGE_AVERAGES = {"": "mean", "_micro": "over all cases"}
+
+
+@dataclass(frozen=True)
+class Rouge(SummaryPairs):
+    """ROUGE-1, ROUGE-2 and ROUGE-L: words, pairs of words, and the longest common subsequence.
+
+    For summaries in words of their own; extracted ones too. Words are cut and stemmed as
+    `rouge_score` does it (`latin`), or in any script (`unicode`).
+
+    Without `_micro` a value is the mean of the cases' own; with it, strings are summed over all
+    cases first. Of several manual summaries of an item, strings of the output, of the manual
+    summary and shared ones are each their mean over all (or those of the best), so that every item
+    counts once.
+    """
+
+    words: str = field(default="latin", metadata=WORDS_OPTION)
+
+    name = "rouge"
+    title = "ROUGE"
+    values = tuple(
+        Value(f"{kind}_{part}{way}", "high", 0, 1, f"{what}: {told}; {how}")
+        for way, how in ROUGE_AVERAGES.items()
+        for kind, what in ROUGE_KINDS.items()
+        for part, told in ROUGE_PARTS.items()
+    )
+    headline = "rouge_l_f1"
+    needs = "text"
+    width = 19
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "refused: a manual summary has words",
+        "output empty": "0; micro precision counts no word",
+        "reference empty": "refused: a manual summary has words",
+        "no string of two words": "rouge_2 0; micro counts no string",
+    }
+    references = ("Lin (2004), ROUGE: A Package for Automatic Evaluation of Summaries",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of(WORDS_OPTION["choices"], "words", self.words)
+
+    def pair(self, case: Case) -> Sequence[float]:
+        """Own rates, then strings: for each kind shared ones and those of each side; one case."""
+        mine, theirs = case.output.text, case.references[0].text
+        found = [shared_strings(mine, theirs, n, self.words) for n in (1, 2)]
+        found.append(shared_order(mine, theirs, self.words))
+        rates = [rate for one in found for rate in one.overlap]
+        return [*rates, *(number for one in found for number in one), 1]
+
+    def score(self, statistics: Floats) -> Floats:
+        rates, strings = np.split(statistics[..., :-1], 2, axis=-1)
+        shared, mine, theirs = (strings[..., side::3] for side in range(3))
+        pooled = np.stack(
+            [
+                ratio(shared, mine, np.nan),
+                ratio(shared, theirs, np.nan),
+                ratio(2 * shared, mine + theirs, np.nan),
+            ],
+            axis=-1,
+        ).reshape(rates.shape)
+        return np.concatenate([ratio(rates, statistics[..., -1:], np.nan), pooled], axis=-1)
+
+
+# --- BERTScore of summaries ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SummaryBertScore(EncodedMetric, SummaryPairs):
+    """BERTScore of summaries: close in meaning, not only in words.
+
+    The model `minilm` comes as a package and knows English; any BERT-like model in a folder or in
+    the Hugging Face cache may be named, with its layer. Model, layer, hash of the weights and
+    versions of the libraries are in the signature. Needs the extra `bert`.
+
+    Without `_micro` a value is the mean of the cases' own; with it, similarities and tokens are
+    summed over all cases first, and F1 is that of both quotients. Of several manual summaries of an
+    item, sums are their mean over all (or those of the best), so that every item counts once.
+    """
+
+    name = "bertscore"
+    title = "BERTScore"
+    values = (
+        Value("bertscore_precision", "high", -1, 1, "seen from the output's tokens; mean"),
+        Value("bertscore_recall", "high", -1, 1, "seen from the manual summary's tokens; mean"),
+        Value("bertscore_f1", "high", -1, 1, "mean of each pair's F1"),
+        Value("bertscore_precision_micro", "high", -1, 1, "over all tokens of outputs"),
+        Value("bertscore_recall_micro", "high", -1, 1, "over all tokens of manual summaries"),
+        Value("bertscore_f1_micro", "high", -1, 1, "F1 of both"),
+    )
+    headline = "bertscore_f1"
+    needs = "text"
+    width = 8
+    empty_cells: ClassVar[dict[str, str]] = {
+        "both empty": "refused: a manual summary has words",
+        "output empty": "0; bertscore_precision_micro counts no token",
+        "reference empty": "refused: a manual summary has words",
+    }
+    references = ("Zhang et al. (2020), BERTScore: Evaluating Text Generation with BERT",)
+
+    def pair(self, case: Case) -> Sequence[float]:
+        return [float(number) for number in self.measure_pairs(CaseList([case]))[0]]
+
+    def measure_pairs(self, pairs: CaseList) -> Floats:
+        """Own precision, recall and F1, their sums, one case; every text is encoded once."""
+        mine = [case.output.text for case in pairs]
+        theirs = [case.references[0].text for case in pairs]
+        sums = bertscore_sums(mine, theirs, self.encoder)
+        return np.concatenate([bertscore_rates(sums), sums, np.ones((len(mine), 1))], axis=1)
+
+    def score(self, statistics: Floats) -> Floats:
+        rates, sums, cases = statistics[..., :3], statistics[..., 3:7], statistics[..., 7:]
+        pooled = np.where(cases > 0, bertscore_rates(sums), np.nan)
+        pooled[..., :2] = np.where(sums[..., 1::2] > 0, pooled[..., :2], np.nan)
+        return np.concatenate([ratio(rates, cases, np.nan), pooled], axis=-1)

@@ -1,1 +1,0 @@
-"""Systems that make outputs themselves, as papers describe them."""

@@ -1,0 +1,106 @@
+"""Timestamp formats and parsing of clock times such as 1:02:03."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from earwitness.errors import UsageError
+
+PATTERN_TIMEOUT_SECONDS = 1.0  # seconds that a user's expression may take on one text
+# hours may be missing
+FREE_TIME_PATTERN = r"(?:(?P<h>\d{1,4}):)?(?P<m>\d{1,3}):(?P<s>[0-5]\d(?:[.,]\d+)?)"
+# Such a time inside a text: no part of a word, an address or a longer number.
+TIME_PATTERN = r"(?<![\w:./])[\[(]?(?:\d{1,4}:)?\d{1,3}:[0-5]\d(?:[.,]\d+)?[\])]?(?!\d|:\d)"
+TIMESTAMP_FORMATS = {
+    "HH:MM:SS": r"(?P<h>\d{2}):(?P<m>\d{2}):(?P<s>\d{2}(?:[.,]\d+)?)",
+    "H:MM:SS": r"(?P<h>\d{1,2}):(?P<m>\d{2}):(?P<s>\d{2}(?:[.,]\d+)?)",
+    "MM:SS": r"(?P<m>\d{2}):(?P<s>\d{2}(?:[.,]\d+)?)",
+    "M:SS": r"(?P<m>\d{1,2}):(?P<s>\d{2}(?:[.,]\d+)?)",
+    "HHMMSS": r"(?P<h>\d{2})(?P<m>\d{2})(?P<s>\d{2}(?:[.,]\d+)?)",
+    "MMSS": r"(?P<m>\d{2})(?P<s>\d{2}(?:[.,]\d+)?)",
+}
+UNIT_GROUP_NAMES = {"h": ("h", "hours"), "m": ("m", "minutes", "min"), "s": ("s", "seconds", "sec")}
+UNIT_SECONDS = {"h": 3600, "m": 60, "s": 1}
+BRACKETS = {"[": "]", "(": ")"}
+
+
+class PatternTimeout(Exception):
+    """A user's expression took too long on a text."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name} took more than {PATTERN_TIMEOUT_SECONDS:g} s on it")
+
+
+@dataclass(frozen=True)
+class TimestampFormat:
+    """How times are written: one of ``TIMESTAMP_FORMATS``, an expression with groups, or freely."""
+
+    form: str = ""
+
+    def __post_init__(self) -> None:
+        if self.form and self.form not in TIMESTAMP_FORMATS:
+            known = compiled(self.form, "timestamp_format").groupindex
+            if not {name for names in UNIT_GROUP_NAMES.values() for name in names} & known.keys():
+                listed = ", ".join(TIMESTAMP_FORMATS)
+                raise UsageError(
+                    f'timestamp_format "{self.form}" — name one of {listed}, or an expression with '
+                    "named groups h, m and s"
+                )
+
+    def seconds(self, text: str) -> float | None:
+        """The time that a text says, or nothing.
+
+        >>> TimestampFormat().seconds("[1:02:03,5]"), TimestampFormat().seconds("soon")
+        (3723.5, None)
+        >>> TimestampFormat("MMSS").seconds("0130")
+        90.0
+        """
+        text = unwrapped(text.strip())
+        if self.form and self.form not in TIMESTAMP_FORMATS:
+            found = _patiently(self.form, text)
+        else:
+            found = re.fullmatch(TIMESTAMP_FORMATS.get(self.form, FREE_TIME_PATTERN), text)
+        if found is None or (not self.form and found["h"] and int(found["m"]) > 59):
+            return None
+        return _sum(found.groupdict())
+
+
+def _patiently(pattern: str, text: str) -> Any:
+    try:
+        return compiled(pattern, "timestamp_format").match(text, timeout=PATTERN_TIMEOUT_SECONDS)
+    except TimeoutError:
+        raise PatternTimeout("timestamp_format") from None
+
+
+def _sum(groups: dict[str, Any]) -> float | None:
+    total = 0.0
+    for unit, names in UNIT_GROUP_NAMES.items():
+        text = next((groups[name] for name in names if groups.get(name)), "0")
+        try:
+            total += UNIT_SECONDS[unit] * float(text.replace(",", "."))
+        except ValueError:
+            return None
+    return total
+
+
+def unwrapped(text: str) -> str:
+    """Without brackets around it.
+
+    >>> unwrapped("(0:10)")
+    '0:10'
+    """
+    if len(text) > 1 and BRACKETS.get(text[0]) == text[-1]:
+        return text[1:-1].strip()
+    return text
+
+
+def compiled(pattern: str, name: str) -> Any:
+    """A user's expression; one that is none is refused by its option's name."""
+    import regex  # takes longer to import than all of this module
+
+    try:
+        return regex.compile(pattern, regex.MULTILINE)
+    except regex.error as error:
+        raise UsageError(f"{name} is no regular expression: {error}") from None

@@ -1,0 +1,313 @@
+"""Transcripts, subtitles, chapter lists and CTM word lists: parsers and types."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from html import unescape
+from math import isfinite
+from typing import Any, NamedTuple
+
+from earwitness.text.times import TIME_PATTERN, TimestampFormat
+
+# --- Transcripts in sections ---------------------------------------------------------------------
+
+
+def plain_lines(text: str) -> str:
+    """A text whose lines end in LF, without a byte-order mark."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+class TranscriptSection(NamedTuple):
+    """A chapter of a transcript; ``line`` is where it begins."""
+
+    text: str
+    title: str | None = None
+    time: float | None = None
+    line: int = 1
+
+
+class Flaw(NamedTuple):
+    """What is wrong in a line of a transcript."""
+
+    line: int
+    message: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """Sections in their order; ``loose`` are lines that belong to none of them."""
+
+    sections: tuple[TranscriptSection, ...]
+    flaws: tuple[Flaw, ...] = ()
+    loose: int = 0
+
+    @property
+    def timed(self) -> bool:
+        """Whether every section has a time."""
+        return bool(self.sections) and all(s.time is not None for s in self.sections)
+
+    @property
+    def times(self) -> list[float]:
+        """Where sections begin."""
+        return [section.time for section in self.sections if section.time is not None]
+
+    @property
+    def titles(self) -> list[tuple[str, float]]:
+        """Titles with their own times."""
+        return [
+            (section.title, section.time)
+            for section in self.sections
+            if section.title is not None and section.time is not None
+        ]
+
+    @property
+    def text(self) -> str:
+        """All that was said, without titles."""
+        return " ".join(section.text for section in self.sections if section.text)
+
+
+# --- Subtitles and chapter lists -----------------------------------------------------------------
+
+
+CUE_TIMING = re.compile(r"^\s*(\S+)\s*-->\s*(\S+)")
+CUE_TAGS = re.compile(
+    r"</?(?:b|i|u|s|c|v|lang|ruby|rt|font|\d[\d:.]*)(?:[.\s][^<>]*)?>", re.IGNORECASE
+)
+NON_CUE_BLOCKS = ("NOTE", "STYLE", "REGION")
+TIME_REGEX = re.compile(TIME_PATTERN)
+LIST_PREFIX = re.compile(r"[\W_]*(?:\d{1,3}[.)])?[\W_]*")  # bullets, symbols, a number
+# begins like a time, but has none
+TIME_LIKE_START = re.compile(rf"{LIST_PREFIX.pattern}(?:\d{{1,4}}:)?\d{{1,4}}:\d{{2}}(?!\d)")
+TITLE_SEPARATORS = " \t-–—:|.,;→•\u200b\u200e\u200f"
+FFMETADATA_ENTRY = re.compile(r"(?:[^\n\\]|\\.)+", re.DOTALL)
+
+
+class Cue(NamedTuple):
+    """A text on the screen, and where it stands in the file; an end may be missing or no time."""
+
+    text: str
+    start: float
+    end: float | None
+    line: int
+
+
+def subtitles(text: str) -> Transcript:
+    """SRT and WebVTT: every cue is a chapter, its text the title."""
+    found, flaws = cues(text)
+    return Transcript(
+        tuple(TranscriptSection("", c.text, c.start, c.line) for c in found), tuple(flaws)
+    )
+
+
+def cues(text: str) -> tuple[list[Cue], list[Flaw]]:
+    """The cues of SRT and WebVTT, and what is wrong."""
+    found: list[Cue] = []
+    flaws: list[Flaw] = []
+    for first, block in _blocks(text.split("\n")):
+        timings = [i for i, line in enumerate(block) if "-->" in line]
+        if not timings:
+            header = first == 1 and block[0].startswith("WEBVTT")
+            if not header and block[0].split()[0] not in NON_CUE_BLOCKS:
+                place = next((n for n, one in enumerate(block) if TIME_REGEX.search(one)), 0)
+                told = f'no times in "{block[place][:40]}"'
+                flaws.append(Flaw(first + place, told, "write 00:01:00.000 --> 00:02:00.000"))
+            continue
+        for place, stop in zip(timings, [*timings[1:], len(block)], strict=True):
+            words = block[place + 1 : stop]
+            if stop < len(block) and words and words[-1].isdigit():
+                words.pop()  # the number of the next cue
+            timing = CUE_TIMING.match(block[place])
+            time = TimestampFormat().seconds(timing[1]) if timing else None
+            if timing is None or time is None:
+                flaws.append(Flaw(first + place, f'no time in "{block[place][:40]}"'))
+                continue
+            said = unescape(CUE_TAGS.sub("", " ".join(words))).strip()
+            found.append(Cue(said, time, TimestampFormat().seconds(timing[2]), first + place))
+    if not found and not flaws:
+        flaws.append(Flaw(1, "no cue in it"))
+    return found, flaws
+
+
+def _blocks(lines: list[str]) -> list[tuple[int, list[str]]]:
+    """Runs of lines that are not blank, with the number of their first."""
+    found: list[tuple[int, list[str]]] = []
+    inside = False
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            inside = False
+        elif inside:
+            found[-1][1].append(line.strip())
+        else:
+            found.append((number, [line.strip()]))
+            inside = True
+    return found
+
+
+def youtube(text: str) -> Transcript:
+    """Lines such as ``1:02:03 Title``, or all with the time behind the title; others are loose."""
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    for read in (_time_before, _time_behind):
+        found = [read(line, number) for number, line in lines]
+        sections = tuple(section for section in found if section is not None)
+        if sections:
+            loose = [one for one, own in zip(lines, found, strict=True) if own is None]
+            flaws = [_no_time(*one) for one in loose if TIME_LIKE_START.match(one[1])]
+            return Transcript(sections, tuple(flaws), len(loose) - len(flaws))
+    return Transcript(
+        (), (Flaw(1, "no line with a time in it", "write 1:02:03 Title"),), len(lines)
+    )
+
+
+def _no_time(number: int, line: str) -> Flaw:
+    return Flaw(number, f'no time in "{line.strip()[:40]}"', "minutes and seconds end at 59")
+
+
+def _time_before(line: str, number: int) -> TranscriptSection | None:
+    match = TIME_REGEX.search(line)
+    if match is None or not LIST_PREFIX.fullmatch(line[: match.start()]):
+        return None
+    rest = line[match.end() :].lstrip(TITLE_SEPARATORS)
+    until = TIME_REGEX.match(rest)  # a range: 0:00 – 1:23 Title
+    title = (rest[until.end() :] if until else rest).strip(TITLE_SEPARATORS + "])")
+    time = TimestampFormat().seconds(match[0])
+    return None if time is None else TranscriptSection("", title, time, number)
+
+
+def _time_behind(line: str, number: int) -> TranscriptSection | None:
+    times = list(TIME_REGEX.finditer(line))
+    if not times or line[times[-1].end() :].strip(TITLE_SEPARATORS + "])"):
+        return None
+    first = times[-1]
+    if len(times) > 1 and not line[times[-2].end() : first.start()].strip(TITLE_SEPARATORS):
+        first = times[-2]  # a range
+    title = line[: first.start()].strip(TITLE_SEPARATORS + "[(")
+    time = TimestampFormat().seconds(first[0])
+    return None if time is None or not title else TranscriptSection("", title, time, number)
+
+
+def podcast(text: str) -> Transcript:
+    """Podcasting 2.0 chapters, as JSON; those that are not in the contents are loose."""
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        return Transcript((), (Flaw(1, "not JSON: nested too deeply"),))
+    except ValueError as error:
+        return Transcript((), (Flaw(getattr(error, "lineno", 1), f"not JSON: {error}"),))
+    listed = found.get("chapters") if isinstance(found, dict) else None
+    if not isinstance(listed, list):
+        return Transcript((), (Flaw(1, 'no list "chapters" in it'),))
+    sections, flaws, loose = [], [], 0
+    for number, chapter in enumerate(listed):
+        time = _number(chapter.get("startTime") if isinstance(chapter, dict) else None)
+        if time is None:
+            flaws.append(Flaw(1, f"chapters[{number}]: startTime must be a number"))
+        elif chapter.get("toc") is False:
+            loose += 1
+        else:
+            title = chapter.get("title")
+            sections.append(
+                TranscriptSection("", title.strip() if isinstance(title, str) else "", time)
+            )
+    return Transcript(tuple(sections), tuple(flaws), loose)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value) if isfinite(value) else None
+    except OverflowError:
+        return None
+
+
+def ffmetadata(text: str) -> Transcript:
+    """ffmpeg's metadata: chapters with a time base."""
+    sections: list[TranscriptSection] = []
+    flaws: list[Flaw] = []
+    parts = re.split(r"^\[(\w+)\][ \t]*$", text, flags=re.MULTILINE)
+    if not parts[0].startswith(";FFMETADATA"):
+        flaws.append(Flaw(1, 'does not begin with ";FFMETADATA1"'))
+    place = parts[0].count("\n") + 1
+    for name, body in zip(parts[1::2], parts[2::2], strict=True):
+        if name.upper() == "CHAPTER":
+            found = _chapter(body, place)
+            if isinstance(found, Flaw):
+                flaws.append(found)
+            else:
+                sections.append(found)
+        place += body.count("\n")
+    if not sections and not flaws:
+        flaws.append(Flaw(1, "no [CHAPTER] in it"))
+    return Transcript(tuple(sections), tuple(flaws))
+
+
+def _chapter(body: str, line: int) -> TranscriptSection | Flaw:
+    fields: dict[str, str] = {}
+    for entry in FFMETADATA_ENTRY.findall(body):
+        match = re.match(r"((?:[^=\\]|\\.)*)=(.*)", entry, re.DOTALL)
+        if match and not entry.startswith((";", "#")):
+            fields[match[1].strip().upper()] = match[2]
+    start = re.fullmatch(r"\s*(-?\d{1,30})\s*", fields.get("START", ""))
+    base = re.fullmatch(r"\s*(\d{1,30}/\d{1,30})\s*", fields.get("TIMEBASE", "1/1000000000"))
+    if start is None or base is None or int(base[1].partition("/")[2]) == 0:
+        return Flaw(line, "a [CHAPTER] without good START and TIMEBASE")
+    title = re.sub(r"\\(.)", r"\1", fields.get("TITLE", ""), flags=re.DOTALL)
+    return TranscriptSection("", title.strip(), float(int(start[1]) * Fraction(base[1])), line)
+
+
+# --- CTM word lists ------------------------------------------------------------------------------
+
+
+MAX_TIME_SECONDS = 1e12  # seconds from the start
+
+
+class TimedWord(NamedTuple):
+    """A word of a recording, with its times in seconds, and how sure a recogniser was."""
+
+    recording: str
+    word: str
+    start: float
+    end: float
+    confidence: float | None
+
+
+def read_ctm(text: str) -> tuple[list[TimedWord], list[Flaw]]:
+    """All words, sorted by time within their recording, and what is wrong.
+
+    >>> read_ctm("a 1 0.50 0.25 cherry 0.9\\n;; a comment\\na 1 0.1 0.2 the")[0][0].word
+    'the'
+    """
+    words, flaws = list[TimedWord](), list[Flaw]()
+    for number, line in enumerate(text.splitlines(), 1):
+        parts = line.split()
+        if not parts or line.lstrip().startswith(";;"):
+            continue
+        found = _word(parts)
+        if isinstance(found, str):
+            flaws.append(Flaw(number, found, "write: recording channel start duration word"))
+        else:
+            words.append(found)
+    return sorted(words, key=lambda one: (one.recording, one.start)), flaws
+
+
+def _word(parts: list[str]) -> TimedWord | str:
+    if len(parts) not in (5, 6):
+        return f"has {len(parts)} fields, not 5 or 6"
+    recording, channel, *numbers = parts[:4]
+    if parts[4].startswith("<ALT"):
+        return "has alternatives"
+    try:
+        start, length = map(float, numbers)
+        confidence = float(parts[5]) if len(parts) == 6 else None
+    except ValueError:
+        return "has a time or a confidence that is no number"
+    if not (abs(start) <= MAX_TIME_SECONDS and 0 <= length <= MAX_TIME_SECONDS):
+        return "has a time that is none"
+    if confidence is not None and not isfinite(confidence):
+        return "has a confidence that is none"
+    end = round(start + length, 6)
+    return TimedWord(f"{recording} {channel}", parts[4], start, end, confidence)

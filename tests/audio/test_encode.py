@@ -1,0 +1,124 @@
+"""Sound is written as its ending says, whole or not at all, and never clips."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+from numpy.typing import NDArray
+
+from earwitness.audio.encode import FILE_FORMATS, encode, write_audio
+from earwitness.audio.signal import resampled
+from earwitness.errors import UsageError
+
+
+def tones(seconds: float, rate: int, channels: int = 1) -> NDArray[Any]:
+    """Another frequency in each channel, each of them the loudest where it was made."""
+    times = np.arange(round(seconds * rate)) / rate
+    columns = [0.5 * np.sin(2 * np.pi * 400 * (n + 1) * times) for n in range(channels)]
+    return np.stack(columns, axis=1).astype(np.float32)
+
+
+def loudest(samples: NDArray[Any], rate: int) -> float:
+    """The frequency of the highest peak."""
+    spectrum = abs(np.fft.rfft(samples * np.hanning(len(samples))))
+    return float(spectrum.argmax() * rate / len(samples))
+
+
+@pytest.mark.parametrize("ending", FILE_FORMATS)
+@pytest.mark.parametrize("rate", [16_000, 32_000, 44_100, 48_000])
+@pytest.mark.parametrize("channels", [1, 2])
+def test_sound_is_written_as_its_ending_says(
+    tmp_path: Path, ending: str, rate: int, channels: int
+) -> None:
+    path = tmp_path / f"a{ending}"
+    notes = write_audio(path, tones(3, rate, channels), rate)
+    read, found = soundfile.read(path, always_2d=True)
+    kind = FILE_FORMATS[ending]
+    assert soundfile.info(path).subtype == kind.subtype
+    assert found == (48_000 if ending == ".opus" else rate)
+    assert bool(notes) == (found != rate)
+    assert len(read) / found == pytest.approx(3, abs=0.05)
+    assert read.shape[1] == channels
+    for channel in range(channels):
+        middle = read[found : 2 * found, channel]
+        assert loudest(middle, found) == pytest.approx(400 * (channel + 1), abs=2)
+        assert abs(middle).max() == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize("ending", [".flac", ".wav"])
+def test_samples_come_back_as_they_were(ending: str) -> None:
+    whole = np.random.default_rng(1).integers(-(2**15), 2**15, 70_000).astype(np.int16)
+    whole[:3] = -(2**15), 2**15 - 1, 0
+    made = encode((whole / 2**15).astype(np.float32), 32_000, ending)
+    read, _ = soundfile.read(io.BytesIO(made.content), dtype="int16")
+    assert np.array_equal(read, whole)
+    assert made.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("ending", "rate", "written"),
+    [(".mp3", 96_000, 48_000), (".mp3", 10_000, 11_025), (".ogg", 250_000, 192_000)],
+)
+def test_a_rate_that_a_kind_does_not_know_becomes_the_next(
+    ending: str, rate: int, written: int
+) -> None:
+    made = encode(tones(1, rate), rate, ending)
+    read, found = soundfile.read(io.BytesIO(made.content))
+    assert found == written
+    assert made.notes == (f"resampled from {rate:,} to {written:,} Hz",)
+    assert loudest(read[written // 4 : 3 * written // 4], written) == pytest.approx(400, abs=5)
+
+
+def test_long_sound_is_written_as_ogg() -> None:
+    """In one go, libsndfile dies of it."""
+    made = encode(tones(90, 32_000), 32_000, ".ogg")
+    assert soundfile.info(io.BytesIO(made.content)).duration == pytest.approx(90, abs=0.1)
+
+
+def test_sound_that_would_clip_is_made_softer_and_that_is_said() -> None:
+    made = encode(4 * tones(1, 8_000)[:, 0], 8_000, ".wav")
+    read, _ = soundfile.read(io.BytesIO(made.content))
+    assert made.notes == ("made softer by 6.0 dB, or it would clip",)
+    assert 0.999 < abs(read).max() < 1
+    assert np.allclose(read, 2 * tones(1, 8_000)[:, 0], atol=1e-3)
+
+
+def test_frequencies_that_the_other_rate_cannot_hold_are_left_out() -> None:
+    times = np.arange(96_000) / 96_000
+    high = np.sin(2 * np.pi * 40_000 * times).astype(np.float32)
+    assert abs(resampled(high, 96_000, 48_000)[1_000:-1_000]).max() < 0.01
+
+
+def test_an_ending_that_is_not_known_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r'"\.fla" — did you mean "\.flac"'):
+        write_audio(tmp_path / "a.fla", tones(1, 8_000), 8_000)
+
+
+@pytest.mark.parametrize(
+    ("samples", "told"), [([], "no sound"), ([0.0, np.nan], "no numbers"), ([np.inf], "no numbers")]
+)
+def test_what_is_no_sound_is_refused(samples: list[float], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        encode(np.array(samples), 8_000, ".wav")
+
+
+def test_a_file_is_there_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "new folder" / "a.flac"
+    write_audio(path, tones(1, 8_000), 8_000)
+    before = path.read_bytes()
+
+    def fails(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", fails)
+    with pytest.raises(UsageError, match=r"a\.flac: cannot be written: No space left"):
+        write_audio(path, tones(2, 8_000), 8_000)
+    assert path.read_bytes() == before
+    assert [one.name for one in path.parent.iterdir()] == ["a.flac"]

@@ -1,0 +1,46 @@
+"""The bar on a terminal."""
+
+from __future__ import annotations
+
+import io
+import sys
+from threading import Event
+
+import pytest
+
+from earwitness.cli import output
+from earwitness.core import no_progress
+
+
+class Terminal(io.StringIO):
+    """Standard error that is a terminal, and knows when it was written to three times."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lively, self.times = Event(), 0
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if "steps" in text:
+            self.times += 1
+            if self.times == 3:
+                self.lively.set()
+        return super().write(text)
+
+
+def test_time_goes_on_while_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(output, "REFRESH_SECONDS", 0.01)
+    with output.bar(unit="steps") as told:
+        told(1, 7, 1)
+        assert terminal.lively.wait(60)
+    assert "1/7" in terminal.getvalue()
+
+
+def test_nothing_is_shown_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with output.bar(unit="steps") as told:
+        assert told is no_progress

@@ -1,0 +1,220 @@
+"""The server as a process of its own: it is killed, stopped, and started again."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+import wave
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from earwitness.store.store import Store
+from earwitness.studies.admin import study_links
+from earwitness.studies.file.reader import read_study
+from helpers.http_listener import answer, link, served, take
+from helpers.samples import many
+from helpers.study_listener import Anyone, study
+
+NO_REST = "rest_minutes: 0\n"
+LISTENERS = 2
+
+
+class Running:
+    """A server in a process, and its address."""
+
+    def __init__(self, path: Path, address: str, *more: str) -> None:
+        command = [sys.executable, "-m", "earwitness", "serve", str(path), "--db", address]
+        self.process = subprocess.Popen(
+            [*command, "--port", "0", *more], stderr=subprocess.PIPE, text=True
+        )
+        assert self.process.stderr is not None
+        self.told = [self.process.stderr.readline(), self.process.stderr.readline()]
+        found = re.search(r"at (http://\S+)/ ", self.told[0])
+        assert found, self.told
+        self.address = found[1]
+
+    def end(self, sign: int) -> tuple[int, str]:
+        """Send a signal and wait; how it ended, and what it said last."""
+        self.process.send_signal(sign)
+        assert self.process.stderr is not None
+        with self.process.stderr as said:  # some of it may have been read ahead already
+            rest = said.read()
+        return self.process.wait(60), rest
+
+
+@contextmanager
+def running(path: Path, address: str, *more: str) -> Iterator[Running]:
+    server = Running(path, address, *more)
+    try:
+        yield server
+    finally:
+        if server.process.poll() is None:
+            server.end(signal.SIGKILL)
+
+
+def answering(server: str, own: str, stored: list[str], enough: threading.Event) -> dict[str, Any]:
+    """Answer pages until the server is gone or the study is done; the last state that was seen."""
+    state: dict[str, Any] = {}
+    with httpx2.Client(base_url=server, timeout=60) as client:
+        try:
+            state = client.get(f"{own}/state").json()
+            while not state["done"]:
+                page = state["page"]
+                got = client.post(f"{own}/answers", json=answer(page, Anyone()(page))).json()
+                stored.append(page["name"])
+                state = got["state"]
+                if len(stored) >= 5:
+                    enough.set()
+        except httpx2.TransportError:
+            pass  # it was killed
+    enough.set()
+    return state
+
+
+def test_a_server_that_is_killed_has_lost_nothing_that_it_acknowledged(
+    folder: Path, address: str
+) -> None:
+    path = study(folder, "acr", NO_REST)
+    links = [one["link"] for one in study_links(path, address)]
+    stored: list[list[str]] = [[] for _ in links]
+    kills = many(2, 6)
+    for turn in range(kills + 1):
+        with running(path, address) as server, ThreadPoolExecutor(LISTENERS) as pool:
+            enough = threading.Event()
+            own = [list[str]() for _ in links]
+            work = [
+                pool.submit(answering, server.address, one, seen, enough)
+                for one, seen in zip(links, own, strict=True)
+            ]
+            if turn < kills:
+                assert enough.wait(60)
+                assert server.end(signal.SIGKILL)[0] == -signal.SIGKILL
+            states = [one.result() for one in work]
+        for known, new in zip(stored, own, strict=True):
+            known += new
+        with Store.open(address) as store:
+            [digest] = {one.study for one in map(store.listener_by_token, _tokens(links)) if one}
+            for number, known in enumerate(stored, 1):
+                kept = [one.page for one in store.answers(digest, number)]
+                assert len(set(kept)) == len(kept)
+                assert set(known) <= set(kept)
+    assert all(state["done"] for state in states)
+    for known in stored:
+        assert len(set(known)) == len(known)  # nothing was asked again
+
+
+def _tokens(links: list[str]) -> list[str]:
+    return [link.rpartition("/")[2] for link in links]
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_a_server_that_is_stopped_ends_in_good_order(folder: Path, sign: int) -> None:
+    path = study(folder, "acr", NO_REST)
+    with running(path, str(folder / "own.db"), "--root-path", "/x", "--open", "1") as server:
+        assert server.address.startswith("http://127.0.0.1:")
+        assert server.told[1].startswith(f"links: earwitness study links {path} --db ")
+        got = httpx2.get(f"{server.address}/")
+        assert (got.status_code, "server" in got.headers) == (200, False)
+        assert httpx2.head(f"{server.address}/join").status_code == 200
+        assert httpx2.post(f"{server.address}/join").headers["location"].startswith("/x/l/")
+        code, told = server.end(sign)
+    assert code == 0, told
+    assert told.splitlines()[0].startswith(f"open link: {server.address}/join (places free: 1)")
+    assert told.splitlines()[-1] == "stopped; all that was acknowledged is stored"
+    assert not (folder / "own.db-wal").exists()
+
+
+def told_of_the_open_link(path: Path, db: Path, places: int) -> list[str]:
+    """What a server says of its open link, when it starts and when somebody comes."""
+    with running(path, str(db), "--open", str(places)) as server:
+        for _ in range(2):
+            httpx2.get(f"{server.address}/join")
+        _, told = server.end(signal.SIGINT)
+    return [line for line in told.splitlines() if "open link: " in line]
+
+
+def test_a_server_says_when_nobody_can_come_by_its_open_link(folder: Path) -> None:
+    path, db = study(folder, "acr", NO_REST), folder / "own.db"
+    study_links(path, db)
+    first, second, third = told_of_the_open_link(path, db, 1)
+    assert first.endswith("/join (places free: 0)")
+    assert "1 of the 1 open places have links of their own" in second
+    command = f"earwitness study links {path} --db {db} --take-back 1"
+    assert f" — {command} takes back those unused; then serve again" in second
+    assert third.startswith("earwitness: open link: no place is free")
+    subprocess.run([sys.executable, "-m", *command.split()], check=True, timeout=60)
+    [only] = told_of_the_open_link(path, db, 1)
+    assert only.endswith("/join (places free: 1)")
+    with Store.open(db) as store:
+        store.claim(read_study(path).digest, outside="a")
+    _, second, _ = told_of_the_open_link(path, db, 1)
+    assert second.startswith("open link: all places are taken")
+
+
+def test_a_server_says_when_sounds_can_be_told_apart(folder: Path) -> None:
+    path, db = study(folder, "acr", NO_REST), str(folder / "own.db")
+    for name in "abcd":
+        with wave.open(str(folder / "C1" / f"{name}.wav"), "wb") as file:
+            file.setparams((2, 2, 1000, 0, "NONE", ""))
+            file.writeframes(bytes(400))
+    with running(path, db) as server:
+        assert httpx2.get(f"{server.address}/").status_code == 200
+        _, told = server.end(signal.SIGINT)
+    assert told.startswith("note: systems can be told apart by the size or header of their sounds")
+    assert "of 4 clips (a, b, c, …) — convert them all to one sample rate" in told
+
+
+def test_a_server_says_that_its_store_has_another_form_of_the_study(folder: Path) -> None:
+    path, db = study(folder, "acr", NO_REST), str(folder / "own.db")
+    with served(path, db) as client:
+        take(client, link(client), stop="1.1")
+    path.write_text(path.read_text() + "seed: 3\n")
+    with running(path, db) as server:
+        assert httpx2.get(f"{server.address}/").status_code == 200
+        _, told = server.end(signal.SIGINT)
+    assert told.startswith("note: the store holds answers to another form of this study (digest ")
+    assert "6 answers of 1 listener" in told
+
+
+def test_a_server_says_whom_the_study_has_no_more(folder: Path) -> None:
+    path, db = study(folder, "acr", NO_REST), str(folder / "own.db")
+    with served(path, db) as client:
+        take(client, link(client, 2), stop="1.1")
+    path.write_text(path.read_text().replace("listeners: 2\n", "listeners: 1\n"))
+    with running(path, db) as server:
+        assert httpx2.get(f"{server.address}/").status_code == 200
+        _, told = server.end(signal.SIGINT)
+    assert told.startswith("note: listeners 2 have answered, but the study has no such listeners")
+    assert "let listeners be 2 again" in told
+
+
+def test_a_port_that_is_taken_is_told(folder: Path) -> None:
+    path = study(folder, "acr", NO_REST)
+    with running(path, str(folder / "own.db")) as server:
+        port = server.address.rpartition(":")[2]
+        command = [sys.executable, "-m", "earwitness", "serve", str(path), "--port", port]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert f"127.0.0.1:{port}: cannot serve there: " in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("trusted", "secure"), [("127.0.0.1", True), ("10.0.0.1", False), ("", False)]
+)
+def test_what_proxies_say_holds_only_if_they_are_trusted(
+    folder: Path, trusted: str, secure: bool
+) -> None:
+    path, more = study(folder, "acr", NO_REST), ["--trust-proxy", trusted] if trusted else []
+    with running(path, str(folder / "own.db"), "--open", "1", *more) as server:
+        forwarded = {"x-forwarded-proto": "https", "x-forwarded-for": "1.2.3.4"}
+        got = httpx2.get(f"{server.address}/join", headers=forwarded)
+        assert ("Secure" in got.headers["set-cookie"]) is secure

@@ -1,0 +1,266 @@
+"""``earwitness study import-xlsx``: from returned workbooks to results, from the shell."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from click.testing import CliRunner, Result
+
+from earwitness.cli.main import group
+from earwitness.core import Key
+from earwitness.errors import InputError, UsageError
+from earwitness.studies.rubric import thumbs
+from earwitness.studies.rubric_totals import means
+from earwitness.studies.workbooks.layout import caption_hash
+from earwitness.studies.workbooks.to_ratings import study_import_xlsx
+from earwitness.studies.workbooks.write import WorkbookClip, WorkbookContent, write_workbooks
+from helpers.workbooks import GOOD, HEAD, book, clip
+
+NAMES = ("precision", "recall", "fluency", "conciseness", "irrelevance")
+CLIPS = tuple(
+    WorkbookClip(f"clip{n}", (f"A person hears {n}.", f"A model hears {n}."), f"{n}.wav")
+    for n in range(6)
+)
+RATERS = 4
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(group, ["study", *map(str, arguments)])
+
+
+def good(*arguments: str | Path) -> Result:
+    done = run(*arguments)
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done
+
+
+@pytest.fixture
+def returned(tmp_path: Path) -> list[Path]:
+    """Workbooks of four raters, filled in; the third left one penalty blank."""
+    rng = random.Random(1)
+    sent = [WorkbookContent("pilot", f"P{n}", CLIPS[n:] + CLIPS[:n]) for n in range(1, RATERS + 1)]
+    files = write_workbooks(tmp_path / "out", sent)
+    for number, path in enumerate(files):
+        made = openpyxl.load_workbook(path)
+        sheet = made["Assessment"]
+        for row in range(2, 14):
+            person = "person" in sheet.cell(row, 4).value
+            score = rng.randint(30, 50) / 10 if person else rng.randint(10, 35) / 10
+            values = [score, score, -rng.randint(0, 5) / 10, 0, -rng.randint(0, 9) / 10]
+            for column, value in enumerate(values, 5):
+                sheet.cell(row, column).value = value
+        if number == 2:
+            sheet["H2"], sheet["K2"] = None, "=too long"
+        made.save(path)
+    return files
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    path = tmp_path / "key.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["item", "caption", "system"])
+        for one in CLIPS:
+            writer.writerow([one.record, one.captions[0], "person"])
+            writer.writerow([one.record, one.captions[1], "model"])
+    return path
+
+
+def test_workbooks_become_ratings_that_can_be_analysed(
+    returned: list[Path], key: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "ratings.csv"
+    done = good("import-xlsx", *returned, "--key", key, "-o", out)
+    assert "48 rows of 4 raters on 6 clips" in done.stderr
+    assert "conciseness is blank" in done.stderr
+    hint = done.stderr.splitlines()[-1].removeprefix("next: earwitness study ").split()
+    results = json.loads(good(*hint, "--to", "json", "--draws", "50").stdout)
+    assert [one["value"]["name"] for one in results["scales"]] == [*NAMES, "total"]
+    total = results["scales"][-1]
+    assert (total["value"]["low"], total["value"]["high"]) == (-5, 5)
+    assert {"person", "model"} == {*total["systems"]}
+    assert "ends of" not in json.dumps(results)
+
+
+def test_tables_of_ratings_have_datasets_and_captions(tmp_path: Path) -> None:
+    first, second = clip(1, GOOD, GOOD), clip(2, GOOD, GOOD)
+    second[1] = (*second[1][:3], "rec01: caption 0", *second[1][4:])
+    path, out = tmp_path / "P1.xlsx", tmp_path / "ratings.csv"
+    path.write_bytes(book([("Roads",), HEAD, *first, ("Parks",), HEAD, *second]))
+    done = good("import-xlsx", path, "-o", out)
+    assert done.stderr.splitlines()[-1].endswith("--rubric thumbs --blank drop --by dataset")
+    found = list(csv.DictReader(io.StringIO(out.read_text(encoding="utf-8"))))
+    known = {(one["item"], one["dataset"]) for one in found}
+    assert known == {("rec01", "Roads"), ("rec02", "Parks")}
+    texts = {one["caption"] for one in found if one["item"] == "rec02"}
+    assert texts == {"rec02: caption 0", "rec01: caption 0"}
+    how = ("--by", "dataset", "--to", "json", "--draws", "50")
+    results = json.loads(good("analyse", out, *how).stdout)
+    assert [one["kind"] for one in results["faults"]] == ["duplicate", "duplicate"]
+    groups = results["scales"][-1]["groups"][0]["groups"]
+    assert [one["name"] for one in groups] == ["Roads", "Parks"]
+
+
+def test_totals_are_per_rater_and_a_blank_leaves_out_one(returned: list[Path], key: Path) -> None:
+    found = study_import_xlsx(returned, key=key)
+    ratings = {(one.listener, one.key, one.scale): one.value for one in found.ratings}
+    for one in found.rows:
+        place = one.rater, Key(one.row.record, one.system)
+        p, r, f, c, i = (one.row.values[name] for name in NAMES)
+        if c is None:
+            assert (*place, "total") not in ratings
+            assert (*place, "recall") in ratings
+        else:
+            assert None not in (p, r, f, i)
+            hand = (p + r) / 2 + f + c + i  # type: ignore[operator]
+            assert ratings[*place, "total"] == pytest.approx(hand)
+    assert len(found.ratings) == 48 * 6 - 2
+    cells = means(thumbs(), found.judged())
+    assert sorted({cell.n for cell in cells.values()}) == [3, 4]
+
+
+def test_a_policy_for_blanks_may_be_said(returned: list[Path], key: Path) -> None:
+    assert len(study_import_xlsx(returned, key=key, blank="zero").ratings) == 48 * 6 - 1
+    with pytest.raises(InputError, match=r"P3_local.xlsx:2: Assessment!H2: conciseness is blank"):
+        study_import_xlsx(returned, key=key, blank="refuse")
+
+
+def test_the_same_file_twice_changes_nothing(
+    returned: list[Path], key: Path, tmp_path: Path
+) -> None:
+    once = good("import-xlsx", *returned, "--key", key).stdout
+    copy = tmp_path / "P1_web.xlsx"
+    copy.write_bytes(returned[0].read_bytes())
+    assert good("import-xlsx", *returned, returned[1], copy, "--key", key).stdout == once
+
+
+def test_a_rater_who_says_two_things_is_refused(returned: list[Path], tmp_path: Path) -> None:
+    made = openpyxl.load_workbook(returned[0])
+    made["Assessment"]["E2"] = 1
+    made.save(tmp_path / "other.xlsx")
+    with pytest.raises(InputError, match="P1 gave other numbers in"):
+        study_import_xlsx([*returned, tmp_path / "other.xlsx"])
+
+
+def test_an_empty_flavour_beside_a_filled_one_does_no_harm(
+    returned: list[Path], tmp_path: Path
+) -> None:
+    [empty] = write_workbooks(tmp_path / "e", [WorkbookContent("pilot", "P1", CLIPS)])
+    alone = study_import_xlsx([returned[0]]).ratings
+    for files in ([empty, returned[0]], [returned[0], empty]):
+        both = study_import_xlsx(files)
+        assert sorted(both.ratings, key=repr) == sorted(alone, key=repr)
+        assert not both.findings
+
+
+def test_a_workbook_that_nobody_filled_in_is_told_in_one_sentence(
+    returned: list[Path], tmp_path: Path
+) -> None:
+    [empty] = write_workbooks(tmp_path / "e", [WorkbookContent("pilot", "P9", CLIPS)])
+    found = study_import_xlsx([empty, returned[0]])
+    assert [one.message for one in found.findings] == ["nothing was filled in in 12 of 12 rows"]
+    assert "P9" not in {one.listener for one in found.ratings}
+    assert "12 of 24 rows have blanks" in found.notes[-1]
+
+
+def test_faults_are_listed_and_nothing_is_written(returned: list[Path], tmp_path: Path) -> None:
+    for path, cell, value in ((returned[0], "G2", 0.5), (returned[3], "E5", 6)):
+        made = openpyxl.load_workbook(path)
+        made["Assessment"][cell] = value
+        made.save(path)
+    out = tmp_path / "ratings.csv"
+    done = run("import-xlsx", *returned, "-o", out)
+    assert isinstance(done.exception, InputError)
+    told = str(done.exception)
+    assert "P1_local.xlsx:2: Assessment!G2: Fluency" in told
+    assert "P4_local.xlsx:5: Assessment!E5: Precision" in told
+    assert "2 problems; nothing was imported" in told
+    assert not out.exists()
+
+
+def test_the_original_layout_goes_the_same_way(tmp_path: Path) -> None:
+    path = tmp_path / "P7_google.xlsx"
+    path.write_bytes(book([HEAD, *clip(1, GOOD, (2, 2, 0, 0, None))]))
+    rows = [*csv.DictReader(io.StringIO(good("import-xlsx", path).stdout))]
+    assert {row["listener"] for row in rows} == {"P7"}
+    assert {row["item"] for row in rows} == {"rec01"}
+    assert {row["system"] for row in rows} == {
+        caption_hash("rec01: caption 0"),
+        caption_hash("rec01: caption 1"),
+    }
+    # (4 + 3.5)/2 − 0.1 = 3.65; the second row has a blank and no total
+    assert [row["value"] for row in rows if row["scale"] == "total"] == ["3.65"]
+
+
+def test_comments_are_kept_word_by_word(returned: list[Path], key: Path, tmp_path: Path) -> None:
+    out = tmp_path / "comments.jsonl"
+    good("import-xlsx", *returned, "--key", key, "-o", tmp_path / "r.csv", "--comments", out)
+    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == 48
+    [said] = [row for row in rows if row["comment"]]
+    assert (said["listener"], said["comment"]) == ("P3", "=too long")
+
+
+def test_a_caption_that_the_key_does_not_know_is_a_fault(returned: list[Path], key: Path) -> None:
+    lines = key.read_text(encoding="utf-8").splitlines()
+    key.write_text("\n".join(lines[:-1]), encoding="utf-8")
+    with pytest.raises(InputError, match='the key has no such caption of "clip5"') as error:
+        study_import_xlsx(returned, key=key)
+    assert error.value.count == RATERS
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("item,caption\na,b\n", "system: there is no such column"),
+        ("item,system\na,b\n", "caption: there is no such column"),
+        ("item,caption,system\na,,b\n", "needs an item, a system and a caption"),
+        ("item,caption,system\na,x,b\na,x ,c\n", "have the same caption"),
+    ],
+)
+def test_a_key_that_cannot_be_is_refused(
+    text: str, told: str, returned: list[Path], tmp_path: Path
+) -> None:
+    (tmp_path / "key.csv").write_text(text)
+    with pytest.raises(InputError, match=told):
+        study_import_xlsx(returned, key=tmp_path / "key.csv")
+
+
+def test_a_key_may_have_hashes_and_more_captions(returned: list[Path], tmp_path: Path) -> None:
+    rows: list[Any] = [
+        f"{one.record},{caption_hash(caption)},{'ab'[n]}"
+        for one in CLIPS
+        for n, caption in enumerate(one.captions)
+    ]
+    (tmp_path / "key.csv").write_text("\n".join(["item,hash,system", *rows, "more,ffff,a"]))
+    found = study_import_xlsx(returned, key=tmp_path / "key.csv")
+    assert {one.key.system for one in found.ratings} == {"a", "b"}
+    assert "P1 has 12 of the 13 captions of the key" in found.notes
+
+
+def test_workbooks_of_two_studies_are_refused(returned: list[Path], tmp_path: Path) -> None:
+    other = write_workbooks(tmp_path / "e", [WorkbookContent("main", "P9", CLIPS)])
+    with pytest.raises(InputError, match='is of the study "main"'):
+        study_import_xlsx([*returned, *other])
+
+
+def test_a_caption_under_two_clips_is_told_once_for_all_raters(tmp_path: Path) -> None:
+    rows: list[Any] = [HEAD, *clip(1, GOOD), (2, "rec02", "A", "rec01: caption 0", *GOOD)]
+    files = [tmp_path / f"P{n}.xlsx" for n in (1, 2)]
+    for path in files:
+        path.write_bytes(book(rows))
+    found = study_import_xlsx(files)
+    assert [one.kind for one in found.findings] == ["duplicate"]
+
+
+def test_nothing_to_import_is_told() -> None:
+    with pytest.raises(UsageError, match="name the workbooks"):
+        study_import_xlsx([])

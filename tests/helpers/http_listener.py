@@ -1,0 +1,86 @@
+"""Somebody who takes a study over HTTP, as a browser would."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+from starlette.testclient import TestClient
+
+from earwitness.store.store import Store
+from earwitness.web.app import make_app
+from earwitness.web.site import Site, SiteSettings, make_site
+from helpers.study_listener import Anyone
+
+State = dict[str, Any]
+Respond = Callable[[Mapping[str, Any]], dict[str, Any]]
+
+
+@contextmanager
+def served(path: Path, address: str, **settings: Any) -> Iterator[TestClient]:
+    """A study that is served from a store."""
+    with Store.open(address) as store:
+        site = make_site(path, store, SiteSettings(**settings))
+        with TestClient(make_app(site), raise_server_exceptions=False) as client:
+            client.app_state["site"] = site
+            yield client
+
+
+def site_of(client: TestClient) -> Site:
+    """What is served to a client."""
+    found: Site = client.app_state["site"]
+    return found
+
+
+def link(client: TestClient, listener: int = 1) -> str:
+    """The address of a listener."""
+    site = site_of(client)
+    [one] = site.store.add_listeners(site.digest, [listener])
+    return f"{site.settings.root}/l/{one.token}"
+
+
+def join(client: TestClient, query: str = "") -> str:
+    """Press Start on the page of the open link, and be led to the listener's own address."""
+    shown = client.get(f"{site_of(client).settings.root}/join{query}", follow_redirects=False)
+    assert shown.status_code == 200, shown.text
+    [action] = re.findall(r'<form[^>]* action="([^"]+)"', shown.text)
+    got = client.post(unescape(action), follow_redirects=False)
+    assert got.status_code == 303, got.text
+    return str(got.headers["location"])
+
+
+def plays(view: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """All sounds of a page, played once to their end, for each question where that is asked."""
+    names = [""] if view["switching"] else [one["name"] for one in view["questions"]]
+    return [
+        {"sound": number, "question": name, "started": "2026-01-01", "seconds": 1.5, "ended": True}
+        for name in names
+        for number in range(len(view["sounds"]))
+    ]
+
+
+def answer(view: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer to a page, with all that a browser sends along."""
+    meta = {"plays": plays(view), "comment": 'ünï "&+%" 🙂'} if "sounds" in view else {}
+    made = {"id": str(uuid.uuid4()), "page": view["name"], "values": dict(values)}
+    return made | {"meta": meta, "at": "2026-01-01T00:00:00.000Z"}
+
+
+def take(
+    client: TestClient, own: str, respond: Respond | None = None, *, stop: str = "end"
+) -> State:
+    """Answer page after page, up to one of this name or kind."""
+    respond = respond or Anyone()
+    state: State = client.get(f"{own}/state").json()
+    while stop not in (state["page"]["kind"], state["page"]["name"]):
+        sent = answer(state["page"], respond(state["page"]))
+        got = client.post(f"{own}/answers", json=sent)
+        assert got.status_code == 200, got.text
+        assert got.json()["status"] == "stored"
+        state = got.json()["state"]
+    return state

@@ -1,0 +1,108 @@
+"""Studies that are taken part in, and somebody who answers anything."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from multiprocessing.queues import Queue
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from typing import Any
+
+from earwitness.studies.take import study_take
+from earwitness.studies.trials import KINDS
+from helpers.study_files import sound
+
+STUDY = """\
+title: Taking part
+systems: [C0, C1]
+files: "{{system}}/{{item}}.wav"
+reference: ref
+listeners: 2
+training: 1
+instructions: Listen well.
+consent: I may stop at any time.
+forms:
+  before:
+    - {{name: age, prompt: "Your age?", answer: number}}
+    - {{name: ears, prompt: "Ears?", answer: choice, options: [two, one]}}
+  after:
+    - {{name: remarks, prompt: "Anything else?", needed: false}}
+blocks:
+  - kind: {kind}
+    clips: 2
+    sessions: 2
+"""
+
+
+def sounds(folder: Path) -> Path:
+    """A folder with the sounds of a small study of any kind."""
+    for system in ("C0", "C1", "ref", "anchor35", "anchor70"):
+        for name in "abcd":
+            sound(folder / system / f"{name}.wav")
+    return folder
+
+
+def study(folder: Path, kind: str, more: str = "") -> Path:
+    """A study file of a kind."""
+    path = folder / f"{kind}.yaml"
+    text = STUDY.format(kind=kind) + more
+    path.write_text(about_captions(text, folder) if KINDS[kind].captioned else text)
+    return path
+
+
+def about_captions(text: str, folder: Path, systems: Sequence[str] = ("C0", "C1")) -> str:
+    """A study file as one about captions, whose sounds are those of the first system."""
+    items = sorted(path.stem for path in (folder / systems[0]).glob("*.wav"))
+    rows = [
+        f"{item},{system},Texte {number} {place}."
+        for number, item in enumerate(items)
+        for place, system in enumerate(systems)
+    ]
+    (folder / "captions.csv").write_text("\n".join(["item,system,caption", *rows]) + "\n")
+    kept = [line for line in text.splitlines() if not line.startswith(("reference:", "feedback:"))]
+    made = "\n".join(kept).replace("{system}/{item}.wav", f"{systems[0]}/{{item}}.wav")
+    return f"{made}\ncaptions: captions.csv\n"
+
+
+class Anyone:
+    """Answers any page from its view alone; stops after some pages."""
+
+    def __init__(self, stop: int = 10_000, seed: int = 1) -> None:
+        self.rng, self.seen, self.stop = random.Random(seed), list[Mapping[str, Any]](), stop
+
+    def __call__(self, view: Mapping[str, Any]) -> dict[str, Any]:
+        if len(self.seen) == self.stop:
+            raise KeyboardInterrupt
+        self.seen.append(view)
+        if view["kind"] == "device":
+            known = {"level": -12.5, "sides": True, "huggins": [5, 6], "antiphase": [6, 6]}
+            return {step: known[step] for step in view["steps"]}
+        values = {one["name"]: self.answer(one) for one in view.get("questions", ())}
+        if view["kind"] == "bs1116":
+            values["B"] = 5.0
+        return values
+
+    def answer(self, question: Mapping[str, Any]) -> Any:
+        """An answer to one question."""
+        match question["answer"]:
+            case "choice":
+                return self.rng.choice(question["options"])["value"]
+            case "slider":
+                return question["high"]
+            case "number":
+                return 30
+            case _:
+                return 'ünï "&+%" 🙂'
+
+
+def take_in_step(path: Path, answers: Path, barrier: Barrier, told: Queue[tuple[int, int]]) -> None:
+    """Answer every page at the same moment as another process; how many were stored, or not."""
+    anyone, late = Anyone(), list[Any]()
+
+    def respond(view: Mapping[str, Any]) -> dict[str, Any]:
+        barrier.wait(60)
+        return anyone(view)
+
+    stored = study_take(path, 1, answers, respond=respond, meanwhile=late.append)
+    told.put((stored, len(late)))

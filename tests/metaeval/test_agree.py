@@ -1,0 +1,509 @@
+"""Scores beside ratings, from files to concordance."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from earwitness.core import Key, Score
+from earwitness.errors import InputError, UsageError
+from earwitness.metaeval.agree import ScoreOptions, output_lengths, study_agree
+from earwitness.metaeval.results import Concordance, Figure
+from earwitness.output_formats import FORMS, render
+from earwitness.studies.answers import answer_line
+from earwitness.studies.design.report import records_csv
+from earwitness.studies.file.reader import with_digest
+from earwitness.studies.population import Population
+from earwitness.studies.ratings.collect import TableOptions
+from earwitness.studies.ratings.from_answers import rating_records, ratings_of
+from earwitness.studies.simulate import study_simulate
+from helpers.samples import write_lines
+from helpers.score_tables import QUICK, agreed, figure, people, rating_rows, score_rows, table
+from helpers.study_files import udase
+
+COEFFICIENTS = {
+    "pearson": stats.pearsonr,
+    "spearman": stats.spearmanr,
+    "kendall_b": stats.kendalltau,
+}
+
+
+def noisy(votes: Any, spread: float, seed: int) -> Any:
+    """A metric that knows what people say, and errs."""
+    means = np.nanmean(votes, axis=2)
+    return means + np.random.default_rng(seed).normal(0, spread, means.shape)
+
+
+def names(found: Concordance) -> list[str]:
+    """Metrics of the first scale."""
+    return [one.metric for one in found.scales[0].metrics]
+
+
+@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+def test_without_ties_or_gaps_coefficients_are_those_of_scipy(
+    tmp_path: Path, coefficient: str
+) -> None:
+    votes = people()
+    metric = noisy(votes, 8, 3)
+    found = agreed(tmp_path, score_rows(m=metric), rating_rows(votes))
+    by_hand, correlate = votes.mean(axis=2), COEFFICIENTS[coefficient]
+    systems = correlate(metric.mean(axis=1), by_hand.mean(axis=1)).statistic
+    items = np.mean([correlate(metric[:, i], by_hand[:, i]).statistic for i in range(7)])
+    cells = correlate(metric.ravel(), by_hand.ravel()).statistic
+    wanted = {"system": (systems, 6), "item": (items, 7), "global": (cells, 42)}
+    for level, (value, n) in wanted.items():
+        own = figure(found, "m", level, coefficient)
+        assert own.value == pytest.approx(value, abs=1e-12)
+        assert (own.n, own.undefined) == (n, 0)
+
+
+def test_outputs_are_joined_by_item_and_system_whatever_the_order(tmp_path: Path) -> None:
+    votes = people()
+    scores, ratings = score_rows(m=noisy(votes, 8, 3)), rating_rows(votes)
+    found = agreed(tmp_path, scores, ratings)
+    turned = agreed(tmp_path, scores[::-1], ratings[::-1])
+    for level in ("system", "item", "global"):
+        one, other = (figure(x, "m", level, "pearson").value for x in (found, turned))
+        assert one == pytest.approx(other)
+    assert found.scales[0].items == 7
+    assert list(found.scales[0].people) == [f"S{n}" for n in range(6)]
+
+
+def test_outputs_without_a_partner_are_counted_on_both_sides(tmp_path: Path) -> None:
+    votes = people()
+    scores, ratings = score_rows(m=noisy(votes, 8, 3)), rating_rows(votes)
+    fewer = [one for one in scores if one["item"] != "i0"]
+    less = [one for one in ratings if one["system"] != "S5"]
+    [scale] = agreed(tmp_path, fewer, less).scales
+    assert "5 of 35 rated outputs have no score" in scale.warnings
+    assert '6 of 36 scored outputs have no rating, among them all of "S5"' in scale.warnings
+    assert (len(scale.people), scale.items) == (5, 6)
+
+
+def test_nothing_in_common_is_refused_with_the_names_of_both_sides(tmp_path: Path) -> None:
+    votes = people(systems=2, items=2)
+    scores = score_rows(m=noisy(votes, 8, 3))
+    for one in scores:
+        one["system"] = one["system"].lower()
+    with pytest.raises(UsageError) as told:
+        agreed(tmp_path, scores, rating_rows(votes))
+    assert "no output has both scores and ratings" in str(told.value)
+    assert 'systems are called "S0", "S1" in ratings, "s0", "s1" in scores' in str(told.value)
+    for one in scores:
+        one["system"], one["item"] = one["system"].upper(), one["item"] + ".wav"
+    with pytest.raises(UsageError, match=r'items are called "i0", "i1" in ratings, "i0\.wav"'):
+        agreed(tmp_path, scores, rating_rows(votes))
+
+
+def test_scales_may_be_chosen_and_a_slip_is_told_the_nearest(tmp_path: Path) -> None:
+    votes = people()
+    ratings = [*rating_rows(votes, "CLARITY"), *rating_rows(100 - votes, "EFFORT")]
+    scores = score_rows(m=noisy(votes, 2, 3))
+    found = agreed(tmp_path, scores, ratings)
+    assert [one.scale.name for one in found.scales] == ["CLARITY", "EFFORT"]
+    good, bad = (one.metrics[0].figures[Figure("system", "pearson")].value for one in found.scales)
+    assert good == pytest.approx(-bad)
+    chosen = agreed(tmp_path, scores, ratings, scales=["EFFORT"])
+    assert [one.scale.name for one in chosen.scales] == ["EFFORT"]
+    with pytest.raises(UsageError, match='no rating is on scale "CLARTY" — did you mean'):
+        agreed(tmp_path, scores, ratings, scales=["CLARTY"])
+
+
+def test_low_scores_are_good_where_that_is_said_or_known(tmp_path: Path) -> None:
+    votes = people()
+    good = noisy(votes, 3, 3)
+    found = agreed(tmp_path, score_rows(good=good, error=-good, pk=-2 * good), rating_rows(votes))
+    # the last is one of the program's own, of which it is known
+    values = {n: figure(found, n, "item", "kendall_b").value for n in names(found)}
+    assert values["pk"] == pytest.approx(values["good"])
+    assert values["error"] == pytest.approx(-values["good"])
+    assert any("say --low error if low is good" in one for one in found.scales[0].warnings)
+    turned = agreed(
+        tmp_path, score_rows(error=-good), rating_rows(votes), scoring=ScoreOptions(low=("error",))
+    )
+    own = figure(turned, "error", "item", "kendall_b")
+    assert own.value == pytest.approx(values["good"])
+    assert turned.scales[0].metrics[0].low_is_good
+    means = turned.scales[0].metrics[0].systems
+    assert means["S0"].value == pytest.approx(-good[0].mean())  # as the metric gives it
+    with pytest.raises(UsageError, match='there is no metric "eror" — did you mean'):
+        agreed(
+            tmp_path,
+            score_rows(error=-good),
+            rating_rows(votes),
+            scoring=ScoreOptions(low=("eror",)),
+        )
+
+
+def test_baselines_are_named_and_lengths_are_one(tmp_path: Path) -> None:
+    votes = people()
+    scores = score_rows(m=noisy(votes, 3, 3), loud=noisy(votes, 30, 4), words=noisy(votes, 30, 5))
+    rng = np.random.default_rng(2)
+    outputs = write_lines(
+        tmp_path / "outputs.jsonl",
+        [
+            {
+                "item": one["item"],
+                "system": one["system"],
+                "output": {"positions": list(range(1, int(rng.integers(2, 20))))},
+            }
+            for one in scores
+        ],
+    )
+    scoring = ScoreOptions(baselines=("loud",), outputs=str(outputs))
+    found = agreed(tmp_path, scores, rating_rows(votes), scoring=scoring)
+    roles = {one.metric: one.baseline for one in found.scales[0].metrics}
+    assert roles == {"m": False, "loud": True, "words": True, "length": True}
+    lengths = {one.key: one.value for one in output_lengths(str(outputs))[0]}
+    kept = found.scales[0].metrics[3].systems["S2"]
+    assert kept.value == np.mean([lengths[Key(f"i{n}", "S2")] for n in range(7)])
+    assert "a baseline" in render(found, "text")
+
+
+@pytest.mark.parametrize(
+    ("output", "length"),
+    [
+        ({"boundaries": [1.0, 2.0, 3.0]}, 3),
+        ({"positions": [1, 4]}, 2),
+        ({"words": [["it", 0, 1], ["rains", 1, 2]]}, 2),
+        ({"text": "it rains  a lot"}, 4),
+        ({"transcript": "# 0:00 - One"}, 4),
+        ({"boundaries": [], "transcript": "a b"}, 0),
+        ({"caption": ""}, 0),
+    ],
+)
+def test_the_length_of_an_output_is_what_it_has_of_its_kind(
+    output: dict[str, Any], length: int
+) -> None:
+    found, _ = output_lengths([{"item": "a", "system": "S", "output": output}])
+    assert found == [Score(Key("a", "S"), "length", length)]
+
+
+def test_lines_whose_length_cannot_be_told_are_refused_together(tmp_path: Path) -> None:
+    path = tmp_path / "outputs.jsonl"
+    good = json.dumps({"item": "a", "system": "S", "output": {"text": "it rains"}})
+    path.write_text(
+        f'{good}\n\n{{"item": "a", "system": "S"}}\nno JSON\n'
+        '{"item": "b", "system": "S", "output": {}}\n'
+    )
+    with pytest.raises(InputError) as told:
+        output_lengths(str(path))
+    assert [one.line for one in told.value.problems] == [3, 4, 5]
+
+
+def test_metrics_that_say_the_same_or_nothing_are_left_out_with_a_note(tmp_path: Path) -> None:
+    votes = people()
+    own = noisy(votes, 3, 3)
+    rows = score_rows(m=own, twin=own, flat=np.ones_like(own), turned=-own)
+    found = agreed(tmp_path, rows, rating_rows(votes))
+    assert names(found) == ["m", "turned"]
+    assert "twin says the same as m of every output; left out" in found.notes
+    assert "flat says the same of all outputs; left out" in found.notes
+    with pytest.raises(UsageError, match="there is no metric"):
+        agreed(tmp_path, score_rows(flat=np.ones_like(own)), rating_rows(votes))
+
+
+def test_one_metric_in_two_files_is_refused(tmp_path: Path) -> None:
+    votes = people()
+    rows = score_rows(m=noisy(votes, 3, 3))
+    files = [table(tmp_path / f"{n}.csv", rows) for n in "ab"]
+    ratings = table(tmp_path / "ratings.csv", rating_rows(votes))
+    with pytest.raises(UsageError, match="m stands in two files — keep one"):
+        study_agree(files, ratings, **QUICK)
+
+
+def test_an_undefined_score_is_left_out_of_its_metric_alone_and_counted(tmp_path: Path) -> None:
+    votes = people()
+    whole, gaps = noisy(votes, 3, 3), noisy(votes, 4, 4)
+    gaps[0, :3] = np.nan
+    gaps[4] = np.nan
+    found = agreed(tmp_path, score_rows(whole=whole, gaps=gaps), rating_rows(votes), adjust="none")
+    assert "gaps is undefined for 10 of 42 rated outputs" in found.scales[0].warnings
+    means = votes.mean(axis=2)
+    there = ~np.isnan(gaps)
+    rows = [s for s in range(6) if there[s].any()]
+    wanted = stats.pearsonr(
+        [gaps[s][there[s]].mean() for s in rows], [means[s][there[s]].mean() for s in rows]
+    ).statistic
+    own = figure(found, "gaps", "system", "pearson")
+    assert own.value == pytest.approx(wanted)
+    assert (own.n, own.undefined) == (5, 1)
+    cells = figure(found, "gaps", "global", "spearman")
+    assert cells.value == pytest.approx(stats.spearmanr(gaps[there], means[there]).statistic)
+    assert (cells.n, cells.undefined) == (32, 10)
+    assert figure(found, "whole", "global", "pearson").n == 42
+
+
+def test_missing_votes_are_means_of_those_that_are_there(tmp_path: Path) -> None:
+    votes = people()
+    metric = noisy(votes, 8, 3)
+    votes[:, :, 1:][np.random.default_rng(5).random((6, 7, 4)) < 0.4] = np.nan
+    found = agreed(tmp_path, score_rows(m=metric), rating_rows(votes))
+    wanted = stats.kendalltau(metric.ravel(), np.nanmean(votes, axis=2).ravel()).statistic
+    assert figure(found, "m", "global", "kendall_b").value == pytest.approx(wanted)
+    assert found.scales[0].votes == np.count_nonzero(~np.isnan(votes))
+
+
+@pytest.mark.parametrize(
+    ("size", "told"),
+    [
+        ((6, 7, 1), "1 raters are too few"),
+        ((2, 7, 5), "2 systems are few"),
+        ((6, 1, 5), "1 items are too few to draw anew"),
+        ((1, 7, 5), "1 systems are few"),
+        ((2, 1, 1), "2 systems are too few to draw anew"),
+    ],
+    ids=["one rater", "two systems", "one item", "one system", "almost nothing"],
+)
+@pytest.mark.filterwarnings("error")
+def test_tiny_inputs_have_results_and_warnings_in_every_form(
+    tmp_path: Path, size: tuple[int, int, int], told: str
+) -> None:
+    votes = people(*size)
+    rows = score_rows(m=noisy(votes, 3, 3), n=noisy(votes, 9, 4))
+    found = agreed(tmp_path, rows, rating_rows(votes))
+    assert any(told in one for one in found.scales[0].warnings)
+    own = figure(found, "m", "system", "kendall_b")
+    assert math.isnan(own.low)
+    assert math.isnan(own.value) == (size[0] == 1)
+    for form in FORMS:
+        assert "nan" not in render(found, form).lower().replace("\n", " ").split()
+
+
+@pytest.mark.filterwarnings("error")
+def test_people_who_rate_all_alike_leave_everything_undefined(tmp_path: Path) -> None:
+    votes = people()
+    rows = score_rows(m=noisy(votes, 3, 3), n=noisy(votes, 9, 4))
+    found = agreed(tmp_path, rows, rating_rows(np.full_like(votes, 3.0)))
+    assert math.isnan(figure(found, "m", "item", "kendall_b").value)
+    assert all(render(found, form) for form in FORMS)
+    assert "no metric has a value" in render(found, "text")
+
+
+def test_every_form_is_written_and_json_has_nulls(tmp_path: Path) -> None:
+    votes = people(systems=4)
+    rows = score_rows(m=noisy(votes, 3, 3), n=noisy(votes, 9, 4))
+    found = agreed(tmp_path, rows, rating_rows(votes))
+    texts = {form: render(found, form) for form in FORMS}
+    assert all("m" in text and "Q" in text for text in texts.values())
+    assert "<html" in texts["html"]
+    kept = json.loads(texts["json"], parse_constant=_refuse)
+    own = kept["scales"][0]["metrics"][0]["figures"]["system kendall_b"]
+    assert own["low"] is None  # four systems are too few to draw anew
+    assert own["value"] == pytest.approx(figure(found, "m", "system", "kendall_b").value)
+    lines = texts["csv"].splitlines()
+    assert lines[0].startswith("scale,metric,role,level,coefficient,value,low,high")
+    assert {"metric", "chance", "rater", "halves"} <= {line.split(",")[2] for line in lines[1:]}
+
+
+def _refuse(constant: str) -> None:
+    raise AssertionError(constant)
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_other_intervals(
+    tmp_path: Path,
+) -> None:
+    votes = people()
+    rows = score_rows(m=noisy(votes, 3, 3), n=noisy(votes, 9, 4))
+    one, again, other = (
+        agreed(tmp_path, rows, rating_rows(votes), seed=seed) for seed in (4, 4, 5)
+    )
+    assert render(one, "json") == render(again, "json")
+    first, second = (figure(x, "m", "item", "pearson") for x in (one, other))
+    assert first.value == second.value
+    assert (first.low, first.high) != (second.low, second.high)
+
+
+def test_references_that_scores_rest_on_give_a_curve(tmp_path: Path) -> None:
+    votes = people()
+    rows = []
+    for references, draws, spread in ((1, 3, 30), (2, 3, 12), (4, 1, 3)):
+        for draw in range(draws):
+            own = score_rows(m=noisy(votes, spread, 10 * references + draw))
+            rows += [one | {"references": references, "draw": draw} for one in own]
+    found = agreed(tmp_path, rows, rating_rows(votes))
+    whole = stats.kendalltau(noisy(votes, 3, 40).mean(axis=1), votes.mean(axis=(1, 2))).statistic
+    assert figure(found, "m", "system", "kendall_b").value == pytest.approx(whole)
+    [curve] = [
+        one
+        for one in found.scales[0].curves
+        if one.what == "references" and one.figure.level == "item"
+    ]
+    assert [count for count, _ in curve.points] == [1, 2, 4]
+    values = [own["m"].value for _, own in curve.points]
+    assert values == sorted(values)
+    means, metric = votes.mean(axis=2), noisy(votes, 12, 21)
+    draws_ = [
+        np.mean([stats.kendalltau(m[:, i], means[:, i]).statistic for i in range(7)])
+        for m in (noisy(votes, 12, 20), metric, noisy(votes, 12, 22))
+    ]
+    assert values[1] == pytest.approx(np.mean(draws_))
+
+
+def choices(strengths: dict[str, float], items: int = 8, raters: int = 6) -> list[dict[str, Any]]:
+    """Pairs of systems, each chosen as often as its strength says."""
+    rng = np.random.default_rng(0)
+    found = []
+    systems = list(strengths)
+    for n, one in enumerate(systems):
+        for other in systems[n + 1 :]:
+            chance = 1 / (1 + math.exp(strengths[other] - strengths[one]))
+            for i in range(items):
+                for r in range(raters):
+                    value = 1 if rng.random() < chance else -1
+                    found.append(
+                        {
+                            "item": f"i{i}",
+                            "system": one,
+                            "against": other,
+                            "listener": f"r{r}",
+                            "scale": "BETTER",
+                            "value": value,
+                        }
+                    )
+    return found
+
+
+def test_choices_between_systems_rank_systems_alone(tmp_path: Path) -> None:
+    strengths = {f"S{n}": 0.5 * n for n in range(6)}
+    metric = np.arange(6)[:, None] + np.random.default_rng(3).normal(0, 0.1, (6, 8))
+    found = agreed(tmp_path, score_rows(m=metric, turned=-metric), choices(strengths))
+    [scale] = found.scales
+    assert scale.paired
+    assert {one.level for one in scale.metrics[0].figures} == {"system"}
+    assert {one.figure.level for one in scale.ranked} == {"system"}
+    abilities = [one.value for one in scale.people.values()]
+    assert np.corrcoef(abilities, list(strengths.values()))[0, 1] > 0.9
+    wanted = stats.spearmanr(metric.mean(axis=1), abilities).statistic
+    assert figure(found, "m", "system", "spearman").value == pytest.approx(wanted)
+    assert figure(found, "turned", "system", "spearman").value == pytest.approx(-wanted)
+    assert not scale.ceilings
+    assert all(render(found, form) for form in FORMS)
+
+
+def simulated(**more: Any) -> Any:
+    """A small P.835 study that was taken."""
+    given: dict[str, Any] = {"listeners": 8, "panels": 1, "clips": 6, "sessions": 2}
+    return study_simulate(with_digest(udase(**(given | more))), seed=1)
+
+
+def ratings_in(found: Any) -> Any:
+    """What follows from its answers."""
+    return ratings_of(found.design, dict(enumerate(found.answers, 1)), "simulated")
+
+
+def scored(found: Any, path: Path) -> Path:
+    """Scores of all outputs of the study."""
+    keys = sorted({one.key for one in ratings_in(found)})
+    rng = np.random.default_rng(0)
+    rows = [
+        {"item": key.item, "system": key.system, "m": int(key.system[1:]) + rng.normal(0, 0.5)}
+        for key in keys
+    ]
+    return table(path, rows)
+
+
+def test_answers_with_their_study_agree_as_the_table_of_their_ratings(tmp_path: Path) -> None:
+    found = simulated()
+    study = found.design.study
+    answers, ratings = tmp_path / "answers.jsonl", tmp_path / "ratings.csv"
+    answers.write_bytes(b"".join(map(answer_line, found.answers)))
+    ratings.write_text(records_csv(rating_records(ratings_in(found))))
+    scores = scored(found, tmp_path / "scores.csv")
+    made = [
+        study_agree(scores, answers, study=study, **QUICK),
+        study_agree(scores, ratings, study=study, **QUICK),
+    ]
+    assert [one.scale.name for one in made[0].scales] == ["SIG", "BAK", "OVRL"]
+    assert made[0].title == study.title
+    texts = [render(replace(one, inputs=(), notes=()), "json") for one in made]
+    assert texts[0] == texts[1]
+    with pytest.raises(UsageError, match="name the study file"):
+        study_agree(scores, answers, **QUICK)
+
+
+def test_listeners_are_screened_as_is_said(tmp_path: Path) -> None:
+    found = study_simulate(
+        with_digest(udase(listeners=16, panels=1, clips=20, sessions=2)),
+        Population(careless=3),
+        seed=1,
+    )
+    careless = {one["listener"] for one in found.people if one["careless"]}
+    every = ratings_in(found)
+    scores = scored(found, tmp_path / "scores.csv")
+    files = {
+        name: table(
+            tmp_path / f"{name}.csv", rating_records([r for r in every if r.listener not in out])
+        )
+        for name, out in (("all", set[int]()), ("kept", careless))
+    }
+    screened = study_agree(scores, files["all"], screening=["p808"], scales=["SIG"], **QUICK)
+    kept = study_agree(scores, files["kept"], screening=[], scales=["SIG"], **QUICK)
+    assert "screening left 3 listeners out" in screened.notes
+    assert screened.scales[0].raters == 13
+    both = [figure(one, "m", "global", "pearson").value for one in (screened, kept)]
+    assert both[0] == both[1]
+    nobody = study_agree(scores, files["all"], screening=[], scales=["SIG"], **QUICK)
+    assert nobody.scales[0].raters == 16
+
+
+def test_a_rule_that_leaves_nobody_keeps_everybody_and_says_so(tmp_path: Path) -> None:
+    votes = np.full((6, 4, 5), 3.0)
+    scores = score_rows(m=np.arange(24.0).reshape(6, 4), n=np.arange(24.0).reshape(6, 4) % 7)
+    found = agreed(tmp_path, scores, rating_rows(votes, "OVRL"), screening=["p808"])
+    assert found.scales[0].raters == 5
+    assert "screening would leave nobody: all listeners are kept" in found.notes
+    heard = agreed(tmp_path, scores, rating_rows(votes, "OVRL"), screening=["unheard"])
+    assert "unheard: cannot be applied: plays were not recorded" in heard.notes
+
+
+def test_names_of_samples_and_columns_may_be_called_otherwise(tmp_path: Path) -> None:
+    votes = people()
+    metric = noisy(votes, 3, 3)
+    scores = [
+        {"wav": f"{one['system']}/{one['item']}.wav", "m": one["m"]} for one in score_rows(m=metric)
+    ]
+    ratings = [
+        {"clip": f"{one['item']}__{one['system']}", "who": one["listener"], "MOSS": one["value"]}
+        for one in rating_rows(votes)
+    ]
+    found = agreed(
+        tmp_path,
+        scores,
+        ratings,
+        scoring=ScoreOptions(pattern="{system}/{item}.wav", column="wav"),
+        reading=TableOptions(
+            pattern="{item}__{system}", column="clip", columns={"listener": "who"}
+        ),
+    )
+    plain = agreed(tmp_path, score_rows(m=metric), rating_rows(votes, "MOSS"))
+    assert found.scales[0].metrics[0].figures == plain.scales[0].metrics[0].figures
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ({"coefficient": "kendal_b"}, 'there is no coefficient "kendal_b" — did you mean'),
+        ({"over": "listeners"}, 'there is no way to draw "listeners"'),
+        ({"swap": "items"}, 'there is no way to swap "items"'),
+        ({"mapping": "square"}, 'there is no mapping "square"'),
+        ({"correction": "bonferroni"}, 'there is no correction "bonferroni"'),
+        ({"levels": ("systems",)}, 'there is no level "systems"'),
+        ({"level": 95}, "level must lie between 0 and 1"),
+        ({"draws": 0}, "draws must be 1 or more"),
+        ({"permutations": 0}, "permutations must be 1 or more"),
+        ({"seed": -1}, "seed must be 0 or more"),
+        ({"folds": 1}, "folds must be 2 or more"),
+    ],
+)
+def test_what_is_unknown_is_refused(tmp_path: Path, how: dict[str, Any], told: str) -> None:
+    votes = people(systems=2, items=2)
+    with pytest.raises(UsageError, match=told):
+        agreed(tmp_path, score_rows(m=noisy(votes, 3, 3)), rating_rows(votes), **how)

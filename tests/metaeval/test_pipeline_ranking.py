@@ -1,0 +1,115 @@
+"""Which metrics have a place in a ranking, and what is said of those that have none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from earwitness.core import Key, Score
+from earwitness.metaeval.join import MetricColumn
+from earwitness.metaeval.pipeline import ScoresAndRatings, agree
+from earwitness.metaeval.report import to_mind
+from earwitness.metaeval.results import Concordance, Figure, MetricRanking
+from earwitness.metaeval.settings import AgreementSettings
+from earwitness.output_formats import render
+from helpers.simulated_metrics import both
+
+QUICK = AgreementSettings(draws=60, permutations=60, splits=10)
+REST = ("fair", "noise")
+
+
+def with_close(
+    change: Callable[[Key, float], float | None], given: ScoresAndRatings | None = None
+) -> ScoresAndRatings:
+    """A study whose best metric says something else, or nothing where that is None."""
+    given = given or both()
+    scores = []
+    for one in given.scores:
+        new = change(one.key, one.value) if one.metric == "close" else one.value
+        scores += [] if new is None else [replace(one, value=new)]
+    return replace(given, scores=scores)
+
+
+def rank_of(found: Concordance, level: str) -> MetricRanking:
+    return next(one for one in found.scales[0].ranked if one.figure.level == level)
+
+
+def test_a_metric_that_is_constant_on_most_items_has_no_place() -> None:
+    given = with_close(lambda key, value: value if key.item in ("item0", "item1") else 3.0)
+    found = agree(given, QUICK)
+    rank = rank_of(found, "item")
+    own = found.scales[0].metrics[0].figures[rank.figure]
+    best = max(one.figures[rank.figure].value for one in found.scales[0].metrics)
+    assert own.value == best  # it would lead
+    assert [name for group in rank.groups for name in group] == list(REST)
+    assert dict(rank.aside) == {"close": "its value rests on 2 of 10 items"}
+    assert not [
+        one
+        for one in found.scales[0].apart
+        if one.figure.level == "item" and "close" in (one.a, one.b)
+    ]
+    assert rank_of(found, "system").aside == {}
+    text = render(found, "text")
+    assert (
+        "to rank outputs of one item: close has no place: its value rests on 2 of 10 items" in text
+    )
+    assert "fair agrees best" in text.splitlines()[1]
+
+
+def test_half_of_the_items_are_enough_for_a_place() -> None:
+    some = tuple(f"item{n}" for n in range(5))
+    found = agree(with_close(lambda key, value: value if key.item in some else 3.0), QUICK)
+    assert rank_of(found, "item").aside == {}
+    assert rank_of(found, "item").groups[0][0] == "close"
+
+
+def test_items_on_which_people_say_the_same_are_held_against_no_metric() -> None:
+    given = both()
+    alike = tuple(f"item{n}" for n in range(6))
+    ratings = [replace(one, value=3.0) if one.key.item in alike else one for one in given.ratings]
+    rank = rank_of(agree(replace(given, ratings=ratings), QUICK), "item")
+    assert rank.aside == {}
+
+
+def test_a_metric_that_knows_few_systems_has_no_place_among_systems() -> None:
+    given = with_close(lambda key, value: value if key.system in ("S0", "S1", "S2") else None)
+    rank = rank_of(agree(given, QUICK), "system")
+    assert dict(rank.aside) == {"close": "its value rests on 3 of 8 systems"}
+
+
+def test_a_metric_that_always_says_the_same_is_shown_without_a_place() -> None:
+    found = agree(with_close(lambda *_: 3.0), QUICK)
+    for level in ("system", "item"):
+        assert dict(rank_of(found, level).aside) == {"close": "it has no value"}
+    assert any(line.split()[:2] == ["close", "–"] for line in render(found, "text").splitlines())
+    alone = replace(both(), metrics=[MetricColumn("close")])
+    nobody = agree(with_close(lambda *_: 3.0, alone), QUICK)
+    assert "no metric has a value" in render(nobody, "text")
+    some = with_close(lambda key, value: value if key.item == "item0" else 3.0, alone)
+    assert "one item: no metric has enough values to be ranked" in render(
+        agree(some, QUICK), "text"
+    )
+
+
+def test_where_one_rater_does_that_is_said_and_not_that_one_is_enough() -> None:
+    given = both(systems=8)
+    truth = {f"S{n}": float(n) for n in range(8)}
+    scores = [replace(one, value=truth[one.key.system]) for one in given.scores]
+    ratings = [replace(one, value=truth[one.key.system]) for one in given.ratings]
+    found = agree(replace(given, scores=scores, ratings=ratings), QUICK)
+    told = [line for lines in to_mind(found) for line in lines.lines]
+    assert "even 1 rater gives the same to rank systems (an output has 6)" in told
+    assert not any("enough" in line for line in told)
+
+
+def test_numbers_of_references_with_few_draws_are_not_called_enough() -> None:
+    given = both()
+    full = [replace(one, references=2) for one in given.scores]
+    fewer = [Score(one.key, one.metric, one.value, 1, 1) for one in given.scores]
+    found = agree(replace(given, scores=full, fewer=fewer), QUICK)
+    (curve,) = (
+        one
+        for one in found.scales[0].curves
+        if one.what == "references" and one.figure == Figure("system", "kendall_b")
+    )
+    assert curve.enough["close"] == 0  # of one draw nobody knows how far others are from it

@@ -1,0 +1,186 @@
+"""Permutation tests between metrics: every swap there is, seeds, gaps, and false alarms."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from earwitness.metaeval import significance
+from earwitness.metaeval.coefficients import names_at
+from earwitness.metaeval.significance import SWAP_UNITS, standardised, swapped, williams
+from earwitness.stats.arrays import Floats
+from helpers.plain_permutations import swapped_p
+from helpers.samples import many
+
+NAN = math.nan
+
+
+def tiny(seed: int, items: int = 4) -> tuple[Floats, Floats]:
+    """Three systems; the last metric has a gap, and there are ties."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(3, 3, items)).round(1)
+    scores[2, 0, 1] = NAN
+    return scores, rng.integers(1, 4, (3, items)).astype(np.float64)
+
+
+@pytest.mark.parametrize("what", SWAP_UNITS)
+@pytest.mark.parametrize("level", ["system", "item", "global"])
+def test_p_is_near_the_share_of_all_swaps(level: str, what: str) -> None:
+    permutations = many(400, 4000)
+    wide = 4.5 * math.sqrt(0.25 / permutations) + 1 / permutations
+    names = names_at(level) if what == "systems" else ["kendall_b", "pearson"]
+    scores, people = tiny(1, 3 if what == "both" else 4)
+    for name in names:
+        found = swapped(
+            scores, people, [(0, 1), (2, 1)], level, name, what, permutations=permutations
+        )
+        for (a, b), p in zip([(0, 1), (2, 1)], found, strict=True):
+            first, second = scores[a].tolist(), scores[b].tolist()
+            slow = swapped_p(first, second, people.tolist(), level, name, what)
+            assert p == pytest.approx(slow, abs=wide)
+
+
+def test_p_is_never_0_and_1_for_a_metric_and_itself() -> None:
+    rng = np.random.default_rng(2)
+    people = rng.normal(size=(12, 12))
+    scores = np.stack([people, -people, people])
+    for what in SWAP_UNITS:
+        args = ("system", "pearson", what)
+        found = swapped(scores, people, [(0, 1), (0, 2)], *args, permutations=99)
+        assert found[0] == 1 / 100
+        assert found[1] == 1
+
+
+def test_both_swaps_every_cell_by_itself() -> None:
+    (masks,) = significance._masks((3, 4), "both", 2000, 1)
+    flat = masks.reshape(2000, 12).astype(np.float64)
+    # Of four cells at the corners of a rectangle any number may be swapped, odd ones too.
+    odd = masks[:, 0, 0] ^ masks[:, 0, 1] ^ masks[:, 1, 0] ^ masks[:, 1, 1]
+    assert odd.mean() == pytest.approx(0.5, abs=0.05)
+    assert np.abs(np.corrcoef(flat.T) - np.eye(12)).max() < 0.12
+    (inputs,) = significance._masks((3, 4), "inputs", 5, 1)
+    (systems,) = significance._masks((3, 4), "systems", 5, 1)
+    assert (inputs.shape, systems.shape) == ((5, 1, 4), (5, 3, 1))
+
+
+@pytest.mark.parametrize("level", ["system", "item"])
+@pytest.mark.parametrize("what", SWAP_UNITS)
+def test_the_same_seed_gives_the_same_p_in_any_company_and_in_blocks(
+    level: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(3)
+    people = rng.normal(size=(9, 6))  # more swaps than are made
+    scores = people + rng.normal(size=(4, 9, 6)) * np.array([0.3, 1, 2, 4])[:, None, None]
+    scores[3, 2, 2] = NAN
+
+    def run(pairs: list[tuple[int, int]], seed: int = 7) -> bytes:
+        found = swapped(
+            scores, people, pairs, level, "kendall_b", what, permutations=200, seed=seed
+        )
+        return found.tobytes()
+
+    whole = run([(0, 1), (1, 2), (3, 0)])
+    assert run([(0, 1), (1, 2), (3, 0)]) == whole
+    assert run([(0, 1)]) + run([(1, 2)]) + run([(3, 0)]) == whole
+    assert run([(0, 1), (1, 2), (3, 0)], 8) != whole
+    monkeypatch.setattr(significance, "WEIGHTS_IN_MEMORY", 4 * 54 * 7)
+    assert run([(0, 1), (1, 2), (3, 0)]) == whole
+
+
+@pytest.mark.parametrize("level", ["system", "item"])
+def test_where_all_swaps_can_be_made_p_is_their_share_whatever_the_seed(level: str) -> None:
+    rng = np.random.default_rng(5)
+    people = rng.normal(size=(6, 4))
+    scores = np.stack([people + rng.normal(size=(6, 4)), rng.normal(size=(6, 4))])
+    found = [
+        swapped(scores, people, [(0, 1)], level, "pearson", "systems", seed=seed)[0]
+        for seed in (1, 2)
+    ]
+    assert found[0] == found[1]
+    assert found[0] * 32 == int(found[0] * 32) >= 1
+    assert significance.least_p(6, "systems", 1000) == 1 / 32
+    assert (
+        significance.least_p(20, "systems", 1000)
+        == significance.least_p(6, "inputs", 1000)
+        == 1 / 1001
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-13, 1e160])
+def test_scales_of_scores_do_not_matter(scale: float) -> None:
+    rng = np.random.default_rng(6)
+    people = rng.normal(size=(7, 5))
+    scores = np.stack([people + rng.normal(size=(7, 5)), rng.normal(size=(7, 5))])
+    plain, other = (
+        swapped(own, people, [(0, 1)], "system", "pearson", "systems")
+        for own in (scores, scores * np.array([scale, 1])[:, None, None])
+    )
+    assert plain == pytest.approx(other)
+
+
+def test_a_constant_metric_has_no_difference() -> None:
+    rng = np.random.default_rng(4)
+    people = rng.normal(size=(5, 6))
+    scores = np.stack([np.full((5, 6), 0.3), people])
+    for level in ("system", "item", "global"):
+        assert np.isnan(swapped(scores, people, [(0, 1)], level, "pearson", "both", permutations=9))
+    assert (standardised(scores)[0] == 0).all()
+
+
+def test_scales_of_metrics_do_not_matter_and_no_pairs_give_nothing() -> None:
+    rng = np.random.default_rng(5)
+    people = rng.normal(size=(6, 7))
+    scores = people + rng.normal(size=(2, 6, 7))
+    other = np.stack([scores[0], 100 + 1000 * scores[1]])
+    args = ([(0, 1)], "system", "spearman", "inputs")
+    assert swapped(scores, people, *args) == swapped(other, people, *args)
+    assert swapped(scores, people, [], "item", "kendall_b", "both").shape == (0,)
+    with pytest.raises(ValueError, match="one of inputs, systems, both, got raters"):
+        swapped(scores, people, [(0, 1)], "system", "pearson", "raters")
+
+
+def study(seed: int, by_system: float, by_cell: float) -> tuple[Floats, Floats]:
+    """Two equally good metrics of 8 systems × 10 items, and means of 8 raters' votes."""
+    rng = np.random.default_rng((seed, 8))
+    true = rng.normal(0, 0.7, (8, 1)) + rng.normal(0, 0.4, 10) + rng.normal(0, 0.4, (8, 10))
+    bias = rng.normal(0, 0.4, 8) + rng.normal(0, 0.3, (8, 1, 8))
+    votes = np.rint(3 + true[..., None] + bias + rng.normal(0, 0.7, (8, 10, 8)))
+    errors = rng.normal(0, by_system, (2, 8, 1)) + rng.normal(0, by_cell, (2, 8, 10))
+    return true + errors, np.clip(votes, 1, 5).mean(axis=2)
+
+
+def alarms(what: str, level: str, name: str, by_system: float, by_cell: float) -> float:
+    """How often two equally good metrics are told apart at 0.05."""
+    found = []
+    for seed in range(many(80, 600)):
+        scores, people = study(seed, by_system, by_cell)
+        p = swapped(scores, people, [(0, 1)], level, name, what, permutations=99, seed=seed)
+        found.append(p[0] <= 0.05)
+    return float(np.mean(found))
+
+
+MOST = 0.05 + 3.5 * math.sqrt(0.05 * 0.95 / many(80, 600)) + 0.02
+
+
+@pytest.mark.parametrize("errors", [(0.5, 0.5), (0.0, 0.8)])
+def test_swaps_of_systems_have_few_false_alarms(errors: tuple[float, float]) -> None:
+    assert alarms("systems", "system", "pearson", *errors) < MOST
+    assert alarms("systems", "item", "kendall_b", *errors) < MOST
+
+
+@pytest.mark.parametrize("what", ["inputs", "both"])
+def test_other_swaps_have_few_false_alarms_only_where_errors_are_of_cells(what: str) -> None:
+    assert alarms(what, "item", "kendall_b", 0.0, 0.8) < MOST
+    assert alarms(what, "system", "pearson", 0.0, 0.8) < MOST
+    assert alarms(what, "system", "pearson", 0.5, 0.5) > 0.25
+
+
+def test_williams_has_few_false_alarms_on_means_of_systems() -> None:
+    found = []
+    for seed in range(many(400, 4000)):
+        scores, people = study(seed, 0.5, 0.5)
+        r = np.corrcoef([*scores.mean(axis=2), people.mean(axis=1)])
+        found.append(williams(r[0, 2], r[1, 2], r[0, 1], 8).p <= 0.05)
+    assert np.mean(found) < 0.05 + 4 * math.sqrt(0.05 * 0.95 / len(found))

@@ -1,0 +1,85 @@
+"""The cache: what is written is read back, and what is broken is as if it were not there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from earwitness.errors import UsageError
+from earwitness.models.cache import Cache, find_cache, open_sealed, write_sealed
+
+
+def arrays() -> list[np.ndarray]:
+    """Of several kinds and shapes, one of them empty."""
+    rng = np.random.default_rng(0)
+    return [
+        rng.integers(0, 255, (7, 3), np.uint8),
+        rng.normal(size=5),
+        np.zeros((0, 4), np.float32),
+        rng.normal(size=(2, 3, 4)).astype(np.float32),
+    ]
+
+
+def test_what_is_sealed_comes_back(tmp_path: Path) -> None:
+    write_sealed(tmp_path / "a" / "x", {"name": "é", "last": True}, arrays())
+    found = open_sealed(tmp_path / "a" / "x")
+    assert found is not None
+    assert found.facts == {"name": "é", "last": True}
+    for own, other in zip(found.arrays, arrays(), strict=True):
+        assert own.dtype == other.dtype
+        assert np.array_equal(own, other)
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["x"]
+
+
+def test_a_file_with_any_byte_changed_or_lost_is_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    write_sealed(path, {"last": True}, arrays())
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        assert open_sealed(path) is None
+        path.write_bytes(whole[:place])
+        assert open_sealed(path) is None
+    assert open_sealed(tmp_path / "none") is None
+
+
+def test_a_digest_is_remembered_until_the_file_changes(tmp_path: Path) -> None:
+    path, cache = tmp_path / "x.wav", Cache(tmp_path / "cache")
+    path.write_bytes(b"one")
+    first, stamp = cache.digest(path), path.stat().st_mtime_ns
+    path.write_bytes(b"two")
+    os.utime(path, ns=(stamp, stamp))
+    assert cache.digest(path) == first  # neither size nor time changed: nobody looked
+    os.utime(path, ns=(stamp, stamp + 1))
+    second = cache.digest(path)
+    assert second != first
+    path.rename(tmp_path / "y.wav")
+    assert cache.digest(tmp_path / "y.wav") == second
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"none\.wav: cannot be read: No such file"):
+        Cache(tmp_path).digest(tmp_path / "none.wav")
+
+
+def test_a_folder_that_cannot_be_written_is_named_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(UsageError, match=r"nothing can be kept there: .* — name another folder"):
+        write_sealed(tmp_path / "file" / "x", {})
+
+
+def test_the_folder_is_the_named_one_then_that_of_the_environment_then_the_usual(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EARWITNESS_CACHE", str(tmp_path / "own"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert find_cache(tmp_path / "named").folder == tmp_path / "named"
+    assert find_cache().folder == tmp_path / "own"
+    monkeypatch.delenv("EARWITNESS_CACHE")
+    assert find_cache().folder == tmp_path / "xdg" / "earwitness"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert find_cache().folder == tmp_path / ".cache" / "earwitness"

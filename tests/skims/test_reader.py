@@ -1,0 +1,262 @@
+"""Lines of skims: what they mean, and everything that is wrong with them at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+
+from earwitness.io.records import RecordType
+from earwitness.io.schema import Fault
+from earwitness.io.source import LineBlock, RecordSource
+from earwitness.recordings.recording import recording_of
+from earwitness.recordings.types import Recording, Stretch
+from earwitness.registry import TASKS
+from earwitness.scoring.setup import task_of
+from earwitness.skims import reader
+from earwitness.skims.day import Day
+from earwitness.skims.metrics import MarkedRecording, SkimReference
+from earwitness.skims.reader import blocks_from, recorded, skim_of, skims_of_sound
+from earwitness.skims.records import (
+    OUTPUTS,
+    REFERENCES,
+    SkimContent,
+    SkimOutputLine,
+    SkimReferenceLine,
+    dial_of,
+)
+from earwitness.task import Dial
+from helpers.random_days import made
+
+RECORDING = Recording(
+    "day",
+    (Stretch("a.flac", 0, 0, 3600), Stretch("b.flac", 0, 7200, 3600)),
+    10800,
+    32000,
+    1,
+)
+RECORDED = MarkedRecording(RECORDING)
+
+
+def parsed(layout: RecordType[Any], line: dict[str, Any]) -> list[str]:
+    """Which fields of a line are at fault; the fast decoder finds some where the check does."""
+    text = json.dumps(line).encode()
+    _, found = next(iter(layout.read(LineBlock("file", 1, [text], 0))))
+    faults = [one.field for one in layout.faults(text)[1]]
+    assert isinstance(found, bytes) == bool(faults)
+    return faults
+
+
+def nobody(of: MarkedRecording) -> Recording:
+    raise AssertionError(of)
+
+
+def picks(content: SkimContent, of: SkimReference = RECORDED) -> Any:
+    found = skim_of(content, of, None, nobody)
+    return found if isinstance(found, list) else [(p.start, p.seconds) for p in found.skim.picks]
+
+
+def test_picks_and_times_are_the_same_skim() -> None:
+    assert picks(SkimContent(picks=[(8.0, 8.0), (0.0, 4.0)])) == [(8.0, 8.0), (0.0, 4.0)]
+    assert picks(SkimContent(times=[8.0, 0.0])) == [(8.0, 8.0), (0.0, 8.0)]
+    assert picks(SkimContent(times=[8.0], block=2.0)) == [(8.0, 2.0)]
+    assert picks(SkimContent(picks=[])) == []
+
+
+def test_every_pick_that_is_nowhere_is_told() -> None:
+    assert picks(
+        SkimContent(picks=[(-1.0, 8.0), (3596.0, 8.0), (5000.0, 8.0), (10800.0, 8.0)])
+    ) == [
+        Fault("output.picks[0]", "-1 s is not in the recording, which has 10800 s"),
+        Fault("output.picks[2]", "nothing was recorded at 5000 s"),
+        Fault("output.picks[3]", "10800 s is not in the recording, which has 10800 s"),
+    ]
+    assert picks(SkimContent(times=[5000.0]), MarkedRecording(RECORDING, hour_gap=5.0)) == [
+        (5000.0, 8.0)
+    ]
+    assert picks(SkimContent(times=[490.0]), made(1, 60)) == [
+        Fault("output.times[0]", "490 s is not in the recording, which has 480 s")
+    ]
+
+
+def test_sound_that_is_mostly_of_something_else_is_refused(tmp_path: Path) -> None:
+    rate, rng = 16_000, np.random.default_rng(1)
+    day, other = (rng.normal(0, 0.1, 60 * rate) for _ in range(2))
+    own = day[10 * rate : 20 * rate]
+    soundfile.write(tmp_path / "day.wav", day, rate)
+    soundfile.write(tmp_path / "own.wav", own, rate)
+    soundfile.write(tmp_path / "mixed.wav", np.concatenate([own, other[: 20 * rate]]), rate)
+    soundfile.write(tmp_path / "short.wav", own[:rate], rate)
+    soundfile.write(tmp_path / "endless.wav", np.append(own, np.inf), rate, subtype="FLOAT")
+    of = MarkedRecording(recording_of([tmp_path / "day.wav"]))
+    names = ("own", "mixed", "none", "short", "endless")
+    found: dict[str, Any] = {
+        name: skim_of(SkimContent(audio=f"{name}.wav"), of, tmp_path, nobody) for name in names
+    }
+    [pick] = found["own"].skim.picks
+    assert pick.start == pytest.approx(10, abs=0.02)
+    assert "of its 30 s are in the recording" in found["mixed"][0].message
+    assert found["mixed"][0].remedy == "is it a skim of this one?"
+    assert "there is no such file" in found["none"][0].message
+    assert "1.0 s are too short to be looked for" in found["short"][0].message
+    assert "has samples that are no numbers" in found["endless"][0].message
+    paths = [tmp_path / f"{name}.wav" for name in names]
+    assert skims_of_sound(paths, of, nobody) == list(found.values())
+
+
+def test_a_skim_is_given_in_one_way() -> None:
+    assert [one.message for one in picks(SkimContent())] == ["has no picks"]
+    both = picks(SkimContent(times=[1.0], audio="a.wav"))
+    assert [one.message for one in both] == ["has times and audio"]
+    assert [one.field for one in picks(SkimContent(picks=[], block=8.0))] == ["output.block"]
+    assert [one.field for one in picks(SkimContent(audio="a.wav"), made(1, 9))] == ["output.audio"]
+
+
+@pytest.mark.parametrize(
+    ("output", "faults"),
+    [
+        ({"picks": [[1, 8], [2.5, 4]]}, []),
+        ({"times": [], "block": 8}, []),
+        ({"audio": "a.flac"}, []),
+        ({"picks": [[1, 0]]}, ["output.picks[0][1]"]),
+        ({"picks": [1, [2]]}, ["output.picks[0]", "output.picks[1]"]),
+        ({"times": ["1:00"]}, ["output.times[0]"]),
+        ({"audio": "", "block": -1}, ["output.block", "output.audio"]),
+        ({"picks": [], "z": 1}, ["output.z"]),
+        ([], ["output"]),
+    ],
+)
+def test_outputs_are_checked(output: Any, faults: list[str]) -> None:
+    assert parsed(OUTPUTS, {"item": "a", "system": "s", "output": output}) == faults
+
+
+@pytest.mark.parametrize(
+    ("fields", "faults"),
+    [
+        ({"recording": "day.flac"}, []),
+        ({"recording": ["a.wav", "b.wav"], "start": "x", "zone": "UTC", "hour_gap": 5}, []),
+        ({"blocks": "day.npz", "meta": {"site": 1}}, []),
+        ({"recording": []}, ["recording"]),
+        ({"recording": ["", 1]}, ["recording[0]", "recording[1]"]),
+        ({"recording": 5, "hour_gap": -1}, ["recording", "hour_gap"]),
+        ({"recording": "d", "references": [{}]}, ["references"]),
+        ({"start": 5, "zone": 1, "blocks": ""}, ["start", "zone", "blocks"]),
+    ],
+)
+def test_references_are_checked(fields: dict[str, Any], faults: list[str]) -> None:
+    assert parsed(REFERENCES, {"item": "a", **fields}) == faults
+
+
+def test_a_recording_is_sought_beside_the_file_that_names_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[Any] = []
+
+    def taken(record: SkimReferenceLine, folder: Path | None) -> MarkedRecording:
+        asked.append((record.start, folder))
+        return RECORDED
+
+    monkeypatch.setattr(reader, "_recording", taken)
+    found = recorded(
+        SkimReferenceLine("a", recording="day.flac", start="2025-07-22T06:00"), tmp_path
+    )
+    assert found is RECORDED
+    assert asked == [("2025-07-22T06:00", tmp_path)]
+    assert reader.beside(tmp_path, "day.flac") == tmp_path / "day.flac"
+    assert reader.beside(tmp_path, "/day.flac") == Path("/day.flac")
+
+
+def faults_of(found: Any) -> list[str]:
+    assert isinstance(found, list)
+    return [f"{one.field}: {one.message}" for one in found]
+
+
+def test_an_item_has_a_recording_or_blocks() -> None:
+    assert faults_of(recorded(SkimReferenceLine("a"), None)) == ["recording: missing"]
+    both = SkimReferenceLine("a", recording="d", blocks="d.npz")
+    assert faults_of(recorded(both, None)) == ["blocks: there is a recording, too"]
+    timed = SkimReferenceLine("a", blocks="d.npz", start="x", hour_gap=5.0)
+    told = "not with blocks, which have their times"
+    assert faults_of(recorded(timed, None)) == [f"start: {told}", f"hour_gap: {told}"]
+
+
+def write_blocks(path: Path, day: Day, **other: Any) -> Path:
+    arrays: dict[str, Any] = {
+        "starts": day.starts,
+        "seconds": day.seconds,
+        "vectors": day.vectors,
+        "classes": day.classes,
+    }
+    kept = {name: value for name, value in (arrays | other).items() if value is not None}
+    np.savez(path, **kept)
+    return path
+
+
+def test_blocks_are_read_as_they_were_written(tmp_path: Path) -> None:
+    day = made(3, 20, gaps=True)
+    found = blocks_from(write_blocks(tmp_path / "a.npz", day))
+    assert isinstance(found, Day)
+    assert np.array_equal(found.vectors, day.vectors)
+    assert (found.seconds, found.length) == (day.seconds, day.length)
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        ({"classes": None, "starts": None}, "has no starts, classes"),
+        ({"starts": np.zeros((20, 1))}, "starts must be a row of numbers"),
+        ({"vectors": np.full((20, 3), "a")}, "starts must be a row of numbers"),
+        ({"vectors": np.zeros((19, 3))}, "20 starts, 19 vectors and 20 classes"),
+        ({"seconds": 0.0}, "seconds must be one number over 0"),
+        ({"seconds": np.zeros(2)}, "seconds must be one number over 0"),
+        ({"starts": np.zeros(20)}, "starts must grow"),
+        ({"vectors": np.full((20, 3), np.nan)}, "numbers must be finite"),
+        ({"classes": np.full((20, 3), 1.5)}, "classes must be from 0 to 1"),
+    ],
+)
+def test_blocks_that_are_none_are_refused(other: dict[str, Any], told: str, tmp_path: Path) -> None:
+    found = blocks_from(write_blocks(tmp_path / "a.npz", made(3, 20), **other))
+    assert told in faults_of(found)[0]
+
+
+def test_a_file_that_holds_no_arrays_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.npz").write_text("nothing")
+    assert "a.npz: cannot be read" in faults_of(blocks_from(tmp_path / "a.npz"))[0]
+    assert "b.npz: cannot be read" in faults_of(blocks_from(tmp_path / "b.npz"))[0]
+
+
+def test_skims_are_told_from_other_tasks_by_their_first_lines() -> None:
+    contents_: list[dict[str, Any]] = [{"picks": []}, {"times": [1]}, {"audio": "a.wav"}]
+    for line in contents_:
+        outputs = RecordSource([{"item": "a", "system": "s", "output": line}])
+        assert task_of(outputs, None) is TASKS["skims"]
+    for first in ({"recording": "a"}, {"blocks": "a"}):
+        assert task_of(None, RecordSource([{"item": "a", **first}])) is TASKS["skims"]
+
+
+@pytest.mark.parametrize(
+    ("system", "meta", "dial"),
+    [
+        ("pareto-z0.5", {"z": 0.5, "method": "pareto"}, Dial("pareto", 0.5)),
+        ("s", {"z": 1, "method": 7}, Dial("7", 1.0)),
+        ("ours Z=.25", {"z": 0.25}, Dial("ours", 0.25)),
+        ("z1", {"z": 1}, Dial("z", 1.0)),
+        ("quiz3", {"z": 0}, Dial("quiz3", 0.0)),
+        ("ours-z0", {"z": 0, "method": ["ours"]}, Dial("ours", 0.0)),
+        ("ours-z0", {"z": 0, "method": ""}, Dial("ours", 0.0)),
+        ("ours-z0", {"method": "ours"}, None),
+        (3, {"z": None}, None),
+    ],
+)
+def test_a_skim_belongs_to_the_method_that_meta_or_the_system_names(
+    system: Any, meta: dict[str, Any], dial: Dial | None
+) -> None:
+    assert dial_of(SkimOutputLine("day", system, SkimContent(times=[]), meta)) == dial
+
+
+def test_a_skim_without_meta_has_no_z() -> None:
+    assert dial_of(SkimOutputLine("day", "ours-z0", SkimContent(times=[]))) is None

@@ -1,0 +1,495 @@
+"""Every verb of a store, on every database."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from earwitness.errors import BadAnswer, StoreError, UsageError
+from earwitness.store import answers as answers_module
+from earwitness.store.answers import add_answer
+from earwitness.store.listeners import OpenPlaceQuota
+from earwitness.store.records import AnswerOutcome, FinishReceipt, PageEvent, ParticipationState
+from earwitness.store.store import Store
+from earwitness.studies.answers import AnswersFile
+from helpers.store_answers import DIGEST, answer, ask
+
+PLAYED = PageEvent("e1", "1.1", "played", {"sound": "a1b2", "seconds": 4.5}, "2026-01-01")
+ODD = [
+    "a & b + c % d = \"e\" 'f' ; -- /* \\ ` ?",
+    "%26 %00 %s {x} :y $1 \\u0041",
+    "🙂👩‍👩‍👧‍👦 é é 中文 עברית \u202e \ufeff",
+    "zero \0 byte, line\nend\r\n\ttab \x7f \x1b[0m \u2028",
+    "x" * 100_000,
+    "",
+]
+
+
+def test_a_study_and_its_listeners_may_be_added_again(store: Store) -> None:
+    links = {one.number: one.token for one in store.add_listeners(DIGEST, [1, 2])}
+    store.add_study(DIGEST, "A study")
+    again = store.add_listeners(DIGEST, [2, 5, 1, 1])
+    assert [one.number for one in again] == [1, 2, 5]
+    assert {one.number: one.token for one in again[:2]} == links
+    assert again[2].state == ParticipationState.INVITED
+    assert len(store.status(DIGEST)) == 5
+
+
+def test_links_cannot_be_guessed_and_lead_to_their_listener(store: Store) -> None:
+    everybody = store.add_listeners(DIGEST, range(1, 101))
+    assert len({one.token for one in everybody}) == 100
+    assert min(len(one.token) for one in everybody) >= 32
+    for one in everybody[::10]:
+        assert store.listener_by_token(one.token) == one
+        assert one.token not in repr(one)
+    assert store.listener_by_token("1") is None
+    assert store.listener_by_token("") is None
+
+
+def test_open_numbers_go_to_whoever_comes_until_there_are_no_more(store: Store) -> None:
+    first = store.claim(DIGEST, request="tab 1")
+    assert first is not None
+    assert (first.number, first.state) == (3, ParticipationState.JOINED)
+    assert first.joined is not None
+    assert store.claim(DIGEST, request="tab 1") == first
+    second = store.claim(DIGEST, outside="5f8a")
+    assert second is not None
+    assert (second.number, second.outside) == (4, "5f8a")
+    assert store.claim(DIGEST, request="tab 2") is None
+    assert store.claim(DIGEST, outside="5f8b") is None
+    assert store.claim(DIGEST, outside="5f8a") == second
+    store.add_listeners(DIGEST, [9], open=True)
+    third = store.claim(DIGEST, request="5f8a")  # another sort of id, so another person
+    assert third is not None
+    assert third.number == 9
+
+
+def test_to_ask_whose_number_is_claimed_takes_none(store: Store) -> None:
+    assert store.free(DIGEST) == 2
+    assert store.claimed(DIGEST, request="tab 1") is None
+    assert store.claimed(DIGEST, outside="tab 1") is None
+    assert store.free(DIGEST) == 2
+    first = store.claim(DIGEST, request="tab 1")
+    assert store.claimed(DIGEST, request="tab 1") == first
+    assert store.claimed(DIGEST, outside="tab 1") is None
+    assert store.free(DIGEST) == 1
+
+
+def test_a_quota_counts_all_who_came_and_knows_the_last_number(store: Store) -> None:
+    assert [store.free(DIGEST, OpenPlaceQuota(most, 4)) for most in (0, 1, 2, 9)] == [0, 1, 2, 2]
+    assert store.free(DIGEST, OpenPlaceQuota(9, 3)) == 1
+    assert store.claim(DIGEST, outside="a", quota=OpenPlaceQuota(1, 4)) is not None
+    for quota in (OpenPlaceQuota(1, 4), OpenPlaceQuota(9, 3)):
+        assert store.claim(DIGEST, outside="b", quota=quota) is None
+        assert store.free(DIGEST, quota) == 0
+    again = store.claim(DIGEST, outside="a", quota=OpenPlaceQuota(1, 4))
+    assert again is not None
+    assert again.number == 3
+
+
+def test_links_are_taken_back_only_from_those_of_whom_nothing_has_come(store: Store) -> None:
+    store.add_listeners(DIGEST, [5, 6, 7, 8])
+    store.add_events(DIGEST, 7, [PageEvent("1", "consent", "blur")])
+    store.add_answer(answer("1.1", listener=8), "id of 8")
+    assert store.uninvite(DIGEST, 2) == [5, 6]
+    assert store.uninvite(DIGEST, 9) == [1, 2]
+    assert [one.listener.number for one in store.status(DIGEST)] == [3, 4, 7, 8]
+    assert store.uninvite(DIGEST, 9) == []
+    [again] = store.add_listeners(DIGEST, [5], open=True)
+    assert again.state == ParticipationState.OPEN
+
+
+def test_the_same_person_may_be_in_two_studies(store: Store) -> None:
+    store.add_study("e" * 64, "Another")
+    store.add_listeners("e" * 64, [1], open=True)
+    both = [store.claim(study, outside="5f8a") for study in (DIGEST, "e" * 64)]
+    assert [one and one.number for one in both] == [3, 1]
+
+
+def test_who_has_withdrawn_is_known_and_nothing_says_who_it_was(store: Store, address: str) -> None:
+    store.add_study("e" * 64, "Another")
+    store.add_listeners("e" * 64, [1, 2], open=True)
+    for study in (DIGEST, "e" * 64):
+        first = store.claim(study, outside="5f8a")
+        assert first is not None
+        store.withdraw(study, first.number)
+        for again in (store.claim, store.claimed):
+            gone = again(study, outside="5f8a")
+            assert gone is not None
+            assert (gone.number, gone.state) == (first.number, ParticipationState.WITHDRAWN)
+            assert gone.token == first.token
+        assert store.free(study) == 1
+        assert store.free(study, OpenPlaceQuota(1, 4)) == 0
+        assert store.claimed(study, outside="5f8b") is None
+        assert store.claim(study, outside="5f8b") is not None
+    kept = ask(address, "SELECT gone FROM listeners WHERE gone IS NOT NULL")
+    assert len({one for (one,) in kept}) == 2  # each study has a secret of its own
+    told = repr([list(store.export(DIGEST, private=True)), kept])
+    assert "5f8a" not in told
+    secret = ask(address, "SELECT secret FROM studies")[0][0]
+    assert secret not in told
+
+
+def test_a_claim_says_by_what(store: Store) -> None:
+    with pytest.raises(UsageError, match="either the id of another service or"):
+        store.claim(DIGEST)
+    with pytest.raises(UsageError, match="either the id of another service or"):
+        store.claim(DIGEST, outside="a", request="b")
+    with pytest.raises(UsageError, match="id is empty"):
+        store.claim(DIGEST, outside="")
+
+
+def test_an_answer_that_comes_again_is_known(store: Store) -> None:
+    assert store.add_answer(answer(), "id 1") == AnswerOutcome.STORED
+    assert store.add_answer(answer(), "id 1") == AnswerOutcome.KNOWN
+    assert store.answers(DIGEST) == [answer()]
+
+
+def test_the_first_answer_to_a_page_counts(store: Store) -> None:
+    assert store.add_answer(answer(ovrl=1), "id 1") == AnswerOutcome.STORED
+    assert store.add_answer(answer(ovrl=2), "id 2") == AnswerOutcome.TAKEN
+    assert store.add_answer(answer(ovrl=2), "id 2") == AnswerOutcome.TAKEN
+    assert store.add_answer(answer(ovrl=3, listener=2), "id 2") == AnswerOutcome.STORED
+    assert store.add_answer(answer("1.2", ovrl=4), "id 2") == AnswerOutcome.STORED
+    assert [one.values["ovrl"] for one in store.answers(DIGEST)] == [1, 3, 4]
+
+
+def test_an_id_stands_for_one_answer_of_its_listener(store: Store) -> None:
+    store.add_answer(answer(ovrl=1), "id 1")
+    assert store.add_answer(answer(listener=2), "id 1") == AnswerOutcome.STORED
+    for other in (answer(ovrl=2), answer("1.2", ovrl=1)):
+        with pytest.raises(UsageError, match="'id 1' was used for another answer"):
+            store.add_answer(other, "id 1")
+    with pytest.raises(UsageError, match="'id 1' was used for another answer"):
+        store.correct_answer(answer(ovrl=1), "id 1", "id 1")
+    assert len(store.history(DIGEST)) == 2
+
+
+def test_the_first_answer_joins(store: Store) -> None:
+    assert store.status(DIGEST)[0].listener.state == ParticipationState.INVITED
+    store.add_answer(answer(), "id 1")
+    joined = store.status(DIGEST)[0].listener
+    assert joined.state == ParticipationState.JOINED
+    store.add_answer(answer("1.2"), "id 2")
+    assert store.status(DIGEST)[0].listener == joined
+
+
+def test_a_correction_is_a_new_row_and_counts(store: Store) -> None:
+    store.add_answer(answer(ovrl=1), "id 1")
+    assert store.correct_answer(answer(ovrl=2), "id 2", "id 1") == AnswerOutcome.STORED
+    assert store.correct_answer(answer(ovrl=2), "id 2", "id 1") == AnswerOutcome.KNOWN
+    assert store.correct_answer(answer(ovrl=3), "id 3", "id 1") == AnswerOutcome.TAKEN
+    assert store.correct_answer(answer(ovrl=4), "id 4", "id 2") == AnswerOutcome.STORED
+    assert store.answers(DIGEST) == store.answers(DIGEST, 1) == [answer(ovrl=4)]
+    assert store.answers(DIGEST, 2) == []
+    rows = store.history(DIGEST, 1)
+    assert [(one.id, one.answer.values["ovrl"], one.supersedes) for one in rows] == [
+        ("id 1", 1, None),
+        ("id 2", 2, "id 1"),
+        ("id 4", 4, "id 2"),
+    ]
+    assert all(one.received for one in rows)
+    assert store.add_answer(answer(ovrl=1), "id 1") == AnswerOutcome.KNOWN  # late, from an outbox
+
+
+def test_only_an_answer_to_the_same_page_can_be_corrected(store: Store) -> None:
+    store.add_answer(answer(), "id 1")
+    store.add_answer(answer(listener=2), "id 2")
+    for wrong, of in ((answer(), "id 9"), (answer("1.2"), "id 1"), (answer(), "id 2")):
+        with pytest.raises(UsageError, match=f"page {wrong.page} has no answer '{of}' to correct"):
+            store.correct_answer(wrong, "id 3", of)
+
+
+@pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
+def test_any_text_survives(store: Store, text: str) -> None:
+    given = replace(answer(remarks=text, nested={"ü &": [text, None, 0.1, True]}), page="ü & 🙂 %")
+    assert store.add_answer(given, 'id & + % " 🙂') == AnswerOutcome.STORED
+    assert store.add_answer(given, 'id & + % " 🙂') == AnswerOutcome.KNOWN
+    assert store.answers(DIGEST) == [given]
+    event = replace(PLAYED, details={"text": text})
+    store.add_events(DIGEST, 1, [event])
+    assert store.events(DIGEST, 1) == [event]
+    assert json.loads(json.dumps(list(store.export(DIGEST))))[-2]["values"] == given.values
+
+
+def test_what_is_no_text_is_refused_and_said(store: Store) -> None:
+    with pytest.raises(BadAnswer, match="values has half a character"):
+        store.add_answer(answer(remarks="\ud83d"), "id 1")
+    with pytest.raises(BadAnswer, match="values cannot be written as JSON"):
+        store.add_answer(answer(ovrl=float("nan")), "id 1")
+    with pytest.raises(BadAnswer, match="values cannot be written as JSON"):
+        store.add_answer(answer(ovrl={1}), "id 1")
+    for id, told in (
+        ("\ud83d", "half a char"),
+        ("\0", "zero byte"),
+        ("", "empty"),
+        ("x" * 201, "201"),
+    ):
+        with pytest.raises(UsageError, match=f"id .*{told}"):
+            store.add_answer(answer(), id)
+    with pytest.raises(UsageError, match="page has a zero byte"):
+        store.add_answer(answer("a\0b"), "id 1")
+    assert store.history(DIGEST) == []
+
+
+def test_names_as_long_as_may_be_fit(store: Store) -> None:
+    long = "🙂" * 200
+    given = answer(long)
+    assert store.add_answer(given, long) == AnswerOutcome.STORED
+    assert store.correct_answer(given, long[1:], long) == AnswerOutcome.STORED
+    assert store.claim(DIGEST, outside=long) is not None
+
+
+def test_events_are_kept_once(store: Store) -> None:
+    other = replace(PLAYED, id="e2", what="hidden", details={})
+    assert store.add_events(DIGEST, 1, [PLAYED]) == 1
+    assert store.add_events(DIGEST, 1, [PLAYED, other, other]) == 1
+    assert store.add_events(DIGEST, 1, []) == 0
+    assert store.add_events(DIGEST, 2, [PLAYED]) == 1
+    assert store.events(DIGEST, 1) == [PLAYED, other]
+    with pytest.raises(UsageError, match="1,001 events at once"):
+        store.add_events(DIGEST, 1, [PLAYED] * 1001)
+
+
+def test_a_code_comes_when_every_page_is_answered_and_is_always_the_same(store: Store) -> None:
+    store.add_answer(answer("1.1"), "id 1")
+    assert store.finish(DIGEST, 1, ["1.1", "1.2"]) == FinishReceipt(("1.2",), None)
+    assert store.status(DIGEST)[0].listener.state == ParticipationState.JOINED
+    store.add_answer(answer("1.2"), "id 2")
+    ended = store.finish(DIGEST, 1, ["1.1", "1.2"])
+    assert ended.missing == ()
+    assert ended.code is not None
+    assert len(ended.code) == 10
+    assert store.finish(DIGEST, 1, ["1.1", "1.2"]) == ended
+    listener = store.status(DIGEST)[0].listener
+    assert (listener.state, listener.code) == (ParticipationState.FINISHED, ended.code)
+    store.add_answer(answer("1.1", 2), "id 3")
+    assert store.finish(DIGEST, 2, ["1.1"]).code != ended.code
+
+
+def test_withdrawing_deletes_all_that_came_from_a_listener(store: Store, address: str) -> None:
+    secret = "never tell anybody"
+    who = store.claim(DIGEST, outside="prolific person")
+    assert who is not None
+    store.add_answer(answer(listener=3, remarks=secret), "id 1")
+    store.correct_answer(answer(listener=3, remarks=secret + "!"), "id 2", "id 1")
+    store.add_events(DIGEST, 3, [replace(PLAYED, details={"remarks": secret})])
+    store.finish(DIGEST, 3, ["1.1"])
+    store.add_answer(answer(listener=1), "id 3")
+    for _ in range(2):
+        store.withdraw(DIGEST, 3)
+        assert store.history(DIGEST, 3) == []
+        assert store.events(DIGEST, 3) == []
+        gone = store.listener_by_token(who.token)
+        assert gone is not None
+        assert (gone.number, gone.state, gone.outside, gone.code) == (
+            3,
+            ParticipationState.WITHDRAWN,
+            None,
+            None,
+        )
+    assert store.answers(DIGEST) == [answer(listener=1)]
+    for table in ("answers", "events", "listeners"):
+        rows = repr(ask(address, f"SELECT * FROM {table}"))
+        assert secret not in rows
+        assert "prolific" not in rows
+
+
+def test_nothing_of_who_withdrew_comes_back(store: Store) -> None:
+    store.add_answer(answer(), "id 1")
+    store.withdraw(DIGEST, 1)
+    assert store.add_answer(answer(), "id 1") == AnswerOutcome.WITHDRAWN  # late, from an outbox
+    assert store.correct_answer(answer(), "id 2", "id 1") == AnswerOutcome.WITHDRAWN
+    assert store.add_events(DIGEST, 1, [PLAYED]) == 0
+    assert store.finish(DIGEST, 1, ["1.1"]) == FinishReceipt(("1.1",), None)
+    assert store.finish(DIGEST, 1, []) == FinishReceipt((), None)
+    assert store.history(DIGEST) == []
+    again = store.claim(DIGEST, request="tab 1")
+    assert again is not None
+    assert again.number == 3
+    store.withdraw(DIGEST, 3)
+    withdrawn = store.claim(DIGEST, request="tab 1")
+    assert withdrawn is not None
+    assert (withdrawn.number, withdrawn.state) == (3, ParticipationState.WITHDRAWN)
+
+
+def test_bytes_of_who_withdrew_are_gone_from_the_files_of_sqlite(tmp_path: Path) -> None:
+    secret, path = "never tell anybody" * 500, tmp_path / "store.db"
+    with Store.open(path) as store:
+        store.add_study(DIGEST, "A study")
+        store.add_listeners(DIGEST, [1])
+        store.add_answer(answer(remarks=secret), "id 1")
+        assert any(b"never tell" in file.read_bytes() for file in tmp_path.iterdir())
+        store.withdraw(DIGEST, 1)
+        assert not any(b"never tell" in file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_status_counts_for_every_listener(store: Store) -> None:
+    store.add_answer(answer("1.1"), "id 1")
+    store.add_answer(answer("1.2"), "id 2")
+    store.correct_answer(answer("1.2", ovrl=1), "id 3", "id 2")
+    last = store.history(DIGEST)[-1].received
+    first, second, *_ = store.status(DIGEST)
+    assert (first.answers, first.corrections, first.events, first.last) == (2, 1, 0, last)
+    assert (second.answers, second.corrections, second.events, second.last) == (0, 0, 0, None)
+    store.add_events(DIGEST, 2, [PLAYED])
+    second = store.status(DIGEST)[1]
+    assert (second.listener.number, second.events) == (2, 1)
+    assert second.last is not None
+    assert second.last >= last
+
+
+def test_an_export_has_every_row_and_no_links_unless_asked(store: Store) -> None:
+    who = store.claim(DIGEST, outside="5f8a")
+    assert who is not None
+    store.add_answer(answer(ovrl=1), "id 1")
+    store.correct_answer(answer(ovrl=2), "id 2", "id 1")
+    store.add_events(DIGEST, 1, [PLAYED])
+    told: list[dict[str, Any]] = json.loads(json.dumps(list(store.export(DIGEST))))
+    assert [one["record"] for one in told] == (
+        ["migration"] * 4 + ["study"] + ["listener"] * 4 + ["answer"] * 2 + ["event"]
+    )
+    assert [one["version"] for one in told[:2]] == ["1.2.3"] * 2
+    corrected = told[-2]
+    assert (corrected["values"], corrected["supersedes"]) == ({"ovrl": 2}, "id 1")
+    assert (told[-1]["what"], told[-1]["listener"]) == ("played", 1)
+    assert not {who.token, "5f8a"} & {str(value) for one in told for value in one.values()}
+    everything = {str(v) for one in store.export(DIGEST, private=True) for v in one.values()}
+    assert {who.token, "5f8a"} <= everything
+
+
+def test_an_export_comes_in_portions(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers_module, "ROWS_IN_MEMORY", 3)
+    for number in range(20):
+        store.add_answer(answer(str(number)), f"id {number}")
+    records = store.export(DIGEST)
+    first = [next(records) for _ in range(11)]
+    store.add_answer(answer("late"), "late")  # is not in what was begun before
+    pages = [one["page"] for one in (*first, *records) if one["record"] == "answer"]
+    assert pages == [str(number) for number in range(20)]
+    half = store.export(DIGEST)
+    assert [next(half)["record"] for _ in range(10)][-1] == "answer"  # and no more of it
+
+
+def test_answers_are_those_that_a_file_of_answers_has(store: Store, tmp_path: Path) -> None:
+    file = AnswersFile(tmp_path / "answers.jsonl", DIGEST)
+    for number, page in enumerate(("consent", "1.1", "1.2")):
+        given = answer(page, remarks=ODD[number])
+        file.add(given)
+        store.add_answer(given, f"id {number}")
+    assert list(file.read().lines.values()) == store.answers(DIGEST)
+
+
+def test_what_is_not_there_is_named(store: Store) -> None:
+    for study, listener in (("f" * 64, 1), (DIGEST, 99)):
+        with pytest.raises(UsageError, match=r"has no (study f|listener)"):
+            store.add_answer(replace(answer(listener=listener), study=study), "id 1")
+        with pytest.raises(UsageError, match=r"has no (study f|listener)"):
+            store.answers(study, listener)
+    with pytest.raises(UsageError, match="no study ffff"):
+        list(store.export("f" * 64))
+
+
+def test_a_closed_store_says_so(address: str) -> None:
+    store = Store.open(address)
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="the store is closed"):
+        store.add_study(DIGEST, "A study")
+
+
+def test_what_is_set_aside_counts_no_more_and_is_asked_again(store: Store) -> None:
+    for page in ("1.1", "1.2", "2.1"):
+        store.add_answer(answer(page, ovrl=1), f"first {page}")
+    assert store.set_aside(DIGEST, 1, ["1.1", "1.2", "1.3"]) == 2
+    assert store.set_aside(DIGEST, 1, ["1.1", "1.2"]) == 0
+    assert [one.page for one in store.answers(DIGEST)] == ["2.1"]
+    assert store.finish(DIGEST, 1, ["1.1", "1.2", "2.1"]).missing == ("1.1", "1.2")
+    assert (
+        store.add_answer(answer("1.1", ovrl=1), "first 1.1") == AnswerOutcome.ASIDE
+    )  # a late repeat
+    assert store.answer_to(DIGEST, 1, "1.1") is None
+    assert store.add_answer(answer("1.1", ovrl=2), "second 1.1") == AnswerOutcome.STORED
+    assert store.add_answer(answer("1.1", ovrl=2), "second 1.1") == AnswerOutcome.KNOWN
+    assert store.add_answer(answer("1.1", ovrl=3), "third 1.1") == AnswerOutcome.TAKEN
+    assert store.answer_to(DIGEST, 1, "1.1") == answer("1.1", ovrl=2)
+    assert [one.aside for one in store.history(DIGEST)] == [*[False] * 3, True, True, False]
+    status = store.status(DIGEST)[0]
+    assert (status.answers, status.corrections) == (2, 1)
+    assert store.set_aside(DIGEST, 1, ["1.1"]) == 1
+    assert store.add_answer(answer("1.1", ovrl=4), "fourth 1.1") == AnswerOutcome.STORED
+    assert (
+        store.correct_answer(answer("1.1", ovrl=5), "fifth", "fourth 1.1") == AnswerOutcome.STORED
+    )
+    assert store.answer_to(DIGEST, 1, "1.1") == answer("1.1", ovrl=5)
+    for id, value in (("first 1.1", 1), ("second 1.1", 2)):
+        assert store.add_answer(answer("1.1", ovrl=value), id) == AnswerOutcome.TAKEN
+    assert store.add_answer(answer("1.1", ovrl=4), "fourth 1.1") == AnswerOutcome.KNOWN
+    store.set_aside(DIGEST, 1, ["1.1"])
+    assert store.add_answer(answer("1.1", ovrl=4), "fourth 1.1") == AnswerOutcome.ASIDE
+    assert store.correct_answer(answer("1.1", ovrl=5), "fifth", "fourth 1.1") == AnswerOutcome.ASIDE
+
+
+def test_an_answer_may_have_to_come_after_another(store: Store) -> None:
+    assert (
+        store.write(add_answer, answer("1.2"), "id 2", None, "1.1").result() == AnswerOutcome.EARLY
+    )
+    store.add_answer(answer("1.1"), "id 1")
+    assert (
+        store.write(add_answer, answer("1.2"), "id 2", None, "1.1").result() == AnswerOutcome.STORED
+    )
+    store.set_aside(DIGEST, 1, ["1.1"])
+    assert (
+        store.write(add_answer, answer("1.2"), "id 2", None, "1.1").result() == AnswerOutcome.KNOWN
+    )
+    assert (
+        store.write(add_answer, answer("1.2"), "id 3", None, "1.1").result() == AnswerOutcome.TAKEN
+    )
+    store.set_aside(DIGEST, 1, ["1.2"])
+    assert (
+        store.write(add_answer, answer("1.2"), "id 4", None, "1.1").result() == AnswerOutcome.EARLY
+    )
+    store.add_answer(answer("1.1"), "id 5")
+    assert (
+        store.write(add_answer, answer("1.2"), "id 4", None, "1.1").result() == AnswerOutcome.STORED
+    )
+
+
+def test_of_who_has_withdrawn_nothing_is_set_aside(store: Store) -> None:
+    store.add_answer(answer(), "id 1")
+    store.withdraw(DIGEST, 1)
+    assert store.set_aside(DIGEST, 1, ["1.1"]) == 0
+    assert store.history(DIGEST) == []
+
+
+def test_a_visit_tells_the_listener_and_what_is_answered(store: Store) -> None:
+    [one] = store.add_listeners(DIGEST, [1])
+    store.add_answer(answer("1.2"), "id 1")
+    store.add_answer(answer("1.1"), "id 2")
+    visit = store.visit(one.token)
+    assert visit is not None
+    assert (visit.listener.number, list(visit.pages)) == (1, ["1.2", "1.1"])
+    assert all(visit.pages.values())
+    assert store.visit("nobody") is None
+
+
+def test_a_state_changes_only_from_the_one_that_is_named(store: Store) -> None:
+    assert not store.change_state(DIGEST, 1, ParticipationState.JOINED, ParticipationState.BLOCKED)
+    store.add_answer(answer(), "id 1")
+    assert store.change_state(DIGEST, 1, ParticipationState.JOINED, ParticipationState.BLOCKED)
+    assert not store.change_state(DIGEST, 1, ParticipationState.JOINED, ParticipationState.BLOCKED)
+    assert store.status(DIGEST)[0].listener.state == ParticipationState.BLOCKED
+
+
+def test_what_goes_with_an_answer_is_kept_beside_it(store: Store) -> None:
+    meta = {"comment": 'a & b "🙂"', "plays": [{"sound": 0, "ended": True}]}
+    store.add_answer(answer(), "id 1", meta)
+    assert store.history(DIGEST)[0].meta == meta
+    [record] = [one for one in store.export(DIGEST) if one["record"] == "answer"]
+    assert record["meta"] == meta
+    with pytest.raises(BadAnswer, match="meta cannot be written"):
+        store.add_answer(answer("1.2"), "id 2", {"latency": float("nan")})

@@ -1,0 +1,442 @@
+"""What reports of ratings say in words: never more than was tested, of whom it was."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+
+from earwitness.core import Contrast, Estimate, Value
+from earwitness.output_formats import render, report_of
+from earwitness.report.parts import Lines, Matrix, Panels, Table
+from earwitness.studies.report.export import methods, tables_csv
+from earwitness.studies.results import Effect, Results, ScaleResults, ScreeningVerdict, SystemMeans
+from earwitness.studies.study import Analysis, Rule
+from helpers.sample_results import NAN, mos, mushra, preference
+
+QUALITY = Value("QUALITY", "high", 1, 5, "")
+COMPARISON = Value("COMPARISON", "high", -3, 3, "")
+
+
+def at(value: float, method: str = "cluster_t") -> Estimate:
+    return Estimate(value, value - 0.2, value + 0.2, 0.95, 12, 0, method)
+
+
+def system(value: float, votes: int = 24) -> SystemMeans:
+    return SystemMeans(at(value), {"cluster_t": at(value)}, votes, 12, 2, 1.0, {3.0: votes})
+
+
+def pair(a: str, b: str, better: str = "", p: float = 0.5) -> Contrast:
+    p = 0.001 if better else p
+    return Contrast("QUALITY", a, b, at(0.3), p, p, better, at(0.5, "hedges_g_z"))
+
+
+def scale(means: dict[str, float], *contrasts: Contrast, value: Value = QUALITY) -> ScaleResults:
+    return ScaleResults(value, {n: system(x) for n, x in means.items()}, contrasts, {})
+
+
+def results(*scales: ScaleResults, interval: str = "cluster_t", level: float = 0.95) -> Results:
+    plan = Analysis(interval=interval, level=level)
+    return Results("t", "s", (), plan, scales, 12, version="9")
+
+
+def short(found: Results) -> tuple[str, ...]:
+    part = next(s for s in report_of(found).sections if s.title == "In short").parts[0]
+    assert isinstance(part, Lines)
+    return part.lines
+
+
+def test_what_has_no_p_is_not_tested() -> None:
+    pairs = pair("A", "B", p=NAN), pair("B", "C", p=NAN), pair("A", "C")
+    found = results(scale({"A": 3, "B": 4, "C": 2}, *pairs))
+    assert short(found) == (
+        "QUALITY: B leads (4.00); A and C cannot be tested against it",
+        "QUALITY: of the others, these cannot be told apart: A – C",
+    )
+    page = render(found, "html")
+    assert page.count('class="untested"') == 4
+    assert page.count('; cannot be tested"><span>?</span>') == 4
+    rows = [x.split() for x in render(found, width=200).splitlines() if x.startswith("  A  ")]
+    assert ["A", "3.00", "[2.80,", "3.20]", "?", "·"] in rows
+    assert any(row[:2] == ["A", "B"] and row[-2:] == ["not", "tested"] for row in rows)
+    assert "over 1 pair; 1 of 3 pairs could be tested, and only those count." in methods(found)
+
+
+def test_others_that_cannot_be_tested_are_named() -> None:
+    pairs = pair("A", "B", "B"), pair("A", "C", p=NAN)
+    found = results(scale({"A": 3, "B": 4, "C": 2}, *pairs))
+    assert "QUALITY: of the others, these cannot be tested: A – C" in short(found)
+
+
+def test_a_leader_by_mean_who_is_worse_is_said_to_be() -> None:
+    pairs = pair("A", "B", "B"), pair("A", "C", "A"), pair("B", "C")
+    found = results(scale({"A": 3.51, "B": 3.4, "C": 2}, *pairs))
+    assert short(found)[0] == (
+        "QUALITY: A leads by mean (3.51), but is worse than B where the same listeners heard both; "
+        "better than C"
+    )
+
+
+def test_controls_do_not_compete() -> None:
+    found = replace(mushra(), controls=("reference", "anchor 3.5", "anchor 7"))
+    means = {name: rated.mean.value for name, rated in found.scales[0].systems.items()}
+    line, *more = short(found)
+    own = {name: x for name, x in means.items() if name not in found.controls}
+    assert line.startswith(f"BASIC: {max(own, key=lambda name: own[name])} leads (")
+    ends = ", ".join(f"{name} {means[name]:.1f}" for name in found.controls)
+    assert line.endswith(f"; controls: {ends}")
+    assert not any(name in text for name in found.controls for text in more)
+    assert short(mushra())[0].startswith("BASIC: reference leads (")
+
+
+def test_one_alone_and_equal_ones_do_not_lead() -> None:
+    assert short(results(scale({"A": 3.5}))) == ("QUALITY: A has 3.50",)
+    alone = replace(results(scale({"A": 3.5, "ref": 5})), controls=("ref",))
+    assert short(alone) == ("QUALITY: A has 3.50; controls: ref 5.00",)
+    assert short(results(scale({"A": 3.5, "B": 3.5}))) == ("QUALITY: all are equal (3.50)",)
+    three = results(scale({"A": 3.5, "B": 3.5, "C": 2}, pair("A", "C", "A"), pair("B", "C")))
+    assert short(three)[0] == "QUALITY: A and B lead (3.50); cannot be told apart from C"
+
+
+def test_only_scales_of_quality_have_good_and_poor() -> None:
+    made = render(mos(), "html")
+    assert made.count(">Good or better<") == made.count(">Poor or worse<") == 1
+    assert made.count(">4 or more<") == made.count(">2 or less<") == 2
+    bars = made.split("<h2>Votes</h2>")[1].split("</section>")[0].split("</figure>")
+    assert "% ≥ 4, " in bars[0]
+    assert "% good, " in bars[2]
+    few = replace(mos(), scales=mos().scales[:1])
+    assert "Good or better" not in render(few, "html")
+    assert "votes of 4 or more and 2 or less, every listener counting once" in methods(few)
+
+
+def test_a_rule_that_was_not_applied_is_said_to_be() -> None:
+    found = replace(mushra(), screened=(), rules=(Rule("bs1534", {}),))
+    assert "bs1534 could not be applied: see notes" in short(found)
+    assert not any("left out" in line for line in short(found))
+    assert "20 listeners took part. bs1534 could not be applied." in methods(found)
+    assert "None was left out" not in methods(found)
+    assert "Nobody left out" not in render(found)
+    section = next(s for s in report_of(found).sections if s.title == "Screening")
+    assert section.parts == (Lines("", ("bs1534 could not be applied: see notes.",)),)
+
+
+def test_if_everybody_fails_that_comes_first() -> None:
+    screened = tuple(
+        ScreeningVerdict(n, "p808", "QUALITY", "variance 0", kept=False) for n in range(12)
+    )
+    found = replace(
+        results(scale({"A": 3, "B": 4})),
+        screened=screened,
+        failed=tuple(range(12)),
+        rules=(Rule("p808", {}),),
+        simulated=True,
+    )
+    assert short(found)[0] == "all 12 listeners failed p808; all are kept"
+    assert not any("left out" in line for line in short(found))
+    sections = {s.title: s for s in report_of(found).sections}
+    told = sections["Screening"].text
+    assert told.startswith("All 12 listeners failed p808; all are kept. Rules: p808 (variance")
+    for title, name in (("Screening", "failed"), ("Every check", "all that the rules found")):
+        part = sections[title].parts[0]
+        assert isinstance(part, Table)
+        assert part.title == name
+    assert "left out" not in render(found, "html").replace("who were left out", "")
+    assert "All 12 listeners failed p808; all are kept. Rules: p808 (var" in methods(found)
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        (
+            Rule("p808", {"variance": 0.2}),
+            "p808 (variance of ratings below 0.2, or Pearson correlation with the mean of the "
+            "other listeners below 0.4, on any scale)",
+        ),
+        (
+            Rule("bs1534", {"share": 0.2}),
+            "bs1534 (hidden reference rated below 90 in more than 20 % of the items, or the middle "
+            "anchor above 90 in more than 20 %)",
+        ),
+        (
+            Rule("bs1116", {}),
+            "bs1116 (difference grades not below 0 by a one-sided t test, that is with p above "
+            "0.05)",
+        ),
+        (
+            Rule("bt500", {}),
+            "bt500 (more than 5 % of the votes outside 2 standard deviations about the mean of the "
+            "panel (√20 where votes are not normal), with less than 30 % more on one side than on "
+            "the other)",
+        ),
+        (Rule("unheard", {}), "unheard (more than 0 % of the sounds not played to their end)"),
+        (Rule("own", {"most_of": 3}), "own (most of 3)"),
+    ],
+)
+def test_rules_are_conditions_that_can_be_published(rule: Rule, told: str) -> None:
+    screened = (ScreeningVerdict(1, rule.name, "", "", kept=True),)
+    found = replace(results(), screened=screened, rules=(rule,))
+    assert f"None was left out by {told}." in methods(found)
+
+
+def test_choices_have_both_p() -> None:
+    found = replace(preference(), plan=Analysis())
+    choice = found.scales[0].choices[0]
+    assert choice.corrected == pytest.approx(3 * choice.p)
+    assert short(found)[0] == (
+        "PREFERENCE: new_1 was chosen over old 70 times of 90 (78 %); p <0.0001 exact, corrected; "
+        "0.0400 over listeners"
+    )
+    alone = replace(choice, p_over_listeners=NAN, p=0.0123)
+    plain = replace(found, plan=Analysis(correction="none"))
+    plain = replace(plain, scales=(replace(found.scales[0], choices=(alone,)),))
+    assert short(plain)[0].endswith("(78 %); p 0.0123 exact; not tested over listeners")
+
+
+def test_methods_of_choices_tell_sides_models_and_ties() -> None:
+    told = methods(preference())
+    assert "exact binomial test against one half (two-sided; ABX: one-sided)" in told
+    assert "t tests over the shares of listeners, which are not corrected." in told
+    assert "d′ by the model of independent observations." in told
+    assert "Bradley–Terry model with ties (Davidson)" in told
+    first, abx = preference().scales
+    assert first.abilities
+    without = replace(first, abilities=replace(first.abilities, ties=None))
+    told = methods(replace(preference(), scales=(without,)))
+    assert "(two-sided)" in told
+    assert "Bradley–Terry model, with intervals" in told
+    assert first.choices[0].sensitivity is None
+    keen = abx.choices[0].sensitivity
+    assert keen
+    by = replace(keen, method="exact|differencing")
+    told = methods(
+        replace(
+            preference(),
+            scales=(replace(abx, choices=(replace(abx.choices[0], sensitivity=by),)),),
+        )
+    )
+    assert "(ABX: one-sided)" in told
+    assert "d′ by the differencing model." in told
+
+
+def test_listeners_who_choose_have_a_table() -> None:
+    listeners = mos().scales[0].listeners
+    rated = replace(mos().scales[0], listeners=listeners)
+    chosen = replace(preference().scales[0], listeners=listeners)
+    found = replace(mos(), scales=(rated, chosen))
+    drawn, table = next(s.parts for s in report_of(found).sections if s.title == "Listeners")
+    assert isinstance(drawn, Panels)
+    assert isinstance(table, Table)
+    assert table.header == ("listener", "", "votes", "usual", "run")
+    assert len(table.rows) == len(listeners)
+
+
+@pytest.mark.parametrize(
+    ("interval", "test"),
+    [
+        ("cluster_t", "two-sided paired t tests over listeners"),
+        ("cluster_bootstrap", "two-sided paired t tests over listeners"),
+        ("two_way_bootstrap", "the same bootstrap, two-sided"),
+        ("mixed", "t tests of the mixed model with Satterthwaite's degrees of freedom"),
+        ("naive_t", "paired t tests over single differences, as if these were independent"),
+    ],
+)
+def test_methods_name_the_test(interval: str, test: str) -> None:
+    first = scale({"A": 3, "B": 4, "C": 2}, pair("A", "B", "B"), pair("A", "C"))
+    other = scale({"A": 3, "B": 4}, pair("A", "B"), value=replace(QUALITY, name="OVRL"))
+    told = methods(results(first, other, interval=interval, level=0.9))
+    assert f"{test}, at alpha 0.1; p values are" in told
+    assert "2 (QUALITY), 1 (OVRL) pairs of systems were compared" in told
+    assert "within each scale over 2 (QUALITY), 1 (OVRL) pairs" in told
+    assert "Hedges' g of differences within listeners, with 90 % intervals" in told
+
+
+def test_simulated_listeners_are_said_to_be_everywhere() -> None:
+    found = replace(mos(), simulated=True)
+    assert report_of(found).title == "Simulated: Results of UDASE again & <again>"
+    assert short(found)[0] == "all listeners were simulated: nobody heard anything"
+    assert methods(found).startswith("All listeners were simulated. 32 listeners took part.")
+    assert "<title>Simulated: " in render(found, "html")
+    assert "imulated" not in render(mos(), "html")
+
+
+def test_what_differs_from_the_plan_is_told() -> None:
+    changed = ("the interval is mixed, not cluster_t", "p is not corrected")
+    found = replace(mos(), changed=changed)
+    for one in changed:
+        assert f"Other than the study had planned: {one}." in methods(found)
+        assert f"other than the study had planned: {one}" in short(found)
+
+
+def test_derived_scales_add_no_votes() -> None:
+    impairment = scale({"A": 3, "B": 4}, value=replace(QUALITY, name="IMPAIRMENT"))
+    grade = scale({"A": -1, "B": 0}, value=Value("SDG", "high", -4, 4, ""))
+    told = methods(results(impairment, grade))
+    assert "48 votes on the scale IMPAIRMENT (1 to 5) were analysed, for 2 systems" in told
+    assert "SDG (-4 to 4) follows from these." in told
+    assert "48 votes on the scale SDG (-4 to 4)" in methods(results(grade))
+
+
+def ccr() -> Results:
+    pairs = pair("C1", "C0", p=NAN), pair("C2", "C0", "C2"), pair("C2", "C1", "C2")
+    means = {"C1 / C0": 0.1, "C2 / C0": 1.0, "C2 / C1": 0.9}
+    return results(scale(means, *pairs, value=COMPARISON))
+
+
+def test_systems_that_were_rated_against_others_are_compared() -> None:
+    assert short(ccr()) == ("COMPARISON: C2 is better than C0 and C1; C1 – C0 cannot be tested",)
+    (part,) = next(s.parts for s in report_of(ccr()).sections if s.title == "Who is better")
+    assert isinstance(part, Matrix)
+    assert [*part.systems] == ["C0", "C1", "C2"]
+    made = render(ccr(), "md")
+    assert "|  | vs C0 | vs C1 | vs C2 |" in made
+    assert "| C2 | better | better |  |" in made
+    assert "for 3 pairs with 2 items each" in methods(ccr())
+    assert report_of(ccr()).series[3:] == ("C1", "C0", "C2")  # each with a colour
+    assert report_of(ccr()).about.startswith("3 pairs, 12 listeners")
+
+
+def test_grades_against_one_reference_keep_their_means() -> None:
+    pairs = pair("A", "ref", "ref"), pair("B", "ref"), pair("A", "B")
+    found = results(scale({"A": -1, "B": 0}, *pairs, value=Value("SDG", "high", -4, 4, "")))
+    assert short(found) == ("SDG: ref is better than A; B – ref and A – B cannot be told apart",)
+    assert short(replace(found, controls=("ref",)))[0].startswith("SDG: A is worse than ref; ")
+    made = render(found, "md")
+    assert "|  | estimate | vs ref | vs A | vs B |" in made
+    assert "| ref | – |  | better | · |" in made
+    assert '<td>–</td><td class="self">' in render(found, "html")
+
+
+def test_strong_effects_are_told_and_weak_ones_not() -> None:
+    first = scale({"A": 3, "B": 4}, value=replace(QUALITY, name="SIG"))
+    made = [
+        Effect("order", "trial 40 of a session less trial 1", at(-0.57), 0.001),
+        Effect("session", "session 3 less session 1", at(0.4), 0.002),
+        Effect("scales", "SIG asked first less BAK asked first", at(0.3), 0.03),
+        Effect("place", "place 2 on the page less place 1", at(-0.2), NAN),
+    ]
+    found = short(results(replace(first, effects=tuple(made))))
+    assert found[1:] == (
+        "votes fall by 0.57 from the first to the last trial of a session (SIG)",
+        "votes rise by 0.40 from session 1 to session 3 (SIG)",
+        "votes rise by 0.30 from BAK asked first to SIG asked first (SIG)",
+    )
+    weak = replace(made[2], p=0.03)
+    assert len(short(results(replace(first, effects=(weak, weak))))) == 1  # 2 · 0.03 > 0.05
+
+
+def test_listeners_who_always_vote_alike_are_named() -> None:
+    one = mos().scales[0].listeners[0]
+    people = (
+        replace(one, listener=1, usual=0.97, votes=40),
+        replace(one, listener=2, usual=0.97, votes=9),
+        replace(one, listener=3, usual=0.94, votes=40),
+    )
+    found = short(replace(results(replace(scale({"A": 3}), listeners=people))))
+    told = "listener 1 gave the same vote in at least 95 % of the trials (QUALITY)"
+    assert [line for line in found if "same vote" in line] == [told]
+
+
+def test_without_a_rule_listeners_who_stand_apart_are_named() -> None:
+    one = mos().scales[0].listeners[0]
+    people = tuple(
+        replace(one, listener=n, correlation=r, usual=0.5)
+        for n, r in ((1, 0.1), (2, 0.4), (3, NAN), (8, -0.2))
+    )
+    found = results(replace(scale({"A": 3}), listeners=people))
+    told = (
+        "no rule of screening was planned; listeners 1 and 8 do not go with the others "
+        "(correlation below 0.4)"
+    )
+    assert short(found)[-1] == told
+    planned = replace(found, rules=(Rule("p808", {}),))
+    assert not any("do not go" in line for line in short(planned))
+    both = replace(
+        found, scales=(*found.scales, scale({"A": 3}, value=replace(QUALITY, name="BAK")))
+    )
+    assert short(both)[-1].endswith("(correlation below 0.4 on QUALITY)")
+
+
+def test_the_terminal_shows_effects_and_says_what_more_there_is() -> None:
+    made = render(mos(), width=500)
+    assert "\neffects\n" in made
+    assert made.splitlines()[-1] == (
+        "more with -o report.html or --folder: means by method, votes, listeners, every check, "
+        "variance, subject model, bias and inconsistency, doubled votes, items, methods"
+    )
+    assert "more with -o" not in render(mos(), "html")
+
+
+def test_differences_are_drawn_about_a_line_at_zero() -> None:
+    found = results(scale({"A": 3, "B": 4}, pair("A", "B", "B")))
+    section = render(found, "html").split("<h2>Who is better</h2>")[1].split("</section>")[0]
+    assert 'aria-label="A − B: 0.30 [0.10, 0.50], n = 12"' in section
+    assert '<i class="marked" style="left:0.0%"></i>' in section
+    assert 'class="row s1 k0"' in section  # that of B
+    assert "all differences, with p" in section
+    many = [pair(f"{n}", "B") for n in range(61)]
+    assert "marked" not in render(results(scale({"A": 3}, *many)), "html").split("</style>")[1]
+
+
+def test_long_texts_may_be_broken() -> None:
+    made = render(mos(), "html")
+    row = made.split("<caption>left out</caption>")[1].split("</tr>")[1]
+    assert 'class="long"' in row
+    assert "th.long { white-space: normal" in made
+    assert '<table class="wide"><caption>how far listeners agree' in made
+
+
+def test_the_digest_of_the_study_is_in_the_provenance() -> None:
+    assert "study: 0a1b" in report_of(replace(mos(), study="0a1b")).provenance
+    assert not any(line.startswith("study") for line in report_of(mos()).provenance)
+
+
+def test_a_vote_that_was_not_given_is_an_empty_cell() -> None:
+    first = mos().scales[0]
+    stimulus = replace(first.stimuli[0], votes=(3.0, NAN, 5.0))
+    found = replace(mos(), scales=(replace(first, stimuli=(stimulus,)),))
+    (row,) = csv.DictReader(io.StringIO(tables_csv(found)["stimuli.csv"]))
+    assert (row["n"], row["vote_1"], row["vote_2"], row["vote_3"]) == ("2", "3.0", "", "5.0")
+
+
+def test_pairs_that_were_not_planned_are_not_hidden() -> None:
+    means = {"A": 3, "B": 4.5, "C": 2, "D": 4}
+    found = results(scale(means, pair("A", "B", "B"), pair("A", "C")))
+    assert short(found) == (
+        "QUALITY: B leads by mean (4.50), better than A; not compared with C and D",
+        "QUALITY: of the others, these cannot be told apart: A – C",
+        "only 2 of 6 pairs of systems were compared: A – B and A – C; of all others nothing is "
+        "said",
+    )
+    assert ", empty was not compared" in render(found, "md")
+    twice = results(*found.scales, replace(found.scales[0], value=replace(QUALITY, name="OTHER")))
+    assert short(twice)[0] == "B leads on every scale by mean."
+    assert sum("of all others nothing is said" in line for line in short(twice)) == 1
+    every = [pair(a, b) for a, b in combinations(means, 2)]
+    assert "not compared" not in render(results(scale(means, *every)), "md")
+
+
+def test_two_listeners_tell_nothing() -> None:
+    effect = Effect("order", "trial 9 of a session less trial 1", replace(at(0.9), n=2), 0.0001)
+    own = replace(scale({"A": 3, "B": 4}, pair("A", "B")), effects=(effect,))
+    found = replace(results(own), listeners=2)
+    assert short(found) == (
+        "2 listeners are too few to tell anything apart: it takes 3 or more",
+        "QUALITY: B leads by mean (4.00)",
+    )
+    assert "too few to tell" in render(found, "md")
+    three = replace(own, effects=(replace(effect, difference=replace(at(0.9), n=3)),))
+    told = short(replace(results(three), listeners=3))
+    assert told[0].startswith("QUALITY: B leads (4.00); cannot be told apart from A")
+    assert any("votes rise by 0.90" in line for line in told)
+
+
+def test_intervals_beyond_the_scale_are_explained() -> None:
+    wide = SystemMeans(Estimate(4.5, 2, 7, 0.95, 2, 0, "cluster_t"), {}, 4, 2, 2, 1.0, {4.0: 4})
+    own = scale({"A": 3, "B": 4})
+    assert "beyond the scale" not in render(results(own), "md")
+    found = render(results(replace(own, systems={**own.systems, "C": wide})), "md")
+    assert "Intervals that reach beyond the scale, of QUALITY (1 to 5)" in found

@@ -1,0 +1,220 @@
+"""The page that checks a device, and what is told after practice."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from earwitness.cli.main import group
+from earwitness.errors import InputError
+from earwitness.studies.design.report import study_design
+from earwitness.studies.device import HEADPHONE_TEST_ROUNDS, drawn
+from earwitness.studies.file.reader import read_study, with_digest
+from earwitness.studies.pages import pages
+from earwitness.studies.ratings.from_answers import ratings_of
+from earwitness.studies.simulate import study_simulate
+from earwitness.studies.take import study_take
+from earwitness.web.site import make_course
+from helpers.http_listener import answer, link, served, take
+from helpers.study_files import udase
+from helpers.study_listener import Anyone, study
+
+DEVICE = "device: [level, sides, huggins, antiphase]\n"
+TOLD = "feedback: true\ngold: gold.csv\n"
+GOLD = "item,system,scale,value\n"
+
+
+def gold(folder: Path) -> str:
+    """A table that expects 2 of everything."""
+    lines = [f"{item},{system},SIG,2" for item in "abcd" for system in ("C0", "C1")]
+    (folder / "gold.csv").write_text(GOLD + "\n".join(lines) + "\n")
+    return TOLD
+
+
+def test_studies_without_them_have_the_digests_that_they_had() -> None:
+    known = "d0e9dde5c7791167e3662de602383b69839144e456875bbc88a9da1191b7e08b"
+    assert with_digest(udase()).digest == known
+    for more in ({"device": ("level",)}, {"feedback": True}):
+        assert with_digest(udase(**more)).digest != known
+
+
+def test_the_device_page_comes_before_the_first_sound(folder: Path) -> None:
+    made = study_design(study(folder, "p835", DEVICE))
+    shown = [page.name for page in pages(made.study, made.plans[0], lambda *_: "")]
+    assert shown[:5] == ["consent", "before", "instructions", "device", "training.0"]
+
+
+def test_the_time_that_is_left_counts_forms_and_the_device_page(folder: Path) -> None:
+    bare = study(folder, "acr", "rest_minutes: 0\n").read_text()
+    path, left = folder / "acr.yaml", list[float]()
+    for text in (bare, bare + DEVICE, bare.replace("I may stop at any time.", '""')):
+        path.write_text(text)
+        course = make_course(study_design(path), 1)
+        left.append(course.minutes[0] * 60)
+        assert course.minutes[-1] == 0
+    plain, device, no_consent = left
+    assert device - plain == pytest.approx(20 + 10 + 50 + 50)
+    assert plain - no_consent == pytest.approx(10)
+    trials = 5 * (0.1 + 4)  # practice and four that count, each heard and rated
+    assert plain == pytest.approx(trials + 4 * 10)
+
+
+def test_every_listener_has_rounds_of_their_own_and_every_place_alike() -> None:
+    all_of = [drawn(["huggins", "antiphase"], 3, listener) for listener in range(1, 40)]
+    assert all_of == [drawn(["huggins", "antiphase"], 3, one) for one in range(1, 40)]
+    assert len({str(one) for one in all_of}) > 30
+    for one in all_of:
+        for places in one.values():
+            assert Counter(places) == dict.fromkeys(range(3), HEADPHONE_TEST_ROUNDS // 3)
+    assert drawn(["level"], 3, 1) == {}
+    assert {str(drawn(["sides"], 3, one)["sides"]) for one in range(1, 40)} == {"[0, 1]", "[1, 0]"}
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"level": "loud"}, "level must be a number of decibels, got 'loud'"),
+        ({"level": True}, "level must be a number"),
+        ({"level": 1e9}, "level must be a number"),
+        ({"sides": 1}, "sides must be true or false, got 1"),
+        ({"huggins": [7, 6]}, "huggins must be hits and rounds"),
+        ({"huggins": [0, 0]}, "huggins must be hits and rounds"),
+        ({"antiphase": [1.5, 6]}, "antiphase must be hits and rounds"),
+        ({"antiphase": 6}, "antiphase must be hits and rounds"),
+        ({"other": 1}, "nobody asked for 'other'"),
+    ],
+)
+def test_device_answers_that_cannot_be_are_refused(
+    folder: Path, change: dict[str, Any], told: str
+) -> None:
+    with served(study(folder, "acr", DEVICE), str(folder / "store.db")) as client:
+        own = link(client)
+        page = take(client, own, stop="device")["page"]
+        assert page["steps"] == ["level", "sides", "huggins", "antiphase"]
+        assert [len(page["trials"][name]) for name in ("huggins", "antiphase")] == [6, 6]
+        right = {"level": -6, "sides": True, "huggins": [5, 6], "antiphase": [6, 6]}
+        got = client.post(f"{own}/answers", json=answer(page, right | change))
+        [wrong] = got.json()["error"]["details"]
+        assert wrong.startswith(told)
+        got = client.post(f"{own}/answers", json=answer(page, {}))
+        assert len(got.json()["error"]["wrong"]) == 4
+        assert client.post(f"{own}/answers", json=answer(page, right)).is_success
+
+
+def test_after_practice_it_is_told_what_was_expected(folder: Path, address: str) -> None:
+    with served(study(folder, "p835", gold(folder)), address) as client:
+        own = link(client)
+        page = take(client, own, stop="training.1")["page"]
+        values = {one["name"]: 4 for one in page["questions"]}
+        told = client.post(f"{own}/answers", json=answer(page, values)).json()["state"]["page"]
+        assert (told["kind"], told["name"]) == ("feedback", "feedback.1")
+        assert told["rows"][-1] == {
+            "prompt": "Attend to the whole. The overall quality is:",
+            "given": "Good",
+            "expected": None,
+        }
+        [speech] = [row for row in told["rows"] if "speech" in row["prompt"]]
+        assert (speech["given"], speech["expected"]) == ("Slightly distorted", "Fairly distorted")
+        assert client.get(f"{own}/state").json()["page"] == told
+        assert client.post(f"{own}/answers", json=answer(told, {"x": 1})).status_code == 422
+        assert take(client, own, stop="1.1")["page"]["name"] == "1.1"
+
+
+def test_the_level_is_told_to_other_devices_where_there_are_sounds(folder: Path) -> None:
+    with served(study(folder, "acr", DEVICE), str(folder / "store.db")) as client:
+        own = link(client)
+        assert take(client, own, stop="device")["level"] is None
+        assert take(client, own, stop="training.0")["level"] is None
+        state = take(client, own, stop="training.1")
+        assert state["level"] == client.get(f"{own}/state").json()["level"] == -12.5
+
+
+def test_in_a_terminal_feedback_is_told_and_the_device_page_passed_over(folder: Path) -> None:
+    path = study(folder, "p835", DEVICE + gold(folder))
+    command = ["study", "take", str(path), "--listener", "1", "-o", str(folder / "a.jsonl")]
+    typed = ["1", "30", "2", "", "", "4", "4", "4", "", ""]
+    done = CliRunner().invoke(group, command, input="\n".join(typed) + "\n")
+    assert "note: the device page is passed over: only a browser can show it" in done.output
+    page = done.output[done.output.index("How you answered") :]
+    assert "  You answered: Slightly distorted\n  Expected: Fairly distorted\n" in page
+    lines = (folder / "a.jsonl").read_text().splitlines()
+    assert [json.loads(line)["page"] for line in lines] == ["consent", "before", "training.1"]
+
+
+def test_without_a_table_answers_alone_are_told(folder: Path) -> None:
+    path = study(folder, "mushra", "feedback: true\n")
+    anyone = Anyone()
+    study_take(path, 1, folder / "a.jsonl", respond=anyone)
+    [told] = [view for view in anyone.seen if view["kind"] == "feedback"]
+    assert {row["given"] for row in told["rows"]} == {"100"}
+    assert {row["expected"] for row in told["rows"]} == {None}
+
+
+def test_simulated_listeners_answer_device_pages_and_everything_as_before(folder: Path) -> None:
+    plain = study_simulate(study(folder, "p835"))
+    more = study_simulate(study(folder, "p835", DEVICE + gold(folder)))
+    device = [one.values for one in more.answers if one.page == "device"]
+    assert device == [{"level": 0, "sides": True, "huggins": [6, 6], "antiphase": [6, 6]}] * 2
+    kept = [(one.page, one.values) for one in more.answers if one.page != "device"]
+    assert kept == [(one.page, one.values) for one in plain.answers]
+    assert ratings_of(more.design, dict(enumerate(more.answers, 1)), "x")
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("device: [level, loud]\n", r"device\[1\]: there is no step \"loud\""),
+        ("device: [level, level]\n", r"device\[1\]: \"level\" comes twice"),
+        ("gold: gold.csv\n", "gold: is not told to anybody — write feedback: true"),
+        ("feedback: 1\n", "feedback: must be true or false"),
+        ("feedback: true\ngold: none.csv\n", "none.csv: cannot be read"),
+    ],
+)
+def test_keys_that_cannot_be_are_told(folder: Path, more: str, told: str) -> None:
+    gold(folder)
+    with pytest.raises(InputError, match=told):
+        read_study(study(folder, "p835", more))
+
+
+def test_feedback_needs_practice_and_gold_needs_ratings_of_single_clips(folder: Path) -> None:
+    path = study(folder, "ab", gold(folder))
+    (folder / "gold.csv").write_text(GOLD + "a,C0,BETTER,1\n")
+    with pytest.raises(InputError, match="gold: ab does not rate clips one by one"):
+        read_study(path)
+    path = study(folder, "acr", "feedback: true\n")
+    path.write_text(path.read_text().replace("training: 1", "training: 0"))
+    with pytest.raises(InputError, match="feedback: there is no practice to tell of"):
+        read_study(path)
+
+
+def test_all_that_is_wrong_with_a_table_of_expected_values_is_told(folder: Path) -> None:
+    path = study(folder, "p835", gold(folder))
+    rows = ["a,C0,SIG,9", "z,C0,SIG,1", "a,C9,SIG,1", "a,C0,LOUD,1", "a,C0", "a,C0,SIG,x"]
+    rows += ["a,C0,BAK,1", "a,C0,BAK,2"]
+    (folder / "gold.csv").write_text(GOLD + "\n".join(rows) + "\n")
+    with pytest.raises(InputError) as caught:
+        read_study(path)
+    told = str(caught.value)
+    for part in (
+        'gold.csv:2: value: must be from 1 to 5 in steps of 1, got "9"',
+        'gold.csv:3: item: there is no item "z"',
+        'gold.csv:4: system: there is no system "C9"',
+        'gold.csv:5: scale: there is no scale "LOUD"',
+        "gold.csv:6: needs 4 fields",
+        'gold.csv:7: value: must be from 1 to 5 in steps of 1, got "x"',
+        "gold.csv:9: was said on line 8 already — keep one",
+        "7 problems",
+    ):
+        assert part in told
+    for text, part in (
+        (GOLD, "has no expected value in it"),
+        ("item,system\n", "needs the columns"),
+    ):
+        (folder / "gold.csv").write_text(text)
+        with pytest.raises(InputError, match=part):
+            read_study(path)

@@ -1,0 +1,72 @@
+"""What is told on pages without questions: what comes next, and how long to rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from earwitness.studies.design.report import study_design
+from earwitness.studies.pages import View, pages
+from earwitness.studies.wording import wording
+from helpers.study_listener import sounds, study
+
+
+def views(folder: Path, language: str, minutes: float = 5) -> dict[str, View]:
+    """All views of a listener by name; practice is heard once more as anchors."""
+    more = f"language: {language}\nrest_minutes: {minutes}\n"
+    made = study_design(study(sounds(folder), "acr", more))
+    plan = replace(made.plans[0], anchors=made.plans[0].training)
+    return {page.name: page.view for page in pages(made.study, plan, lambda *_: "")}
+
+
+TOLD = {
+    "en": {
+        "training.0": "Try the page out: these answers do not count.",
+        "anchors.0": "Rate these sounds like the others. These answers do not count.",
+        "2.0": "Trials in this session: 2. Begin whenever you are ready.",
+    },
+    "fr": {
+        "training.0": "Faites connaissance avec la page : ces réponses ne comptent pas.",
+        "anchors.0": "Notez ces sons comme les autres. Ces réponses ne comptent pas.",
+        "2.0": "Nombre d'essais dans cette session : 2. Commencez quand vous voudrez.",
+    },
+}
+
+
+@pytest.mark.parametrize("language", TOLD)
+def test_what_comes_next_is_told_before_it(tmp_path: Path, language: str) -> None:
+    found = views(tmp_path, language)
+    assert {name: found[name]["text"] for name in TOLD[language]} == TOLD[language]
+    assert found["anchors.0"]["title"].startswith({"en": "Sounds", "fr": "Des sons"}[language])
+
+
+RESTS = {
+    ("en", 5): "Please rest for 5 minutes",
+    ("en", 1): "Please rest for 1 minute",
+    ("en", 1.5): "Please rest for 1.5 minutes",
+    ("en", 0.2): "Please rest for 12 seconds",
+    ("en", 0.017): "Please rest for 1 second",
+    ("fr", 1): "Veuillez vous reposer pendant 1 minute",
+    ("fr", 1.5): "Veuillez vous reposer pendant 1,5 minute",
+    ("fr", 2): "Veuillez vous reposer pendant 2 minutes",
+    ("fr", 0.017): "Veuillez vous reposer pendant 1 seconde",
+    ("fr", 2.5): "Veuillez vous reposer pendant 2,5 minutes",
+    ("fr", 0.2): "Veuillez vous reposer pendant 12 secondes",
+    ("fr", 0.33): "Veuillez vous reposer pendant 20 secondes",
+}
+
+
+@pytest.mark.parametrize(("language", "minutes"), RESTS)
+def test_rests_are_told_in_minutes_or_seconds_as_the_language_counts(
+    tmp_path: Path, language: str, minutes: float
+) -> None:
+    assert views(tmp_path, language, minutes)["rest.2"]["title"] == RESTS[language, minutes]
+
+
+def test_a_studys_own_words_are_said_of_one_minute_too() -> None:
+    own = wording("en", {"pages": {"rest": "Pause: {minutes} min"}})
+    assert own.counted("rest", 1, "minutes") == "Pause: 1 min"
+    both = wording("en", {"pages": {"rest": "{minutes} mins", "rest_one": "{minutes} min"}})
+    assert [both.counted("rest", n, "minutes") for n in (1, 2)] == ["1 min", "2 mins"]

@@ -1,0 +1,314 @@
+"""Lines of summaries: what is read, and what is refused with its place and a remedy."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import pytest
+
+from earwitness.errors import InputError, MissingExtra, UsageError
+from earwitness.scoring.network import network
+from earwitness.scoring.score import people, score
+from earwitness.text import words as words_module
+from earwitness.text.transcripts import read_ctm
+
+SAID = ["the", "beautiful", "cherry", "blossoms", "in", "Japan", "bloom", "in", "spring"]
+KEPT = {"annotator": "A", "positions": [1, 3, 4, 5, 6]}
+
+
+def reference(**more: Any) -> dict[str, Any]:
+    return {"item": "cherry", "words": SAID, "references": [KEPT]} | more
+
+
+def output(system: str = "s", **content: Any) -> dict[str, Any]:
+    return {"item": "cherry", "system": system, "output": content}
+
+
+def value(outputs: list[Any], references: list[Any], name: str = "sumaccy", **more: Any) -> float:
+    return score(outputs, references, **more).systems["s"][name].value
+
+
+def problems(outputs: list[Any], references: list[Any], **more: Any) -> str:
+    with pytest.raises(InputError) as error:
+        score(outputs, references, **more)
+    return str(error.value)
+
+
+def ctm(words: list[str], start: float = 0.0) -> str:
+    return "\n".join(f"rec 1 {start + n} 0.5 {word} 0.9" for n, word in enumerate(words))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"positions": [1, 3, 4, 5, 6]},
+        {"text": "The cherry blossoms, in Japan."},
+        {"positions": [1, 3, 4, 5, 6], "text": "the cherry blossoms in Japan"},
+        {"words": ["the", "cherry", "blossoms", "in", "Japan"]},
+        {"words": [["the", 0, 0.5], ["cherry", 1, 1.5], ["blossoms", 2, 3], ["in", 3, 4, 0.5],
+                   ["Japan", 4, 5, -0.1]]},
+        {"ctm": ctm(["the", "cherry", "blossoms", "in", "Japan"])},
+    ],
+    ids=lambda content: "+".join(content),
+)  # fmt: skip
+def test_every_form_of_an_output_is_read(content: dict[str, Any]) -> None:
+    assert value([output(**content)], [reference()]) == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"words": SAID},
+        {"words": [[word, n, n + 0.9, 0.7] for n, word in enumerate(SAID)]},
+        {"transcript": " ".join(SAID)},
+        {"ctm": ctm(SAID)},
+    ],
+    ids=lambda said: next(iter(said)),
+)
+def test_every_form_of_what_was_said_is_read(said: dict[str, Any]) -> None:
+    record = {"item": "cherry", "references": [KEPT, {"text": "cherry blossoms bloom"}]} | said
+    assert value([output(positions=[3, 4, 7])], [record]) == 1
+
+
+def test_recognised_words_take_positions_by_time_where_words_do_not_tell() -> None:
+    timed = [[word, n, n + 1] for n, word in enumerate(SAID)]
+    people = [{"positions": [5]}, {"positions": [8]}]
+    early = output(words=[["in", 4.1, 4.9]])
+    late = output(words=[["in", 7.1, 7.9]])
+    for one, wanted in ((early, 1), (late, 0)):
+        found = score([one], [reference(words=timed, references=people[:1])])
+        assert found.systems["s"]["kept_f1"].value == wanted
+
+
+def test_words_that_were_recognised_wrongly_match_nothing() -> None:
+    given = output(words=["the", "sherry", "blossoms", "in", "Japan"])
+    assert value([given], [reference()]) == pytest.approx(0.8)
+
+
+def test_an_ambiguous_text_is_read_with_the_most_neighbours_and_noted() -> None:
+    scores = score([output(text="cherry blossoms in spring")], [reference()])
+    assert any("in several ways" in note and "cherry" in note for note in scores.notes)
+    plain = score([output(text="bloom in spring")], [reference()])
+    assert not any("in several ways" in note for note in plain.notes)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ({"positions": [3, 3]}, "output.positions[1]: must increase, but 3 follows 3"),
+        ({"positions": [0]}, "output.positions[0]: 0 is no position: what was said has the words"),
+        ({"positions": [10]}, "10 is no position: what was said has the words 1 to 9"),
+        ({"positions": [1.5]}, "output.positions[0]: must be a whole number, got 1.5"),
+        ({"positions": [True]}, "output.positions[0]: must be a whole number, got true"),
+        ({"text": "the tulips"}, 'output.text: no extraction: not said: "tulips"'),
+        ({"text": "spring bloom"}, 'word 2, "bloom", was not said behind "spring"'),
+        ({"positions": [1], "text": "in"}, 'the words at the positions are "the", not "in"'),
+        ({"positions": [1], "words": ["the"]}, "output.words: the summary is also in positions"),
+        ({"words": [" the"]}, "output.words[0]: must be printable text"),
+        ({"words": ["the", ["in", 4, 5]]}, "output.words: some have times and some have none"),
+        ({"words": [["in", 5, 4]]}, "output.words[0]: ends before it begins"),
+        ({"words": [["in", 5]]}, "output.words[0]: must be a word"),
+        ({"words": [["in", "5", 6]]}, "output.words[0][1]: must be a number"),
+        ({"ctm": "a 1 0 0.5"}, "output.ctm: line 1: has 4 fields, not 5 or 6"),
+        ({"ctm": "a 1 0 x in"}, "output.ctm: line 1: has a time or a confidence that is no number"),
+        ({"ctm": "a 1 0 1 in\nb 1 0 1 in"}, "output.ctm: words of several recordings: a 1, b 1"),
+        ({}, "output.positions: missing — or give a text, or words"),
+        ({"position": [1]}, 'output.position: unknown field — did you mean "positions"?'),
+    ],
+)
+def test_a_bad_output_is_refused_with_its_line_and_item(content: Any, told: str) -> None:
+    found = problems([output(positions=[1]), output("t", **content)], [reference()])
+    assert "outputs:2: " in found
+    assert told in found
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        ({"references": [{"positions": []}]}, "references[0].positions: is empty"),
+        ({"references": [{"text": " "}]}, "references[0].text: is empty"),
+        ({"references": [{"positions": [4, 2]}]}, "must increase, but 2 follows 4"),
+        ({"references": [KEPT, KEPT]}, 'references[1].annotator: "A" is also references[0]'),
+        ({"references": [{"text": "tulips"}]}, 'no extraction: not said: "tulips"'),
+        ({"words": []}, "words: has no word in it"),
+        ({"transcript": "x"}, "transcript: what was said is also in words — keep one"),
+        ({"references": []}, "references: must not be empty"),
+        ({"references": [{}]}, "references[0].positions: missing — or give a text"),
+        ({"references": [{"words": ["a"]}]}, "references[0].words: unknown field"),
+    ],
+)
+def test_a_bad_reference_is_refused_with_its_line(record: Any, told: str) -> None:
+    found = problems([output(positions=[1])], [reference(**record)], metrics="sumaccy")
+    assert "references:1: " in found
+    assert told in found
+
+
+def test_all_problems_of_both_files_are_told_at_once() -> None:
+    bad = reference(item="other", references=[{"positions": [1, 1]}, {"positions": [99]}])
+    found = problems([output(positions=[9, 8]), output("t", text="x")], [reference(), bad])
+    assert found.count("\n") == 4, found
+
+
+def test_references_without_what_was_said_are_refused_by_metrics_of_positions() -> None:
+    free = {"item": "cherry", "references": [{"text": "Cherry trees flower."}]}
+    found = problems([output(text="Trees bloom.")], [free], metrics="sumaccy")
+    assert "words: missing — give the words of what was said, or a transcript" in found
+
+
+def test_summaries_in_words_of_their_own_are_scored_as_texts() -> None:
+    free = {"item": "cherry", "references": [{"text": "Cherry trees flower."}]}
+    found = score([output(text="Cherry trees bloom.")], [free])
+    assert [name.split("(")[0] for name in found.families] == ["rouge"]
+    assert found.systems["s"]["rouge_1_f1"].value == pytest.approx(2 / 3)
+    assert found.systems["s"]["rouge_2_f1"].value == pytest.approx(1 / 2)
+
+
+def test_text_that_is_no_extraction_can_be_scored_by_how_it_is_written() -> None:
+    given = [output(text="the cherry trees in Japan")]
+    assert "or --metric sumaccy --match surface" in problems(given, [reference()])
+    found = score(given, [reference()], metrics="sumaccy", match="surface")
+    assert found.systems["s"]["sumaccy"].value == pytest.approx(0.8)
+    assert "match=surface" in found.signature
+
+
+def test_a_bad_output_may_be_skipped_or_scored_as_empty() -> None:
+    given = [output(positions=[9, 1]), output("t", positions=[1, 3, 4, 5, 6])]
+    skipped = score(given, [reference()], on_error="skip")
+    assert list(skipped.systems) == ["t"]
+    emptied = score(given, [reference()], on_error="empty", metrics="sumaccy")
+    assert emptied.systems["s"]["sumaccy"].value == 0
+    assert emptied.emptied[0].key.item == "cherry"
+
+
+def test_summaries_need_two_files() -> None:
+    with pytest.raises(UsageError, match="needs two files"):
+        score([output(positions=[1])], metrics="sumaccy")
+
+
+def test_options_and_metrics_of_chapters_are_not_for_summaries() -> None:
+    with pytest.raises(UsageError, match="preset: not for summaries"):
+        score([output(positions=[1])], [reference()], preset="srt")
+    with pytest.raises(UsageError, match="one task at a time: collar is for chapters, kept is for"):
+        score([output(positions=[1])], [reference()], metrics=["collar", "kept"])
+    with pytest.raises(UsageError, match='no tokeniser "japanes" — did you mean "japanese"'):
+        score([output(positions=[1])], [reference()], tokenise="japanes")
+
+
+def test_japanese_is_cut_into_words() -> None:
+    record = {
+        "item": "cherry",
+        "transcript": "日本の桜は春に美しく咲く",
+        "references": [{"text": "桜は春に咲く"}, {"text": "日本の桜は咲く"}],
+    }
+    assert value([output(text="桜は春に咲く")], [record], tokenise="japanese") == 1
+    scores = score([output(text="桜は咲く")], [record], tokenise="japanese")
+    assert f"|tokenise=japanese(janome={version('janome')})" in scores.signature
+    drawn = network([record], "cherry", tokenise="japanese")
+    assert drawn.signature.endswith(f"|tokenise=japanese(janome={version('janome')})")
+
+
+def test_a_missing_tokeniser_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "janome.tokenizer", None)
+    words_module._janome.cache_clear()
+    with pytest.raises(MissingExtra, match=r"earwitness\[ja\]"):
+        words_module.japanese("桜")
+
+
+def test_a_tokeniser_that_is_not_there_has_no_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(words_module, "version", nowhere)
+    scores = score([output(positions=[1])], [reference()], tokenise="japanese")
+    assert scores.signature.endswith("|tokenise=japanese")
+
+
+def test_ctm_is_sorted_by_time_and_comments_are_passed_over() -> None:
+    found, flaws = read_ctm(";; made by hand\nb 1 2 0.5 rains\nb 1 0 0.5 it 0.7\n\n")
+    assert [(one.word, one.start, one.end, one.confidence) for one in found] == [
+        ("it", 0, 0.5, 0.7),
+        ("rains", 2, 2.5, None),
+    ]
+    assert not flaws
+    assert read_ctm("a 1 0 -1 x\na 1 nan 1 x\na 1 0 1 <ALT_BEGIN>")[1][2].message
+
+
+def test_lines_from_a_file_and_from_memory_are_the_same(tmp_path: Any) -> None:
+    place = tmp_path / "references.jsonl"
+    place.write_text(json.dumps(reference()) + "\n")
+    found = [score([output(positions=[1, 3])], r) for r in (str(place), [reference()])]
+    first, second = ([e.value for e in one.systems["s"].values()] for one in found)
+    assert first == second
+
+
+def test_an_unknown_field_does_not_hide_what_else_is_wrong() -> None:
+    spoiled = [{"annotater": "A", "positions": []}, {"positions": [9, 9]}]
+    found = problems([output(positions=[1])], [reference(references=spoiled)])
+    for told in ("references[0].annotater", "references[0].positions: is empty", "must increase"):
+        assert told in found
+    assert '[item "cherry"]' in found
+    given = {"item": "cherry", "system": "s", "output": {"positions": [99], "txt": "x"}}
+    found = problems([given], [reference()])
+    assert "output.txt: unknown field" in found
+    assert "99 is no position" in found
+
+
+def test_all_words_that_were_not_said_are_named() -> None:
+    assert 'not said: "tulips", "explode"' in problems(
+        [output(text="the tulips explode in spring")], [reference()]
+    )
+
+
+def test_texts_without_latin_words_are_noted_where_they_cannot_be_seen() -> None:
+    free = {"item": "cherry", "references": [{"text": "桜は咲く"}]}
+    found = score([output(text="桜は春に咲く")], [free])
+    assert any("rouge needs --words unicode" in note for note in found.notes)
+    seen = score([output(text="桜は春に咲く")], [free], words="unicode", metrics="rouge")
+    assert not any("unicode" in note for note in seen.notes)
+    assert seen.systems["s"]["rouge_l_f1"].value > 0.5
+
+
+def test_japanese_without_its_tokeniser_is_told_of_it() -> None:
+    record = {"item": "cherry", "transcript": "桜は咲く", "references": [{"text": "桜は"}]}
+    assert "--tokenise japanese" in problems([output(positions=[1])], [record])
+
+
+@pytest.mark.parametrize("ending", ["ctm", "srt"])
+def test_a_file_to_be_gathered_is_known_by_its_ending(tmp_path: Any, ending: str) -> None:
+    place = tmp_path / f"asr.{ending}"
+    place.write_text("a 1 0 1 it\n")
+    with pytest.raises(InputError, match="`earwitness gather` makes JSON lines of it"):
+        score(str(place), [reference()], metrics="sumaccy")
+
+
+def test_letters_with_signs_are_other_letters() -> None:
+    said = ["राम", "की", "किताब", "का", "रंग"]
+    record = {"item": "cherry", "words": said, "references": [{"positions": [1, 2, 3]}]}
+    found = score([output(words=["राम", "का", "किताबें"])], [record], metrics="kept")
+    assert found.systems["s"]["kept_f1"].value == pytest.approx(1 / 3)
+    assert 'not said: "के"' in problems([output(text="राम के किताब")], [record])
+    assert words_module.same("C++") != words_module.same("C")
+    assert words_module.same("“it,”") == "it"
+
+
+@pytest.mark.parametrize("word", ["a\nb", "\x1b[31mred", "\x00x", ""])
+def test_control_characters_are_refused(word: str) -> None:
+    assert "must be printable text" in problems([output(words=[word])], [reference()])
+
+
+def test_control_characters_are_refused_in_texts_too() -> None:
+    assert "control characters" in problems([output(text="the \x1b[31m")], [reference()])
+    spoken = {"item": "cherry", "transcript": "the \x00", "references": [{"positions": [1]}]}
+    assert "control characters" in problems([output(positions=[1])], [spoken])
+
+
+def test_a_broken_first_line_does_not_change_the_task(tmp_path: Any) -> None:
+    place = tmp_path / "r.jsonl"
+    good = [reference(references=[KEPT, {"positions": [2, 3]}]), reference(item="b")]
+    place.write_text("{broken\n" + "".join(json.dumps(one) + "\n" for one in good))
+    outputs = [output(positions=[1]), {**output(positions=[1]), "item": "b"}]
+    found = score(outputs, str(place), on_error="skip")
+    assert "sumaccy" in found.systems["s"]
+    assert people(str(place), on_error="skip").people is not None

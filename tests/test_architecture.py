@@ -1,0 +1,158 @@
+"""The source tree can be found one's way in: names, sizes, layers of tests, start-up."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import earwitness
+
+SOURCE = Path(earwitness.__file__).parent
+TESTS = Path(__file__).parent
+MAX_FILES = 290
+MAX_LINES = 650
+RETIRED_PACKAGES = {
+    "data",
+    "formats",
+    "timeline",
+    "networks",
+    "listening",
+    "concordance",
+    "summarizers",
+    "metrics",
+}
+# Participles, adverbs, prepositions, pronouns and quantifiers do not say what is in a module.
+WORDS_OF_NO_MODULE = {
+    *(TESTS / "helpers" / "words_for_no_module.txt").read_text(encoding="utf-8").split()
+}
+ALLOWED_MODULES = {"incomplete", "from_answers", "to_answers", "to_ratings", "closest_path"}
+VAGUE_CONSTANTS = {*(TESTS / "helpers" / "vague_constants.txt").read_text(encoding="utf-8").split()}
+NOT_MIRRORS = {"contracts", "docs", "golden", "helpers", "oracles", "properties", "simulations"}
+NOT_MIRRORS |= {"snapshot"}
+WHOLE_PROJECT = {"test_project.py", "test_architecture.py"}
+
+
+def modules() -> dict[str, ast.Module]:
+    """Every module of the package by its path."""
+    paths = sorted(SOURCE.rglob("*.py"))
+    return {str(p.relative_to(SOURCE)): ast.parse(p.read_text(encoding="utf-8")) for p in paths}
+
+
+MODULES = modules()
+
+
+def assigned(tree: ast.Module) -> Iterator[str]:
+    """Names that are assigned on top of a module."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                yield from (one.id for one in ast.walk(target) if isinstance(one, ast.Name))
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    places = defaultdict(list)
+    for path, tree in MODULES.items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(path)
+    assert len(places) > 500
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
+
+
+def test_modules_are_named_by_what_is_in_them() -> None:
+    folders = {part for path in MODULES for part in Path(path).parts[:-1]}
+    names = {Path(path).stem for path in MODULES} | folders
+    odd = {name for name in names - ALLOWED_MODULES if {*name.split("_")} & WORDS_OF_NO_MODULE}
+    assert odd == {"mixed_model", "paired_choices"}  # names of methods in statistics
+
+
+def test_constants_say_what_they_are_about() -> None:
+    found = {
+        f"{path}: {name}"
+        for path, tree in MODULES.items()
+        for name in assigned(tree)
+        if name.lstrip("_") in VAGUE_CONSTANTS
+    }
+    assert found == set()
+
+
+def test_files_are_few_and_of_a_size_that_can_be_read() -> None:
+    lines = {path: (SOURCE / path).read_text(encoding="utf-8").count("\n") for path in MODULES}
+    assert len(lines) <= MAX_FILES
+    assert {path: count for path, count in lines.items() if count > MAX_LINES} == {}
+
+
+def test_every_module_says_in_a_line_what_it_holds() -> None:
+    for path, tree in MODULES.items():
+        first = (ast.get_docstring(tree) or "").split("\n")[0]
+        assert first.endswith("."), path
+        assert 10 < len(first) <= 100, path
+
+
+def test_old_packages_are_gone_and_no_module_hides_a_verb() -> None:
+    top = {Path(path).parts[0].removesuffix(".py") for path in MODULES}
+    assert not top & RETIRED_PACKAGES
+    assert not (SOURCE / "api").exists()
+    assert not top & {*earwitness.__all__}
+
+
+def test_no_module_but_the_public_ones_exports_names_for_others() -> None:
+    exporting = {path for path, tree in MODULES.items() if "__all__" in assigned(tree)}
+    assert exporting == {"__init__.py", "__main__.py", "api.py", "chunkseg/__init__.py"}
+
+
+def test_tests_mirror_the_source() -> None:
+    odd = []
+    for path in TESTS.rglob("test_*.py"):
+        folder = path.relative_to(TESTS).parent
+        if {*folder.parts} & NOT_MIRRORS or path.name in (
+            "test_project.py",
+            "test_architecture.py",
+        ):
+            continue
+        stems = {one.stem for one in (SOURCE / folder).glob("*.py")} - {"__init__"}
+        stems |= {one.name for one in (SOURCE / folder).iterdir() if one.is_dir()}
+        name = path.stem.removeprefix("test_")
+        if not any(name == stem or name.startswith(f"{stem}_") for stem in stems):
+            odd.append(str(path.relative_to(TESTS)))
+    assert odd == []
+
+
+def test_helpers_of_tests_are_in_one_folder() -> None:
+    others = [
+        str(path.relative_to(TESTS))
+        for path in TESTS.rglob("*.py")
+        if not path.name.startswith("test_") and path.name != "conftest.py"
+        if not {"helpers", "snapshot"} & {*path.relative_to(TESTS).parts}
+    ]
+    assert others == []
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["score", "--help"]])
+def test_help_needs_no_heavy_library_and_no_other_domain(arguments: list[str]) -> None:
+    code = f"""
+import json, sys
+from earwitness.__main__ import main
+try:
+    main({arguments!r})
+except SystemExit as stop:
+    assert not stop.code
+print(json.dumps(sorted(sys.modules)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
+    )
+    loaded = json.loads(done.stdout.splitlines()[-1])
+    domains = ("studies", "web", "metaeval", "soundscapes", "store")
+    heavy = ("numpy", "scipy", "torch", "nltk", "jiwer", "yaml", "regex", "sqlalchemy", "starlette")
+    wanted = tuple([f"earwitness.{name}" for name in domains] + list(heavy))
+    assert [name for name in loaded if name.startswith(wanted)] == []

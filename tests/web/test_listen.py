@@ -1,0 +1,391 @@
+"""Taking part over HTTP: whole studies, and everything that may happen meanwhile."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from earwitness.store.records import ParticipationState
+from earwitness.web import state as state_module
+from earwitness.web.answer_checks import unheard
+from helpers.http_listener import answer, link, served, site_of, take
+from helpers.study_files import sound
+from helpers.study_listener import Anyone, study
+
+NO_REST = "rest_minutes: 0\n"
+ODD = [
+    "a & b + c % d = \"e\" 'f' ; -- \\ ` ?",
+    "%26 %00 {x} <script>alert(1)</script> &amp;",
+    "🙂👩‍👩‍👧‍👦 é é 中文 עברית \u202e",
+    "zero \0 byte, line\nend\r\n\ttab",
+    "x" * 50_000,
+]
+
+
+def stored(client: TestClient, listener: int = 1) -> dict[str, Any]:
+    """What the store has of a listener, page by page."""
+    site = site_of(client)
+    return {one.page: one.values for one in site.store.answers(site.digest, listener)}
+
+
+@pytest.mark.parametrize("kind", ["p835", "acr"])
+def test_a_whole_study_is_taken_and_ends_with_a_code(folder: Path, address: str, kind: str) -> None:
+    with served(study(folder, kind, NO_REST), address) as client:
+        own, anyone = link(client), Anyone()
+        first = client.get(f"{own}/state").json()
+        assert (first["page"]["name"], first["answered"], first["done"]) == ("consent", 0, False)
+        end = take(client, own, anyone)
+        assert (end["done"], end["page"]["kind"], end["minutes"]) == (True, "end", 0)
+        assert end["progress"] == [5, 5]
+        assert len(end["code"]) == 10
+        assert client.get(f"{own}/state").json() == end
+        names = [view["name"] for view in anyone.seen]
+        assert names == list(stored(client)) == list(site_of(client).course(1).asked)
+        assert end["answered"] == len(names)
+        [status, *_] = site_of(client).store.status(site_of(client).digest)
+        assert (status.listener.state, status.answers) == (ParticipationState.FINISHED, len(names))
+
+
+def test_what_the_browser_measured_is_kept_beside_the_answer(folder: Path, address: str) -> None:
+    with served(study(folder, "acr", NO_REST), address) as client:
+        take(client, link(client))
+        site = site_of(client)
+        found = {one.answer.page: one for one in site.store.history(site.digest)}
+        assert found["1.1"].meta is not None
+        assert found["1.1"].meta["plays"][0]["ended"] is True
+        assert found["1.1"].meta["comment"] == 'ünï "&+%" 🙂'
+        assert found["1.1"].answer.at == "2026-01-01T00:00:00.000Z"
+        assert found["1.1"].answer.heard is not None
+        assert found["consent"].answer.heard is None
+
+
+def test_an_answer_that_is_sent_again_is_known_and_kept_once(folder: Path, address: str) -> None:
+    with served(study(folder, "acr", NO_REST), address) as client:
+        own = link(client)
+        page = client.get(f"{own}/state").json()["page"]
+        sent = answer(page, {"agree": True})
+        replies = [client.post(f"{own}/answers", json=sent).json() for _ in range(3)]
+        assert [one["status"] for one in replies] == ["stored", "known", "known"]
+        assert [one["state"]["page"]["name"] for one in replies] == ["before"] * 3
+        take(client, own)
+        assert client.post(f"{own}/answers", json=sent).json()["status"] == "known"
+        changed = client.post(f"{own}/answers", json={**sent, "page": "instructions", "values": {}})
+        assert (changed.status_code, changed.json()["error"]["code"]) == (409, "id_used")
+        site = site_of(client)
+        assert len(site.store.history(site.digest)) == len(site.course(1).asked)
+
+
+def test_of_two_tabs_that_answer_one_page_the_first_counts(folder: Path, address: str) -> None:
+    with served(study(folder, "acr", NO_REST), address) as client:
+        own = link(client)
+        page = take(client, own, stop="1.1")["page"]
+        both = [answer(page, {"QUALITY": value}) for value in (1, 2)]
+        with ThreadPoolExecutor(8) as pool:
+            replies = list(pool.map(lambda one: client.post(f"{own}/answers", json=one), both * 4))
+        statuses = sorted(one.json()["status"] for one in replies)
+        assert statuses == ["known"] * 3 + ["stored"] + ["taken"] * 4
+        assert {one.json()["state"]["page"]["name"] for one in replies} == {"1.2"}
+        first = next(one for one in both if one["values"] == stored(client)["1.1"])
+        assert client.post(f"{own}/answers", json=first).json()["status"] == "known"
+
+
+def test_a_page_that_is_not_open_is_refused_and_the_open_one_told(
+    folder: Path, address: str
+) -> None:
+    with served(study(folder, "acr", NO_REST), address) as client:
+        own = link(client)
+        for name in ("1.1", "end", "nothing", "before"):
+            got = client.post(f"{own}/answers", json=answer({"name": name}, {}))
+            assert (got.status_code, got.json()["error"]["code"]) == (409, "not_open")
+            assert got.json()["state"]["page"]["name"] == "consent"
+        assert stored(client) == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"values": {}}, "SIG is not answered"),
+        ({"values": {"SIG": 9, "BAK": 1, "OVRL": 1}}, "SIG must be from 1 to 5"),
+        ({"values": {"SIG": 1, "BAK": 1, "OVRL": 1, "x": 1}}, "nobody asked for 'x'"),
+        ({"values": [1]}, "values must be an object"),
+        ({"id": "1"}, "id must be a UUID"),
+        ({"id": None}, "id must be a UUID"),
+        ({"page": 7}, "page must be the name of a page"),
+        ({"meta": []}, "meta must be an object"),
+        ({"at": "yesterday"}, "at must be a time"),
+        ({"meta": {}}, "sound 0 was not heard to its end for SIG"),
+        ({"meta": {"plays": 3}}, "plays must be a list of objects"),
+    ],
+)
+def test_answers_that_cannot_be_are_refused_with_all_that_is_wrong(
+    folder: Path, change: dict[str, Any], told: str
+) -> None:
+    with served(study(folder, "p835", NO_REST), str(folder / "store.db")) as client:
+        own = link(client)
+        page = take(client, own, stop="training.1")["page"]
+        sent = answer(page, {"SIG": 1, "BAK": 2, "OVRL": 3})
+        got = client.post(f"{own}/answers", json=sent | change)
+        assert got.status_code == 422
+        assert got.json()["error"]["details"][0].startswith(told)
+        assert client.post(f"{own}/answers", json=sent).json()["status"] == "stored"
+
+
+def test_sounds_must_be_heard_for_every_question_and_not_too_often(folder: Path) -> None:
+    with served(study(folder, "p835", NO_REST), str(folder / "store.db")) as client:
+        own = link(client)
+        page = take(client, own, stop="1.1")["page"]
+        sent = answer(page, {"SIG": 1, "BAK": 2, "OVRL": 3})
+        plays = sent["meta"]["plays"]
+        assert len(plays) == 3
+        cut = [{**one, "ended": False} for one in plays]
+        for wrong, count in ((plays[:1], 2), (cut, 3), ([*plays, *plays[:2]], 2)):
+            meta = {"plays": wrong}
+            got = client.post(f"{own}/answers", json={**sent, "meta": meta})
+            assert len(got.json()["error"]["details"]) == count
+        meta = {"plays": [*cut, *plays]}  # what was cut off may be heard again
+        got = client.post(f"{own}/answers", json={**sent, "meta": meta})
+        assert got.json()["status"] == "stored"
+
+
+@pytest.mark.parametrize(
+    ("lasted", "believed"),
+    [(0, False), (1.89, False), (1.91, True), (2, True), (9, True), (None, False), ("2", False)],
+)
+def test_a_play_that_was_clearly_too_short_is_not_believed(
+    folder: Path, lasted: Any, believed: bool
+) -> None:
+    for path in folder.glob("*/*.wav"):
+        sound(path, seconds=2)
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
+        own = link(client)
+        page = take(client, own, stop="training.1")["page"]
+        sent = answer(page, {"QUALITY": 1})
+        sent["meta"]["plays"][0]["seconds"] = lasted
+        got = client.post(f"{own}/answers", json=sent)
+        assert got.status_code == (200 if believed else 422)
+        if not believed:
+            told = ["sound 0 was not heard to its end for QUALITY"]
+            assert got.json()["error"]["details"] == told
+            sent["meta"]["plays"] += [{**sent["meta"]["plays"][0], "seconds": 2}]
+            assert client.post(f"{own}/answers", json=sent).status_code == 200
+
+
+def test_a_short_sound_may_seem_shorter_by_a_twentieth_of_a_second() -> None:
+    view = {"sounds": [{}], "questions": [{"name": "Q"}], "switching": False, "plays": 1}
+    play = {"sound": 0, "question": "Q", "ended": True}
+    for lasted, wrong in ((0.051, 0), (0.049, 1)):
+        plays = {"plays": [{**play, "seconds": lasted}]}
+        assert len(unheard(view, plays, [0.1])) == wrong
+        assert unheard(view, plays, [None]) == []
+
+
+def test_that_sounds_were_fetched_is_kept_once_a_page(folder: Path, address: str) -> None:
+    with served(study(folder, "acr", NO_REST), address) as client:
+        own, site = link(client), site_of(client)
+        [ahead] = client.get(f"{own}/state").json()["ahead"]
+        assert client.get(ahead).status_code == 200
+        assert site.store.add_events(site.digest, 1, []) == 0  # comes after all that was asked for
+        assert site.store.events(site.digest, 1) == []  # nobody has agreed to anything yet
+        state = take(client, own, stop="1.1")
+        for address in [state["page"]["sounds"][0]["address"], *state["ahead"]] * 2:
+            assert client.get(address).status_code == 200
+        site.store.add_events(site.digest, 1, [])
+        found = [(one.what, one.page) for one in site.store.events(site.digest, 1)]
+        assert found == [("fetched", "1.1"), ("fetched", "1.2")]
+
+
+def test_a_rest_lasts_as_long_as_the_clock_of_the_server_says(
+    folder: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(study(folder, "acr", "rest_minutes: 5\n"), address) as client:
+        own = link(client)
+        take(client, own, stop="rest.2")
+        state = client.get(f"{own}/state").json()
+        assert 290 < state["rest"]["seconds"] <= 300
+        until = datetime.fromisoformat(state["rest"]["until"])
+        passed = answer(state["page"], {})
+        for seconds, status in ((-200, 409), (-0.01, 409), (0.01, 200)):
+            now = until + timedelta(seconds=seconds)
+            monkeypatch.setattr(state_module, "clock", lambda now=now: now)
+            told = client.get(f"{own}/state").json()
+            assert told["rest"]["seconds"] == max(0, -int(seconds - 0.99))
+            got = client.post(f"{own}/answers", json=passed)
+            assert got.status_code == status
+        assert got.json()["state"]["page"]["name"] == "2.0"
+        assert got.json()["state"]["rest"] is None
+
+
+def test_one_comes_back_to_the_very_trial_on_any_device(folder: Path, address: str) -> None:
+    with served(study(folder, "p835", NO_REST), address) as client:
+        own = link(client)
+        before = take(client, own, stop="1.2")
+    with served(folder / "p835.yaml", address) as client:
+        assert client.get(f"{own}/state?visit=new").json() == before
+        assert take(client, own)["done"]
+
+
+@pytest.mark.parametrize(("policy", "counts"), [("resume", True), ("session", False)])
+def test_what_was_heard_on_one_device_counts_on_another_up_to_the_limit(
+    folder: Path, address: str, policy: str, counts: bool
+) -> None:
+    def told(question: str, *, ended: bool) -> dict[str, Any]:
+        play = {"question": question, "sound": 0, "started": "2026", "seconds": 0.4, "ended": ended}
+        return {"kind": "play_ended", "page": "1.1", **play}
+
+    with served(study(folder, "p835", NO_REST), address, resume=policy) as client:
+        own = link(client)
+        take(client, own, stop="1.1")
+        happened = [told("SIG", ended=False), *(told("SIG", ended=True) for _ in range(3))]
+        sent = {"id": str(uuid.uuid4()), "events": happened}
+        assert client.post(f"{own}/events", json=sent).status_code == 200
+        page = client.get(f"{own}/state").json()["page"]
+        heard = [(one["question"], one["ended"]) for one in page.get("played", [])]
+        assert heard == ([("SIG", True)] if counts else [])
+
+
+def test_a_session_starts_again_where_that_is_said(folder: Path, address: str) -> None:
+    path = study(folder, "acr", NO_REST)
+    with served(path, address, resume="session") as client:
+        own = link(client)
+        take(client, own, stop="1.1")
+        assert client.get(f"{own}/state?visit=new").json()["page"]["name"] == "1.1"
+        old = take(client, own, stop="2.2")
+        assert client.get(f"{own}/state").json() == old
+        late = answer(old["page"], {"QUALITY": 1})
+        again = client.get(f"{own}/state?visit=new").json()
+        assert (again["page"]["name"], again["progress"]) == ("2.0", [3, 5])
+        assert client.post(f"{own}/answers", json=late).status_code == 409
+        site = site_of(client)
+        asked = len(site.course(1).asked)
+        assert take(client, own, Anyone(seed=9))["done"]
+        assert len(site.store.answers(site.digest)) == asked
+        history = site.store.history(site.digest)
+        assert [one.answer.page for one in history if one.aside] == ["2.0", "2.1"]
+        assert len(history) == asked + 4  # two set aside, and answered again
+        assert client.get(f"{own}/state?visit=new").json()["done"]
+
+
+def test_a_late_repeat_of_an_answer_that_was_set_aside_is_told_where_the_listener_is(
+    folder: Path, address: str
+) -> None:
+    with served(study(folder, "acr", NO_REST), address, resume="session") as client:
+        own = link(client)
+        page = take(client, own, stop="1.1")["page"]
+        late = answer(page, {"QUALITY": 1})
+        assert client.post(f"{own}/answers", json=late).json()["status"] == "stored"
+        assert client.get(f"{own}/state?visit=another-tab").json()["page"]["name"] == "1.0"
+        again = client.post(f"{own}/answers", json=late)  # before another tab goes on, and after
+        assert (again.status_code, again.json()["state"]["page"]["name"]) == (409, "1.0")
+        then = take(client, own, stop="1.1")
+        again = client.post(f"{own}/answers", json=late)
+        assert (again.status_code, again.json()["error"]["code"]) == (409, "not_open")
+        assert again.json()["state"] == client.get(f"{own}/state").json() == then
+        on = take(client, own, stop="1.2")
+        again = client.post(f"{own}/answers", json=late)
+        assert (again.json()["status"], again.json()["state"]) == ("taken", on)
+        assert take(client, own)["done"]
+
+
+def test_who_comes_again_is_blocked_where_that_is_said(folder: Path, address: str) -> None:
+    with served(study(folder, "acr", NO_REST), address, resume="block") as client:
+        own, site = link(client), site_of(client)
+        state = take(client, own, stop="1.2")
+        blocked = client.get(f"{own}/state?visit=new").json()
+        assert (blocked["blocked"], blocked["page"], blocked["ahead"]) == (True, None, [])
+        late = answer(state["page"], {"QUALITY": 1})
+        got = client.post(f"{own}/answers", json=late)
+        assert (got.status_code, got.json()["state"]["blocked"]) == (409, True)
+        assert client.get(state["page"]["sounds"][0]["address"]).status_code == 403
+        assert site.store.change_state(
+            site.digest, 1, ParticipationState.BLOCKED, ParticipationState.EXCUSED
+        )
+        assert client.get(f"{own}/state?visit=new").json() == state
+        assert client.get(f"{own}/state?visit=new").json()["blocked"]
+
+
+@pytest.mark.parametrize("resume", ["block", "session"])
+def test_an_excuse_holds_for_a_visit_whose_first_reply_was_lost(
+    folder: Path, address: str, resume: str
+) -> None:
+    with served(study(folder, "acr", NO_REST), address, resume=resume) as client:
+        own, site = link(client), site_of(client)
+        take(client, own, stop="1.2")
+        store, who = site.store, (site.digest, 1)
+        assert store.change_state(*who, ParticipationState.JOINED, ParticipationState.EXCUSED)
+        first = [client.get(f"{own}/state?visit=first-visit").json() for _ in range(3)]
+        assert [one["page"]["name"] for one in first] == ["1.2"] * 3
+        assert [one.what for one in store.events(*who)] == ["excused"]
+        second = client.get(f"{own}/state?visit=second-visit").json()
+        assert second["blocked"] is (resume == "block")
+        if resume == "block":
+            assert client.get(f"{own}/state?visit=first-visit").json()["blocked"]
+        else:
+            assert second["page"]["name"] == "1.0"
+
+
+def test_withdrawing_deletes_everything_and_the_link_says_so(folder: Path, address: str) -> None:
+    with served(study(folder, "acr", NO_REST), address) as client:
+        own, site = link(client), site_of(client)
+        page = take(client, own, stop="1.1")["page"]
+        assert client.post(f"{own}/withdraw", json={}).status_code == 422
+        assert stored(client)
+        state = client.post(f"{own}/withdraw", json={"confirm": True}).json()
+        assert (state["withdrawn"], state["page"], state["answered"]) == (True, None, 0)
+        assert client.get(f"{own}/state").json() == state
+        late = client.post(f"{own}/answers", json=answer(page, {"QUALITY": 1}))
+        assert (late.status_code, late.json()["state"]["withdrawn"]) == (409, True)
+        assert client.get(f"{own}/sound/1.1/0").status_code == 403
+        assert client.get(own).status_code == 200
+        happened = {"id": str(uuid.uuid4()), "events": [{"kind": "blur", "page": "1.1"}]}
+        client.post(f"{own}/events", json=happened)
+        assert (site.store.history(site.digest), site.store.events(site.digest, 1)) == ([], [])
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_odd_texts_survive(folder: Path, address: str, text: str) -> None:
+    with served(study(folder, "acr", NO_REST), address) as client:
+        own, site = link(client), site_of(client)
+        page = take(client, own, stop="1.1")["page"]
+        sent = answer(page, {"QUALITY": 1})
+        sent["meta"]["comment"] = text
+        assert client.post(f"{own}/answers", json=sent).status_code == 200
+        end = take(client, own, stop="after")
+        assert client.post(f"{own}/answers", json=answer(end["page"], {"remarks": text})).is_success
+        assert stored(client)["after"] == {"remarks": text}
+        found = {one.answer.page: one.meta for one in site.store.history(site.digest)}
+        assert (found["1.1"] or {})["comment"] == text
+
+
+def test_half_characters_are_spelt_out_in_comments_and_refused_in_answers(folder: Path) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
+        own, site = link(client), site_of(client)
+        state = take(client, own, stop="1.1")
+        sent = answer(state["page"], {"QUALITY": 1})
+        sent["meta"]["comment"] = "half \ud83d"
+        assert client.post(f"{own}/answers", content=json.dumps(sent)).status_code == 200
+        assert (site.store.history(site.digest)[-1].meta or {})["comment"] == "half \\ud83d"
+        after = take(client, own, stop="after")["page"]
+        half = json.dumps(answer(after, {"remarks": "half \ud83d"}))
+        assert client.post(f"{own}/answers", content=half).status_code == 422
+
+
+def test_events_are_kept_once(folder: Path, address: str) -> None:
+    with served(study(folder, "acr", NO_REST), address) as client:
+        own, site = link(client), site_of(client)
+        one = {"kind": "underrun", "page": "1.1", "at": "2026-01-01", "frames": 128}
+        sent = {"id": str(uuid.uuid4()), "events": [one, {"kind": "blur", "page": "1.1"}]}
+        replies = [client.post(f"{own}/events", json=sent).json() for _ in range(2)]
+        assert [reply["status"] for reply in replies] == ["stored", "known"]
+        first, second = site.store.events(site.digest, 1)
+        assert (first.what, first.page, first.details) == ("underrun", "1.1", {"frames": 128})
+        assert second.what == "blur"
+        bad: list[dict[str, Any]] = [{}, {**sent, "events": [1]}, {**sent, "events": {}}]
+        for wrong in (*bad, {"events": []}):
+            assert client.post(f"{own}/events", json=wrong).status_code == 422

@@ -1,0 +1,64 @@
+"""What browsers are given: small, without markup in strings, with words that there are."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import earwitness
+from earwitness.studies.wording import wording
+
+WEB = Path(earwitness.__file__).parent / "web"
+STATIC = sorted(
+    path for path in (WEB / "static").rglob("*") if path.suffix in (".js", ".css", ".svg")
+)
+SCRIPTS = [path for path in STATIC if path.suffix == ".js"]
+TEMPLATES = {
+    path.name: path.read_text(encoding="utf-8") for path in (WEB / "templates").glob("*.html")
+}
+SHELL = TEMPLATES["shell.html"]
+# by their name
+STATES = {"saved", "not_saved", "sending", "waiting", "play", "playing", "heard", "play_again"}
+
+
+def test_all_that_is_loaded_before_a_sound_is_small() -> None:
+    words = str(dict(wording("fr").web))
+    sizes = [len(gzip.compress(path.read_bytes())) for path in STATIC]
+    assert sum(sizes) + len(gzip.compress((SHELL + words).encode())) < 50_000
+
+
+def test_no_text_becomes_markup_or_script() -> None:
+    for path in SCRIPTS:
+        code = path.read_text(encoding="utf-8")
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b", code)
+        assert not re.search(r"https?://|new Function|\.style\s*=", code), path.name
+    for page in TEMPLATES.values():
+        assert not re.search(r"<style|\sstyle=|\son\w+=|https?://", page)
+    assert re.findall(r"<script(?! type=\"application/json\")([^>]*)>", SHELL) == [
+        ' type="module" src="{{ static }}/listen.js"'
+    ]
+
+
+def test_every_module_that_is_imported_is_there_and_every_one_is_used() -> None:
+    found = {WEB / "static" / name for name in ("listen.js", "workbook.js")}
+    for path in SCRIPTS:
+        for name in re.findall(r'from "(\.[^"]+)"', path.read_text(encoding="utf-8")):
+            found.add((path.parent / name).resolve())
+    assert found == set(SCRIPTS)
+
+
+def test_every_word_is_known_and_every_known_word_is_used() -> None:
+    pages = "".join(TEMPLATES.values())
+    code = pages + "".join(path.read_text(encoding="utf-8") for path in SCRIPTS)
+    said = set(re.findall(r'\bsay\("(\w+)"', code)) | set(re.findall(r"words\.(\w+)", pages))
+    known = set(wording("en").web)
+    assert said <= known
+    spelt = set(re.findall(r'"(\w+)"', code)) | {f"device_{one}" for one in _steps()}
+    spelt |= {f"{one}_told" for one in ("unreachable", "not_here", "failed")}
+    assert known - said - spelt == set()
+    assert known >= STATES
+
+
+def _steps() -> list[str]:
+    return ["level", "sides", "huggins", "antiphase"]

@@ -1,0 +1,357 @@
+"""What every response carries, addresses below a root, open places, and files of the page."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from earwitness.errors import StoreError, UsageError
+from earwitness.store.store import Store
+from earwitness.web import security
+from earwitness.web.security import MAX_REQUEST_BYTES, SECURITY_HEADERS
+from earwitness.web.site import SiteSettings
+from helpers.http_listener import answer, join, link, served, site_of, take
+from helpers.study_listener import study
+
+NO_REST = "rest_minutes: 0\n"
+
+
+def test_every_response_has_the_headers_that_protect_it(folder: Path) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db"), open=1) as client:
+        own = link(client)
+        page = client.get(own)
+        asset = re.findall(r'src="([^"]+)"', page.text)[0]
+        sound = client.get(f"{own}/state").json()["ahead"][0]
+        paths = ("/", "/join", own, f"{own}/state", sound, asset, "/nothing", "/l/nobody")
+        replies = [client.get(path, follow_redirects=False) for path in paths]
+        replies += [client.post(f"{own}/answers", content=b"{"), client.put(own)]
+        assert [one.status_code for one in replies] == [
+            *(200, 200, 200, 200, 200, 200, 404, 404),
+            *(400, 405),
+        ]
+        for reply in replies:
+            for name, value in SECURITY_HEADERS.items():
+                assert reply.headers[name] == value
+            assert reply.headers["cache-control"]
+            assert not {"server", "last-modified", "etag"} & set(reply.headers)
+        policy = SECURITY_HEADERS["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        cookies = [name for one in replies for name in one.headers if name == "set-cookie"]
+        assert len(cookies) == 1  # that of /join
+
+
+def test_an_error_of_the_program_has_them_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
+        own = link(client)
+        for error, status in ((ValueError("Kestrel"), 500), (StoreError("disk full"), 503)):
+
+            def fail(*_: Any, error: Exception = error) -> None:
+                raise error
+
+            monkeypatch.setattr(Store, "visit", fail)
+            got = client.get(f"{own}/state")
+            assert got.status_code == status
+            assert got.headers["x-content-type-options"] == "nosniff"
+            assert got.json()["error"]["remedy"] == "send it again, it will be known"
+            assert "Kestrel" not in got.text
+            shown = client.get(own, headers={"accept": "text/html"})
+            assert (shown.status_code, "Something went wrong" in shown.text) == (status, True)
+    assert "disk full" in capsys.readouterr().err
+
+
+def test_links_that_are_none_look_like_any_other_address(folder: Path) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
+        bodies = {
+            client.get(path).text
+            for path in ("/nothing", "/l/nobody", "/l/nobody/state", "/join", "/static/x/listen.js")
+        }
+        assert len(bodies) == 1
+        error = client.get("/l/nobody/state").json()["error"]
+        assert (error["code"], "not be served now" in error["remedy"]) == ("not_here", True)
+        assert client.post("/l/nobody/answers", json={}).status_code == 422
+        sent = answer({"name": "1.1"}, {})
+        assert client.post("/l/nobody-at-all/answers", json=sent).status_code == 404
+        page = client.get("/l/nobody", headers={"accept": "text/html,*/*"})
+        assert page.text.startswith("<!doctype html>")
+        assert "There is nothing at this address" in page.text
+
+
+def test_links_of_another_study_in_the_same_store_lead_nowhere(folder: Path) -> None:
+    store = str(folder / "store.db")
+    with served(study(folder, "acr", NO_REST), store) as client:
+        own = link(client)
+    with served(study(folder, "p835", NO_REST), store) as client:
+        assert client.get(own).status_code == 404
+
+
+def test_links_of_listeners_whom_the_study_has_no_more_lead_nowhere(
+    folder: Path, address: str
+) -> None:
+    path = study(folder, "acr", NO_REST)
+    with served(path, address, open=2) as client:
+        outside = [join(client, f"?PROLIFIC_PID={name}") for name in "ab"]
+    path.write_text(path.read_text().replace("listeners: 2\n", "listeners: 1\n"))
+    with served(path, address, open=1) as client:
+        for verb in ("", "/state", "/state?visit=new", "/sound/1.1/0"):
+            assert client.get(outside[1] + verb).status_code == 404
+        assert client.post(f"{outside[1]}/events", json={}).status_code == 404
+        assert take(client, outside[0])["done"]
+
+
+def test_nobody_is_given_a_number_that_the_study_has_no_more(folder: Path, address: str) -> None:
+    path = study(folder, "acr", NO_REST)
+    with served(path, address, open=2):
+        pass
+    path.write_text(path.read_text().replace("listeners: 2\n", "listeners: 1\n"))
+    with served(path, address, open=1) as client:
+        assert take(client, join(client))["done"]
+        client.cookies.clear()
+        assert client.post("/join").status_code == 403
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[1]", b'"x"', b'{"id": NaN}', b"[" * 100_000, b"\xff", b"9" * 9999]
+)
+def test_what_is_no_object_of_json_is_refused(folder: Path, body: bytes) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
+        own = link(client)
+        for verb in ("answers", "events", "withdraw"):
+            assert client.post(f"{own}/{verb}", content=body).status_code == 400
+
+
+def test_requests_that_are_too_large_are_refused(folder: Path) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
+        got = client.post(f"{link(client)}/answers", content=b" " * (MAX_REQUEST_BYTES + 1))
+        assert (got.status_code, got.json()["error"]["code"]) == (413, "too_large")
+
+
+def test_a_body_that_does_not_come_to_its_end_is_waited_for_only_so_long(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(security, "REQUEST_TIMEOUT_SECONDS", 0.05)
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
+        sent = list[Any]()
+
+        async def receive() -> dict[str, Any]:
+            if sent_first:
+                sent_first.clear()
+                return {"type": "http.request", "body": b'{"id"', "more_body": True}
+            await asyncio.Event().wait()
+            raise AssertionError("nobody sets it")
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        sent_first = [True]
+        path = f"{link(client)}/answers"
+        scope = {"type": "http", "method": "POST", "path": path, "headers": [], "query_string": b""}
+        asyncio.run(client.app(scope, receive, send))  # type: ignore[arg-type]
+    assert sent[0]["status"] == 408
+    assert (b"connection", b"close") in sent[0]["headers"]
+    assert json.loads(sent[1]["body"])["error"]["code"] == "too_slow"
+
+
+def test_below_a_root_path_all_addresses_have_it(folder: Path) -> None:
+    path = study(folder, "acr", NO_REST)
+    with served(path, str(folder / "store.db"), root="/listen/here", open=1) as client:
+        own = link(client)
+        assert own.startswith("/listen/here/l/")
+        page = client.get(own).text
+        addresses = re.findall(r'(?:src|href)="([^"]+)"', page)
+        assert addresses
+        assert all(one.startswith("/listen/here/static/") for one in addresses)
+        assert client.get(addresses[0]).status_code == 200
+        state = take(client, own, stop="1.1")
+        for address in [state["page"]["sounds"][0]["address"], *state["ahead"]]:
+            assert address.startswith(f"{own}/sound/")
+            assert client.get(address).status_code == 200
+        stripped = own.removeprefix("/listen/here")  # as a proxy may send it
+        assert client.get(f"{stripped}/state").json() == state
+        assert "Path=/listen/here/join" in client.get("/listen/here/join").headers["set-cookie"]
+        assert join(client).startswith("/listen/here/l/")
+        assert client.get("/listen/here").status_code == 200
+
+
+@pytest.mark.parametrize("root", ["", "/x", "/l/x"])
+def test_a_slash_at_the_end_leads_nowhere_else(folder: Path, root: str) -> None:
+    path = study(folder, "acr", NO_REST)
+    with served(path, str(folder / "store.db"), root=root, open=1) as client:
+        own, elsewhere = link(client), {"host": "elsewhere.example"}
+        for proxied in (own, own.removeprefix(root)):
+            for address, same in ((f"{proxied}/", own), (f"{root}/join/", f"{root}/join")):
+                got = client.get(address, headers=elsewhere, follow_redirects=False)
+                assert (got.status_code, "location" in got.headers) == (200, False)
+                assert got.text == client.get(same).text
+                assert "elsewhere.example" not in got.text
+        for address in (f"{own}/state/", f"{own}//", f"{root}/static/"):
+            got = client.get(address, headers=elsewhere, follow_redirects=False)
+            assert got.status_code == 404
+
+
+def test_settings_that_cannot_be_are_refused(folder: Path) -> None:
+    for root in ("listen", "/listen/"):
+        with pytest.raises(UsageError, match="a root path begins with /"):
+            SiteSettings(root=root)
+    for root in ("/l", "/join", "/static"):
+        with pytest.raises(UsageError, match=f'cannot be "{root}", which is an address of its own'):
+            SiteSettings(root=root)
+    with pytest.raises(UsageError, match="resume must be one of resume, session, block"):
+        SiteSettings(resume="again")
+    path = study(folder, "acr", NO_REST)
+    with (
+        pytest.raises(UsageError, match="3 open places, but 2 listeners"),
+        served(path, str(folder / "store.db"), open=3),
+    ):
+        pass
+
+
+def test_open_places_go_to_whoever_comes_until_there_are_no_more(
+    folder: Path, address: str
+) -> None:
+    with served(study(folder, "acr", NO_REST), address, open=2) as client:
+        first = join(client)
+        cookie = client.post("/join", follow_redirects=False).headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=lax" in cookie
+        for again in (client.get, client.post, client.head):
+            assert again("/join", follow_redirects=False).headers["location"] == first
+        client.cookies.clear()
+        second = join(client, "?PROLIFIC_PID=a")
+        assert second != first
+        for again in (client.get, client.post):
+            got = again("/join?PROLIFIC_PID=a", follow_redirects=False)
+            assert (got.headers["location"], "set-cookie" in got.headers) == (second, False)
+        for again in (client.get, client.post):
+            full = again("/join?PROLIFIC_PID=b")
+            assert (full.status_code, "All places are taken" in full.text) == (403, True)
+            assert again("/join?PROLIFIC_PID=%00").status_code == 400
+        assert take(client, first)["done"]
+        site = site_of(client)
+        assert {one.listener.outside for one in site.store.status(site.digest)} == {None, "a"}
+
+
+def test_the_quota_counts_everybody_who_ever_came(folder: Path, address: str) -> None:
+    path = study(folder, "acr", NO_REST)
+    path.write_text(path.read_text().replace("listeners: 2\n", "listeners: 4\n"))
+    with served(path, address, open=3) as client:
+        assert join(client, "?PROLIFIC_PID=a") != join(client)
+    for places, free in ((1, 0), (2, 0), (3, 1), (4, 2)):
+        with served(path, address, open=places) as client:
+            site = site_of(client)
+            assert site.store.free(site.digest, site.quota) == free
+            assert client.get("/join?PROLIFIC_PID=a", follow_redirects=False).status_code == 303
+            shown = client.get("/join?PROLIFIC_PID=b")
+            assert shown.status_code == (200 if free else 403)
+            if not free:
+                assert client.post("/join?PROLIFIC_PID=b").status_code == 403
+    with served(path, address, open=3) as client:
+        assert join(client, "?PROLIFIC_PID=b")
+        assert client.post("/join?PROLIFIC_PID=c").status_code == 403
+
+
+def test_who_has_withdrawn_and_comes_again_is_told_so_and_gets_no_other_place(
+    folder: Path, address: str
+) -> None:
+    with served(study(folder, "acr", NO_REST), address, open=2) as client:
+        own, site = join(client, "?PROLIFIC_PID=a"), site_of(client)
+        take(client, own, stop="1.1")
+        client.post(f"{own}/withdraw", json={"confirm": True})
+        for again in (client.get, client.post):
+            got = again("/join?PROLIFIC_PID=a", follow_redirects=False)
+            assert (got.status_code, got.headers["location"]) == (303, own)
+        assert client.get(f"{own}/state").json()["withdrawn"]
+        assert site.store.free(site.digest, site.quota) == 1
+
+
+def test_to_look_at_the_open_link_takes_no_place(folder: Path, address: str) -> None:
+    with served(study(folder, "acr", NO_REST), address, open=2) as client:
+        site = site_of(client)
+        before = site.store.status(site.digest)
+        for look in (client.get, client.head):
+            for query in ("", "?PROLIFIC_PID=a", "?PROLIFIC_PID=%22%3E%3Cb%3E%26"):
+                assert look(f"/join{query}", follow_redirects=False).status_code == 200
+                client.cookies.clear()
+        assert site.store.status(site.digest) == before
+        assert "<b>" not in client.get("/join?PROLIFIC_PID=%22%3E%3Cb%3E%26").text
+        join(client, "?PROLIFIC_PID=%22%3E%3Cb%3E%26")
+        assert site.store.status(site.digest)[0].listener.outside == '"><b>&'
+
+
+def test_pressing_start_twice_takes_one_place(folder: Path) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db"), open=2) as client:
+        shown = client.get("/join")
+        for _ in range(2):  # the browser sends what it had when the page was shown
+            client.cookies.clear()
+            client.cookies.update(shown.cookies)
+            client.post("/join", follow_redirects=False)
+        assert site_of(client).store.free(site_of(client).digest) == 1
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"sec-fetch-site": "same-origin", "origin": "null"}, 303),
+        ({"origin": "http://testserver"}, 303),
+        ({}, 303),  # no browser
+        ({"sec-fetch-site": "cross-site", "origin": "http://testserver"}, 403),
+        ({"sec-fetch-site": "same-site"}, 403),
+        ({"origin": "http://elsewhere.example"}, 403),
+        ({"origin": "null"}, 403),
+    ],
+)
+def test_pages_of_other_sites_can_take_no_place(
+    folder: Path, headers: dict[str, str], status: int
+) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db"), open=1) as client:
+        got = client.post("/join", headers=headers, follow_redirects=False)
+        assert got.status_code == status
+        assert site_of(client).store.free(site_of(client).digest) == (status == 403)
+
+
+def test_the_page_of_the_open_link_speaks_the_language_of_the_study(folder: Path) -> None:
+    path = study(folder, "acr", NO_REST + "language: fr\n")
+    with served(path, str(folder / "store.db"), open=1) as client:
+        shown = client.get("/join").text
+        assert '<html lang="fr">' in shown
+        assert ">Commencer</button>" in shown
+        assert "<script" not in shown
+
+
+def test_another_service_may_name_people_otherwise(folder: Path) -> None:
+    path, store = study(folder, "acr", NO_REST), str(folder / "store.db")
+    with served(path, store, open=2, outside="participant") as client:
+        own = join(client, "?participant=x")
+        assert client.get("/join?participant=x", follow_redirects=False).headers["location"] == own
+
+
+def test_scripts_are_kept_by_their_digest_and_sent_compressed(folder: Path) -> None:
+    with served(study(folder, "acr", NO_REST), str(folder / "store.db")) as client:
+        page = client.get(link(client)).text
+        asset = re.findall(r'src="([^"]+)"', page)[0]
+        packed = client.get(asset, headers={"accept-encoding": "gzip"})
+        plain = client.get(asset, headers={"accept-encoding": "identity"})
+        assert packed.headers["content-encoding"] == "gzip"
+        assert "content-encoding" not in plain.headers
+        assert packed.content == plain.content
+        assert "immutable" in plain.headers["cache-control"]
+        assert plain.headers["content-type"].startswith("text/javascript")
+        for path in ("x/listen.js", "../app.py", "%2e%2e/app.py"):
+            assert client.get(f"{asset.rpartition('/')[0]}/{path}").status_code == 404
+
+
+def test_the_shell_gives_the_words_of_the_study(folder: Path) -> None:
+    words = "language: fr\nwordings: {web: {next: \"</script><b> & 'suite'\"}}\n"
+    with served(study(folder, "acr", words), str(folder / "store.db")) as client:
+        page = client.get(link(client)).text
+        assert '<html lang="fr">' in page
+        assert "</script><b>" not in page
+        assert "Enregistré" in page or "Enregistr\\u00e9" in page
