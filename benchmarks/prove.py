@@ -18,6 +18,7 @@ SETTINGS = {
     "PYTHONUNBUFFERED": "1",
     "OPENBLAS_NUM_THREADS": "1",  # tests share the cores already
 }
+TESTS = ["-m", "pytest", "-q", "-n", "2", "-m", ""]  # simulations, too
 STORED = [
     "tests/store",
     "tests/web",
@@ -66,12 +67,12 @@ NAMED = (  # what all tests have among them, and what needs many minutes and gig
     "Skims of a day and a week beside decoding",
 )
 COMMANDS = {
-    "All tests with full counts": ["-m", "pytest", "-q", "-n", "2", "--durations=12"],
-    "Store and server with full counts": ["-m", "pytest", "-q", "-n", "2", *STORED],
-    "Metrics beside people with full counts": ["-m", "pytest", "-q", "-n", "2", *BESIDE],
-    "Captions with full counts": ["-m", "pytest", "-q", "-n", "2", *JUDGED],
-    "Skims with full counts": ["-m", "pytest", "-q", "-n", "2", *SKIMMED],
-    "Pages in Chromium": ["-m", "pytest", "-q", "-n", "2", "browser"],
+    "All tests with full counts": [*TESTS, "--durations=12"],
+    "Store and server with full counts": [*TESTS, *STORED],
+    "Metrics beside people with full counts": [*TESTS, *BESIDE],
+    "Captions with full counts": [*TESTS, *JUDGED],
+    "Skims with full counts": [*TESTS, *SKIMMED],
+    "Pages in Chromium": [*TESTS, "browser"],
     "Chapters against chunkseg": ["benchmarks/chapters.py"],
     "Titles against bert-score": ["benchmarks/titles.py"],
     "Word networks against one pass": ["benchmarks/summaries.py"],

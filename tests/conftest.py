@@ -22,6 +22,13 @@ settings.register_profile("full", max_examples=2000, deadline=None, suppress_hea
 settings.load_profile("full" if FULL else "small")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark simulations, which ``make prove`` runs."""
+    for item in items:
+        if "simulations" in item.path.parts:
+            item.add_marker("simulation")
+
+
 @pytest.fixture(autouse=True, scope="session")
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No test leaves anything in the user's cache."""
