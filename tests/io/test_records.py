@@ -130,6 +130,24 @@ def test_a_field_of_another_task_is_not_sent_inside() -> None:
     assert faults[-1].remedy.startswith("known: item, meta, output, system")
 
 
+@pytest.mark.parametrize(
+    "name", ["", "item.x", "output[0]", "output.boundaries.0", "a.b", "x" * 50]
+)
+def test_an_unknown_field_of_any_name_is_told(name: str) -> None:
+    line = {"item": "a", "system": "s", "output": {"boundaries": [1]}, name: 1}
+    value, faults = OUTPUTS.faults(json.dumps(line).encode())
+    assert [fault.message for fault in faults] == ["unknown field"]
+    assert OUTPUTS.mended(value, faults) is None
+
+
+def test_a_record_can_be_checked_on_without_its_unknown_fields() -> None:
+    line = {"item": "a", "system": "s", "output": {"boundaries": [1], "x": 1}, "y": 1}
+    value, faults = OUTPUTS.faults(json.dumps(line).encode())
+    record = OUTPUTS.mended(value, faults)
+    assert record is not None
+    assert record.output.boundaries == [1]
+
+
 def test_bounds_of_confidence_are_told_with_their_place() -> None:
     words = [["a", 1, 2, 1e305], ["b", 1, 2, -1e305]]
     _, faults = LAYOUTS["outputs"].faults(

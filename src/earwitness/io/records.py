@@ -22,6 +22,7 @@ from earwitness.io.source import LineBlock
 
 
 Record = TypeVar("Record")
+STEP_ERRORS = (AttributeError, LookupError, TypeError, ValueError)  # a path that leads nowhere
 DECODE_ERRORS = (msgspec.MsgspecError, UnicodeError, RecursionError)
 SHOWN_FAULTS = 20
 
@@ -101,11 +102,14 @@ class RecordType(Generic[Record]):
         for fault in faults:
             if fault.message != UNKNOWN_FIELD:
                 return None
-            *path, last = re.findall(r"[^.\[\]]+", fault.field)
             inside: Any = rest
-            for step in path:
-                inside = inside[int(step)] if isinstance(inside, list) else inside.get(step, {})
-            inside.pop(last, None)
+            try:
+                *path, last = re.findall(r"[^.\[\]]+", fault.field)
+                for step in path:
+                    inside = inside[int(step)] if isinstance(inside, list) else inside[step]
+                del inside[last]
+            except STEP_ERRORS:  # a name that is empty, cut short, or has dots or brackets in it
+                return None
         try:
             return self._decode(msgspec.json.encode(rest))
         except DECODE_ERRORS:
