@@ -16,13 +16,13 @@ from typing import Any, ClassVar, NamedTuple
 from unicodedata import name
 
 import numpy as np
-from msgspec import UNSET
+from msgspec import UNSET, Struct, UnsetType
 from numpy.typing import NDArray
 
 from earwitness.core import Cases, OnError
 from earwitness.errors import UsageError
 from earwitness.io.records import Findings, RecordType
-from earwitness.io.schema import Fault, is_name
+from earwitness.io.schema import Fault, Name, is_name
 from earwitness.io.source import LineBlock
 from earwitness.metric import Metric
 from earwitness.metric_set import MetricSet
@@ -138,6 +138,22 @@ class Dial:
 
     method: str
     z: float
+
+
+# --- Lines of files ------------------------------------------------------------------------------
+
+
+class ItemLine(Struct, forbid_unknown_fields=True, kw_only=True):
+    """A line about an item; its faults are told in the order of its fields."""
+
+    item: Name
+    meta: dict[str, Any] | UnsetType = UNSET
+
+
+class OutputLine(ItemLine, forbid_unknown_fields=True, kw_only=True):
+    """A line of an outputs file; each task adds what an output is."""
+
+    system: Name
 
 
 # --- Parsed cases of a block ---------------------------------------------------------------------

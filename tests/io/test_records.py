@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from earwitness.chapters.records import OUTPUTS, REFERENCES, SAMPLES
 from earwitness.io.records import RecordType
 from earwitness.io.source import LineBlock
-from earwitness.summaries import records as records_module
+from earwitness.skims import records as skim_records
+from earwitness.summaries import records as summary_records
 
 odd = st.recursive(
     st.one_of(
@@ -78,12 +79,21 @@ records["manual summaries"] = fields(
     transcript=odd,
     duration=odd,
 )
+picks = st.lists(st.one_of(st.tuples(st.floats(0, 9), st.floats(0, 9)), odd), max_size=3)
+skim = st.fixed_dictionaries(
+    {}, optional={"picks": picks, "times": good_times, "block": odd, "audio": odd, "zzz": odd}
+)
+records["skims"] = fields(item=names, system=names, output=st.one_of(skim, odd))
+files = st.one_of(st.text(max_size=3), st.lists(st.text(max_size=3), max_size=3), odd)
+records["recordings"] = fields(item=names, recording=files, start=odd, hour_gap=odd, blocks=files)
 LAYOUTS: dict[str, RecordType[Any]] = {
     "samples": SAMPLES,
     "outputs": OUTPUTS,
     "references": REFERENCES,
-    "summaries": records_module.OUTPUTS,
-    "manual summaries": records_module.REFERENCES,
+    "summaries": summary_records.OUTPUTS,
+    "manual summaries": summary_records.REFERENCES,
+    "skims": skim_records.OUTPUTS,
+    "recordings": skim_records.REFERENCES,
 }
 
 
@@ -97,6 +107,56 @@ def test_both_readers_accept_the_same_records(kind: str, data: st.DataObject) ->
     _, faults = layout.faults(text)
     assert line == 1
     assert isinstance(found, bytes) == bool(faults), (text, found, faults)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "place"),
+    [
+        ("outputs", "boundaries", "output"),
+        ("outputs", "words", "output"),
+        ("references", "titles", "references[0]"),
+        ("summaries", "positions", "output"),
+        ("manual summaries", "annotator", "references[0]"),
+        ("skims", "picks", "output"),
+    ],
+)
+def test_a_field_of_the_content_is_told_where_it_belongs(kind: str, field: str, place: str) -> None:
+    _, faults = LAYOUTS[kind].faults(json.dumps({field: []}).encode())
+    assert faults[-1] == (field, "unknown field", f"it belongs inside {place}")
+
+
+def test_a_field_of_another_task_is_not_sent_inside() -> None:
+    _, faults = LAYOUTS["outputs"].faults(b'{"positions": []}')
+    assert faults[-1].remedy.startswith("known: item, meta, output, system")
+
+
+@pytest.mark.parametrize(
+    "name", ["", "item.x", "output[0]", "output.boundaries.0", "a.b", "x" * 50]
+)
+def test_an_unknown_field_of_any_name_is_told(name: str) -> None:
+    line = {"item": "a", "system": "s", "output": {"boundaries": [1]}, name: 1}
+    value, faults = OUTPUTS.faults(json.dumps(line).encode())
+    assert [fault.message for fault in faults] == ["unknown field"]
+    assert OUTPUTS.mended(value, faults) is None
+
+
+def test_a_record_can_be_checked_on_without_its_unknown_fields() -> None:
+    line = {"item": "a", "system": "s", "output": {"boundaries": [1], "x": 1}, "y": 1}
+    value, faults = OUTPUTS.faults(json.dumps(line).encode())
+    record = OUTPUTS.mended(value, faults)
+    assert record is not None
+    assert record.output.boundaries == [1]
+
+
+def test_bounds_of_confidence_are_told_with_their_place() -> None:
+    words = [["a", 1, 2, 1e305], ["b", 1, 2, -1e305]]
+    _, faults = LAYOUTS["outputs"].faults(
+        json.dumps({"item": "a", "system": "s", "output": {"words": words}}).encode()
+    )
+    assert [fault[:2] for fault in faults] == [
+        ("output.words[0][3]", "must be at most 1e+300, got 1e+305"),
+        ("output.words[1][3]", "must be at least -1e+300, got -1e+305"),
+    ]
 
 
 @pytest.mark.parametrize("kind", LAYOUTS)

@@ -162,7 +162,7 @@ def test_a_recording_is_sought_beside_the_file_that_names_it(
 
     monkeypatch.setattr(reader, "_recording", taken)
     found = recorded(
-        SkimReferenceLine("a", recording="day.flac", start="2025-07-22T06:00"), tmp_path
+        SkimReferenceLine(item="a", recording="day.flac", start="2025-07-22T06:00"), tmp_path
     )
     assert found is RECORDED
     assert asked == [("2025-07-22T06:00", tmp_path)]
@@ -176,10 +176,10 @@ def faults_of(found: Any) -> list[str]:
 
 
 def test_an_item_has_a_recording_or_blocks() -> None:
-    assert faults_of(recorded(SkimReferenceLine("a"), None)) == ["recording: missing"]
-    both = SkimReferenceLine("a", recording="d", blocks="d.npz")
+    assert faults_of(recorded(SkimReferenceLine(item="a"), None)) == ["recording: missing"]
+    both = SkimReferenceLine(item="a", recording="d", blocks="d.npz")
     assert faults_of(recorded(both, None)) == ["blocks: there is a recording, too"]
-    timed = SkimReferenceLine("a", blocks="d.npz", start="x", hour_gap=5.0)
+    timed = SkimReferenceLine(item="a", blocks="d.npz", start="x", hour_gap=5.0)
     told = "not with blocks, which have their times"
     assert faults_of(recorded(timed, None)) == [f"start: {told}", f"hour_gap: {told}"]
 
@@ -255,8 +255,10 @@ def test_skims_are_told_from_other_tasks_by_their_first_lines() -> None:
 def test_a_skim_belongs_to_the_method_that_meta_or_the_system_names(
     system: Any, meta: dict[str, Any], dial: Dial | None
 ) -> None:
-    assert dial_of(SkimOutputLine("day", system, SkimContent(times=[]), meta)) == dial
+    line = SkimOutputLine(item="day", system=system, output=SkimContent(times=[]), meta=meta)
+    assert dial_of(line) == dial
 
 
 def test_a_skim_without_meta_has_no_z() -> None:
-    assert dial_of(SkimOutputLine("day", "ours-z0", SkimContent(times=[]))) is None
+    line = SkimOutputLine(item="day", system="ours-z0", output=SkimContent(times=[]))
+    assert dial_of(line) is None

@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from earwitness.io.records import RecordType
-from earwitness.io.schema import (
-    WORD_PART_CHECKS,
-    Fault,
-    Field,
-    Length,
-    Moment,
-    Name,
-    Number,
-    check_either,
-    check_name,
-    check_record,
-    check_text,
-    length,
-    listed,
-    mapping,
-    moment,
-    pair,
-    show,
-)
+from earwitness.io.schema import Length, Moment, Name, Number
+from earwitness.task import ItemLine, OutputLine
 
-TIMES_FIELD = Field(listed(moment), required=True)
 TitleList = list[tuple[str, Moment]]
-TITLES_FIELD = Field(listed(pair(check_text, moment)))
 
 
 class Word(Struct, array_like=True, forbid_unknown_fields=True):
@@ -40,6 +20,19 @@ class Word(Struct, array_like=True, forbid_unknown_fields=True):
     start: Moment
     end: Moment | UnsetType = UNSET
     confidence: Number | UnsetType = UNSET
+
+
+WordList = list[
+    Annotated[
+        Word,
+        Meta(
+            extra={
+                "message": "must be a word with its start",
+                "remedy": 'write ["word", start] or ["word", start, end]',
+            }
+        ),
+    ]
+]
 
 
 class ChunksegSample(Struct, forbid_unknown_fields=True):
@@ -59,8 +52,11 @@ class ChunksegSample(Struct, forbid_unknown_fields=True):
     hyp_sentences: TitleList | UnsetType = UNSET
     reference_subtitles: str | UnsetType = UNSET
     hyp_subtitles: str | UnsetType = UNSET
-    reference_words: list[Word] | UnsetType = UNSET
-    hyp_words: list[Word] | UnsetType = UNSET
+    reference_words: WordList | UnsetType = UNSET
+    hyp_words: WordList | UnsetType = UNSET
+
+
+CONTENT_WORDING = Meta(extra={"remedy": 'write {"boundaries": [61.5, 120]}'})
 
 
 class ChapterContent(Struct, forbid_unknown_fields=True):
@@ -77,7 +73,7 @@ class ChapterOutput(ChapterContent, forbid_unknown_fields=True):
 
     sentences: TitleList | UnsetType = UNSET
     subtitles: str | UnsetType = UNSET
-    words: list[Word] | UnsetType = UNSET
+    words: WordList | UnsetType = UNSET
 
 
 class ChapterAnnotation(ChapterContent, forbid_unknown_fields=True):
@@ -86,94 +82,24 @@ class ChapterAnnotation(ChapterContent, forbid_unknown_fields=True):
     annotator: Name | UnsetType = UNSET
 
 
-class ChapterOutputLine(Struct, forbid_unknown_fields=True):
+class ChapterOutputLine(OutputLine, forbid_unknown_fields=True, kw_only=True):
     """A line of an outputs file."""
 
-    item: Name
-    system: Name
-    output: ChapterOutput
-    meta: dict[str, Any] | UnsetType = UNSET
+    output: Annotated[ChapterOutput, CONTENT_WORDING]
 
 
-class ChapterReferenceLine(Struct, forbid_unknown_fields=True):
+class ChapterReferenceLine(ItemLine, forbid_unknown_fields=True, kw_only=True):
     """A line of a references file."""
 
-    item: Name
     duration: Length
-    references: Annotated[list[ChapterAnnotation], Meta(min_length=1)]
+    references: Annotated[list[Annotated[ChapterAnnotation, CONTENT_WORDING]], Meta(min_length=1)]
     audio: str | UnsetType = UNSET
     transcript: str | UnsetType = UNSET
     sentences: TitleList | UnsetType = UNSET
     subtitles: str | UnsetType = UNSET
-    words: list[Word] | UnsetType = UNSET
-    meta: dict[str, Any] | UnsetType = UNSET
+    words: WordList | UnsetType = UNSET
 
 
-def word(value: Any, path: str) -> Iterator[Fault]:
-    """A word with its times."""
-    if not isinstance(value, list) or len(value) not in (2, 3, 4):
-        remedy = 'write ["word", start] or ["word", start, end]'
-        yield Fault(path, f"must be a word with its start, got {show(value)}", remedy)
-        return
-    for index, (part, check) in enumerate(zip(value, WORD_PART_CHECKS, strict=False)):
-        yield from check(part, f"{path}[{index}]")
-
-
-WORDS_FIELD = Field(listed(word))
-SPEECH_FIELDS = {"sentences": TITLES_FIELD, "subtitles": Field(check_text), "words": WORDS_FIELD}
-CONTENT_FIELDS = {
-    "boundaries": Field(listed(moment)),
-    "titles": TITLES_FIELD,
-    "transcript": Field(check_text),
-    "preset": Field(check_text),
-}
-CONTENT_EXAMPLE = '{"boundaries": [61.5, 120]}'
-ANNOTATION_FIELDS = CONTENT_FIELDS | {"annotator": Field(check_name)}
-ITEM_FIELDS = {"item": Field(check_name, required=True), "meta": Field(mapping)}
-SAMPLES = RecordType(
-    ChunksegSample,
-    {
-        "hypothesis": Field(check_either(str, check_text, listed(moment)), required=True),
-        "reference": TIMES_FIELD,
-        "duration": Field(length, required=True),
-        "id": Field(check_name),
-        "meta": Field(mapping),
-        "audio": Field(check_text),
-        "format": Field(check_text),
-        "reference_transcript": Field(check_text),
-        "reference_titles": TITLES_FIELD,
-        "hyp_titles": TITLES_FIELD,
-        "reference_sentences": TITLES_FIELD,
-        "hyp_sentences": TITLES_FIELD,
-        "reference_subtitles": Field(check_text),
-        "hyp_subtitles": Field(check_text),
-        "reference_words": WORDS_FIELD,
-        "hyp_words": WORDS_FIELD,
-    },
-    output="hypothesis",
-)
-OUTPUTS = RecordType(
-    ChapterOutputLine,
-    ITEM_FIELDS
-    | {
-        "system": Field(check_name, required=True),
-        "output": Field(
-            check_record(CONTENT_FIELDS | SPEECH_FIELDS, CONTENT_EXAMPLE), required=True
-        ),
-    },
-    output="output",
-)
-REFERENCES = RecordType(
-    ChapterReferenceLine,
-    ITEM_FIELDS
-    | {
-        "duration": Field(length, required=True),
-        "references": Field(
-            listed(check_record(ANNOTATION_FIELDS, CONTENT_EXAMPLE), least=1), required=True
-        ),
-        "audio": Field(check_text),
-        "transcript": Field(check_text),
-        **SPEECH_FIELDS,
-    },
-    inner="references[0]",
-)
+SAMPLES = RecordType(ChunksegSample, output="hypothesis")
+OUTPUTS = RecordType(ChapterOutputLine, output="output")
+REFERENCES = RecordType(ChapterReferenceLine)

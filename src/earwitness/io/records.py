@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from earwitness.core import FaultyCase, Key, OnError
 from earwitness.errors import SHOWN_PROBLEMS, InputError, Problem
-from earwitness.io.schema import UNKNOWN_FIELD, BadLine, Check, Fault, Field, check_record, load
+from earwitness.io.schema import UNKNOWN_FIELD, BadLine, Fault, derive_check, load
 from earwitness.io.source import LineBlock
 
 # --- Record types and findings -------------------------------------------------------------------
 
 
 Record = TypeVar("Record")
+STEP_ERRORS = (AttributeError, LookupError, TypeError, ValueError)  # a path that leads nowhere
 DECODE_ERRORS = (msgspec.MsgspecError, UnicodeError, RecursionError)
 SHOWN_FAULTS = 20
 
@@ -66,16 +67,15 @@ class Findings:
 
 
 class RecordType(Generic[Record]):
-    """A kind of record: its type for the fast decoder, its fields for the thorough check.
+    """A kind of record, described by a struct: a fast decoder, and a check of what it refuses.
 
-    Both must accept the same lines; a test holds them to it.
+    Both must accept the same lines; a test holds them to it. ``output`` names the field that may be
+    emptied where it is faulty.
     """
 
-    def __init__(
-        self, type_: type[Record], fields: Mapping[str, Field], output: str = "", inner: str = ""
-    ) -> None:
-        self._decode = msgspec.json.Decoder(type_).decode
-        self._check: Check = check_record(fields, inner=output or inner)
+    def __init__(self, struct: type[Record], output: str = "") -> None:
+        self._decode = msgspec.json.Decoder(struct).decode
+        self._check = derive_check(struct)
         self._output = output
 
     def read(self, block: LineBlock) -> Iterator[tuple[int, Record | bytes]]:
@@ -102,11 +102,14 @@ class RecordType(Generic[Record]):
         for fault in faults:
             if fault.message != UNKNOWN_FIELD:
                 return None
-            *path, last = re.findall(r"[^.\[\]]+", fault.field)
             inside: Any = rest
-            for step in path:
-                inside = inside[int(step)] if isinstance(inside, list) else inside.get(step, {})
-            inside.pop(last, None)
+            try:
+                *path, last = re.findall(r"[^.\[\]]+", fault.field)
+                for step in path:
+                    inside = inside[int(step)] if isinstance(inside, list) else inside[step]
+                del inside[last]
+            except STEP_ERRORS:  # a name that is empty, cut short, or has dots or brackets in it
+                return None
         try:
             return self._decode(msgspec.json.encode(rest))
         except DECODE_ERRORS:

@@ -1,4 +1,4 @@
-"""Field checks with located faults, and the JSON Schema derived from them."""
+"""Field checks with located faults, checks derived from structs, and JSON Schema."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import dataclasses
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
-from msgspec import Meta
+from msgspec import Meta, inspect
 
 from earwitness.errors import nearest
 
@@ -23,8 +23,6 @@ CUSTOM_FIELDS_HINT = " — what is your own goes under meta"
 MAX_DURATION_SECONDS = 1e9  # seconds, more than thirty years
 MAX_TIME_SECONDS = 1e12  # seconds from the start
 MAX_INTEGER_NAME = 2**62  # of whole numbers that name something
-# fields of contents, not of records
-CONTENT_FIELDS = ("boundaries", "titles", "preset", "positions")
 NAME_PATTERN = r"\A(?! )[^\x00-\x1f\x7f]+(?<! )\Z"  # no control characters, no blanks around
 
 
@@ -75,17 +73,20 @@ class BadLine(Exception):
 
 
 def check_record(
-    fields: Mapping[str, Field], like: str = "", inner: str = "", own: str = CUSTOM_FIELDS_HINT
+    fields: Mapping[str, Field],
+    remedy: str = "",
+    inside: Mapping[str, str] | None = None,
+    own: str = CUSTOM_FIELDS_HINT,
 ) -> Check:
     """An object with these fields and no others.
 
-    ``like`` shows what one looks like; ``inner`` names the field that holds the content, for fields
-    that stand beside it by mistake; ``own`` says where fields of one's own go, if anywhere.
+    ``remedy`` is for what is no object; ``inside`` names fields that stand here by mistake, with
+    where they belong; ``own`` says where fields of one's own go, if anywhere.
     """
 
     def check(value: Any, path: str) -> Iterator[Fault]:
         if not isinstance(value, dict):
-            yield Fault(path, f"must be an object, got {show(value)}", like and f"write {like}")
+            yield Fault(path, f"must be an object, got {show(value)}", remedy)
             return
         for name, field in fields.items():
             if name not in value:
@@ -95,10 +96,9 @@ def check_record(
                 yield from field.check(value[name], _join(path, name))
         for name in value:
             if name not in fields:
-                remedy = nearest(name, fields) + own
-                if inner and name in CONTENT_FIELDS:
-                    remedy = f"it belongs inside {inner}"
-                yield Fault(_join(path, _cut(name)), UNKNOWN_FIELD, remedy)
+                place = (inside or {}).get(name)
+                hint = f"it belongs inside {place}" if place else nearest(name, fields) + own
+                yield Fault(_join(path, _cut(name)), UNKNOWN_FIELD, hint)
 
     return check
 
@@ -127,28 +127,6 @@ def check_number(value: Any, path: str) -> Iterator[Fault]:
         yield Fault(path, f"must be finite, got {show(value)}")
 
 
-def moment(value: Any, path: str) -> Iterator[Fault]:
-    """A point in time, in seconds; it may lie before the start or behind the end."""
-    found = list(check_number(value, path))
-    yield from found
-    if not found and abs(value) > MAX_TIME_SECONDS:
-        remedy = "are these seconds?"
-        yield Fault(
-            path, f"must be within {MAX_TIME_SECONDS:g} s of the start, got {show(value)}", remedy
-        )
-
-
-def length(value: Any, path: str) -> Iterator[Fault]:
-    """A number of seconds that is not negative."""
-    found = list(check_number(value, path))
-    yield from found
-    if not found and value < 0:
-        yield Fault(path, f"must not be negative, got {show(value)}")
-    if not found and value > MAX_DURATION_SECONDS:
-        remedy = "are these samples or milliseconds?"
-        yield Fault(path, f"must be at most {MAX_DURATION_SECONDS:g} s, got {show(value)}", remedy)
-
-
 def check_name(value: Any, path: str) -> Iterator[Fault]:
     """A name: printable text that is not empty, or a whole number."""
     if not is_name(value):
@@ -175,15 +153,18 @@ def mapping(value: Any, path: str) -> Iterator[Fault]:
         yield Fault(path, f"must be an object, got {show(value)}")
 
 
-def pair(first: Check, second: Check) -> Check:
-    """A list of two."""
+def check_row(
+    parts: Sequence[Field], message: str = "must be a list of two", remedy: str = ""
+) -> Check:
+    """A list with a place for each part, of which the last may be left out if not required."""
+    least = sum(part.required for part in parts)
 
     def check(value: Any, path: str) -> Iterator[Fault]:
-        if not isinstance(value, list) or len(value) != 2:
-            yield Fault(path, f"must be a list of two, got {show(value)}")
+        if not isinstance(value, list) or not least <= len(value) <= len(parts):
+            yield Fault(path, f"{message}, got {show(value)}", remedy)
             return
-        yield from first(value[0], f"{path}[0]")
-        yield from second(value[1], f"{path}[1]")
+        for index, (part, field) in enumerate(zip(value, parts, strict=False)):
+            yield from field.check(part, f"{path}[{index}]")
 
     return check
 
@@ -314,7 +295,7 @@ def list_of(inner: Shape, *, least: int = 0) -> Shape:
 def pair_of(inner: Shape) -> Shape:
     """A list of two."""
     schema = {"type": "array", "items": inner.schema, "minItems": 2, "maxItems": 2}
-    return Shape(pair(inner.check, inner.check), schema)
+    return Shape(check_row([Field(inner.check, required=True)] * 2), schema)
 
 
 def mapping_of(inner: Shape) -> Shape:
@@ -351,14 +332,195 @@ def filled(value: Mapping[str, Any], entries: Mapping[str, Entry]) -> dict[str, 
     return {**known, **value}
 
 
-# --- Field types for the fast decoder ------------------------------------------------------------
+# --- Checks of structs ---------------------------------------------------------------------------
+# A record is described once, by its struct: names, types and bounds, and in the ``extra`` of a
+# type's ``Meta`` the wording of its faults where the usual one does not do: ``message`` says what a
+# value must be, ``remedy`` what to do, ``unit`` what the bounds are in.
 
 
-Name = (
-    Annotated[str, Meta(pattern=NAME_PATTERN)]
-    | Annotated[int, Meta(ge=-MAX_INTEGER_NAME, le=MAX_INTEGER_NAME)]
-)
-Length = Annotated[float, Meta(ge=0, le=MAX_DURATION_SECONDS)]
-Moment = Annotated[float, Meta(ge=-MAX_TIME_SECONDS, le=MAX_TIME_SECONDS)]
+Wording = Mapping[str, str]
+JSON_TYPES: dict[type[inspect.Type], type | tuple[type, ...]] = {
+    inspect.StrType: str,
+    inspect.IntType: int,
+    inspect.FloatType: (int, float),
+    inspect.ListType: list,
+    inspect.TupleType: list,
+    inspect.DictType: dict,
+}
+
+
+def derive_check(struct: type) -> Check:
+    """The check that a struct stands for: it accepts what msgspec accepts, and finds every fault.
+
+    >>> from msgspec import Struct
+    >>> class Song(Struct, forbid_unknown_fields=True):
+    ...     title: str
+    ...     seconds: Length
+    >>> for fault in derive_check(Song)({"titel": "Dove sei", "seconds": -1}, ""):
+    ...     print(*fault[:2])
+    title missing
+    seconds must not be negative, got -1
+    titel unknown field
+    """
+    return _derive(inspect.type_info(struct))
+
+
+def _derive(kind: inspect.Type, wording: Wording | None = None) -> Check:
+    """The check of a type."""
+    wording = wording or {}
+    match kind:
+        case inspect.Metadata():
+            return _derive(kind.type, kind.extra)
+        case inspect.StructType(array_like=True):
+            return check_row([_field(one) for one in kind.fields], **wording)
+        case inspect.StructType():
+            fields = {one.name: _field(one) for one in kind.fields}
+            return check_record(fields, inside=_fields_inside(kind), **wording)
+        case inspect.TupleType() if len(kind.item_types) == 2:
+            return check_row([Field(_derive(one), required=True) for one in kind.item_types])
+        case inspect.ListType():
+            return listed(_derive(kind.item_type), least=kind.min_length or 0)
+        case inspect.UnionType():
+            return _check_union(kind.types, wording)
+        case inspect.FloatType():
+            return _check_bounds(kind, wording)
+        case inspect.IntType():
+            return _check_whole(kind, wording)
+        case inspect.StrType():
+            return _check_string(kind, wording)
+        case inspect.DictType():
+            return mapping
+    raise TypeError(f"no check for {kind}")
+
+
+def _field(field: inspect.Field) -> Field:
+    return Field(_derive(field.type), field.required)
+
+
+def _plain(kind: inspect.Type) -> inspect.Type:
+    return kind.type if isinstance(kind, inspect.Metadata) else kind
+
+
+def _fields_inside(struct: inspect.StructType) -> dict[str, str]:
+    """Fields of the structs inside a struct, with where they are."""
+    found: dict[str, str] = {}
+    for field in struct.fields:
+        kind, place = _plain(field.type), field.name
+        if isinstance(kind, inspect.ListType):
+            kind, place = _plain(kind.item_type), f"{place}[0]"
+        if isinstance(kind, inspect.StructType) and not kind.array_like:
+            found |= {one.name: place for one in kind.fields}
+    return found
+
+
+def _check_union(kinds: Sequence[inspect.Type], wording: Wording) -> Check:
+    """One of several types; without a wording, what is of none of them is taken for the first."""
+    checks = [(_json_type(kind), _derive(kind)) for kind in kinds]
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        if not wording:
+            fitting = (one for json_type, one in checks if isinstance(value, json_type))
+            yield from next(fitting, checks[0][1])(value, path)
+        elif all(any(one(value, path)) for _, one in checks):
+            yield Fault(path, f"{wording['message']}, got {show(value)}", wording["remedy"])
+
+    return check
+
+
+def _json_type(kind: inspect.Type) -> type | tuple[type, ...]:
+    kind = _plain(kind)
+    if isinstance(kind, inspect.StructType):
+        return list if kind.array_like else dict
+    return JSON_TYPES[type(kind)]
+
+
+def _check_bounds(kind: inspect.FloatType, wording: Wording) -> Check:
+    """A number within its bounds."""
+    unit, remedy = wording.get("unit", ""), wording.get("remedy", "")
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        found = list(check_number(value, path))
+        yield from found
+        if found:
+            return
+        below, above = _below(kind, value), _above(kind, value)
+        if "message" in wording and (below or above):
+            yield Fault(path, f"{wording['message']}, got {show(value)}", remedy)
+        elif below and value < 0 and 0 in (kind.ge, kind.gt):
+            yield Fault(path, f"must not be negative, got {show(value)}")
+        elif below:
+            least = f"more than {kind.gt:g}" if kind.ge is None else f"at least {kind.ge:g}"
+            yield Fault(path, f"must be {least}{unit}, got {show(value)}")
+        elif above:
+            yield Fault(path, f"must be at most {kind.le:g}{unit}, got {show(value)}", remedy)
+
+    return check
+
+
+def _below(kind: inspect.FloatType | inspect.IntType, value: float) -> bool:
+    return (kind.ge is not None and value < kind.ge) or (kind.gt is not None and value <= kind.gt)
+
+
+def _above(kind: inspect.FloatType | inspect.IntType, value: float) -> bool:
+    return kind.le is not None and value > kind.le
+
+
+def _check_whole(kind: inspect.IntType, wording: Wording) -> Check:
+    """A whole number within its bounds."""
+    message = wording.get("message", "must be a whole number")
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        right = isinstance(value, int) and not isinstance(value, bool)
+        if not right or _below(kind, value) or _above(kind, value):
+            yield Fault(path, f"{message}, got {show(value)}", wording.get("remedy", ""))
+
+    return check
+
+
+def _check_string(kind: inspect.StrType, wording: Wording) -> Check:
+    """Text that is long enough and of a pattern."""
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        found = list(check_text(value, path))
+        yield from found
+        if not found and len(value) < (kind.min_length or 0):
+            yield Fault(path, "must not be empty", wording.get("remedy", ""))
+        elif not found and kind.pattern and not re.search(kind.pattern, value):
+            yield Fault(path, f"must match {kind.pattern}, got {show(value)}")
+
+    return check
+
+
+# --- Field types ---------------------------------------------------------------------------------
+
+
+WholeNumber = Annotated[int, Meta(ge=-MAX_INTEGER_NAME, le=MAX_INTEGER_NAME)]
+Name = Annotated[
+    Annotated[str, Meta(pattern=NAME_PATTERN)] | WholeNumber,
+    Meta(
+        extra={
+            "message": "must be printable text or a whole number",
+            "remedy": "no control characters, no blanks around it",
+        }
+    ),
+]
+Length = Annotated[
+    float,
+    Meta(
+        ge=0,
+        le=MAX_DURATION_SECONDS,
+        extra={"unit": " s", "remedy": "are these samples or milliseconds?"},
+    ),
+]
+Moment = Annotated[
+    float,
+    Meta(
+        ge=-MAX_TIME_SECONDS,
+        le=MAX_TIME_SECONDS,
+        extra={
+            "message": f"must be within {MAX_TIME_SECONDS:g} s of the start",
+            "remedy": "are these seconds?",
+        },
+    ),
+]
 Number = Annotated[float, Meta(ge=-1e300, le=1e300)]
-WORD_PART_CHECKS = (check_text, moment, moment, check_number)

@@ -6,6 +6,7 @@ import csv
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType
@@ -309,7 +310,27 @@ def _not_text(line: bytes) -> list[Fault]:
     return []
 
 
-# --- JSON Lines as plain objects -----------------------------------------------------------------
+# --- Rows as plain objects -----------------------------------------------------------------------
+
+
+TABLE_ERRORS = (OSError, UnicodeError, csv.Error)
+
+
+@contextmanager
+def open_csv(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, dict[str, Any]]]]]:
+    """The columns of a table with commas, and its rows with the number of their line.
+
+    A row that is too short has None as value, one that is too long has None as key.
+    """
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader: csv.DictReader[Any] = csv.DictReader(file)
+        yield list(reader.fieldnames or ()), ((reader.line_num, row) for row in reader)
+
+
+def unreadable(path: Path, error: Exception, remedy: str = "") -> Problem:
+    """A file that cannot be read as a table, and why."""
+    told = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return Problem(str(path), 0, "", f"cannot be read: {told}", remedy)
 
 
 def objects(path: Path, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:

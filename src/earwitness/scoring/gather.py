@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from earwitness.chapters.presets import PRESETS, PresetOptions, read
 from earwitness.chapters.reader import spoken_of
 from earwitness.errors import EarwitnessWarning, InputError, Problem, UsageError, nearest
 from earwitness.io.schema import MAX_DURATION_SECONDS, is_name
+from earwitness.io.tables import TABLE_ERRORS, open_csv
 from earwitness.text.transcripts import read_ctm
 
 # --- Subtitle and CTM files ----------------------------------------------------------------------
@@ -290,15 +290,15 @@ def _seconds(
         return dict(durations)
     source = str(durations)
     try:
-        with Path(durations).open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, UnicodeError, csv.Error) as error:
+        with open_csv(Path(durations)) as (columns, table):
+            rows = list(table)
+    except TABLE_ERRORS as error:
         raise UsageError(f"{source}: cannot be read: {error}") from error
-    if not rows or not {"item", "duration"} <= rows[0].keys():
+    if not rows or not {"item", "duration"} <= set(columns):
         told = "needs the columns item and duration"
         raise InputError([Problem(source, 1, "", told)], done="gathered")
     found: dict[str, float] = {}
-    for line, row in enumerate(rows, 2):
+    for line, row in rows:
         try:
             number = float(row["duration"])
         except (TypeError, ValueError):

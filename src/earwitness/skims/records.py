@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from math import nan
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from earwitness.io.records import RecordType
-from earwitness.io.schema import (
-    MAX_DURATION_SECONDS,
-    Fault,
-    Field,
-    Length,
-    Moment,
-    Name,
-    check_either,
-    check_name,
-    check_record,
-    check_text,
-    is_name,
-    length,
-    listed,
-    mapping,
-    moment,
-    pair,
-    show,
-)
-from earwitness.task import Dial, given
+from earwitness.io.schema import MAX_DURATION_SECONDS, Length, Moment, is_name
+from earwitness.task import Dial, ItemLine, OutputLine, given
 
 # --- Record structs ------------------------------------------------------------------------------
 
 
-Seconds = Annotated[float, Meta(gt=0, le=MAX_DURATION_SECONDS)]
-FilePath = Annotated[str, Meta(min_length=1)]
+Seconds = Annotated[
+    float,
+    Meta(
+        gt=0,
+        le=MAX_DURATION_SECONDS,
+        extra={"unit": " s", "remedy": "are these samples or milliseconds?"},
+    ),
+]
+FilePath = Annotated[str, Meta(min_length=1, extra={"remedy": "name a file or a folder"})]
+CONTENT_WORDING = Meta(extra={"remedy": 'write {"picks": [[3600, 8], [7200, 8]]}'})
 
 
 class SkimContent(Struct, forbid_unknown_fields=True):
@@ -47,13 +36,10 @@ class SkimContent(Struct, forbid_unknown_fields=True):
     audio: FilePath | UnsetType = UNSET
 
 
-class SkimOutputLine(Struct, forbid_unknown_fields=True):
+class SkimOutputLine(OutputLine, forbid_unknown_fields=True, kw_only=True):
     """A line of an outputs file."""
 
-    item: Name
-    system: Name
-    output: SkimContent
-    meta: dict[str, Any] | UnsetType = UNSET
+    output: Annotated[SkimContent, CONTENT_WORDING]
 
 
 class WholeRecordingReference(Struct):
@@ -62,10 +48,9 @@ class WholeRecordingReference(Struct):
     annotator: str | UnsetType = UNSET
 
 
-class SkimReferenceLine(Struct, forbid_unknown_fields=True):
+class SkimReferenceLine(ItemLine, forbid_unknown_fields=True, kw_only=True):
     """A line of a references file: where a recording is and when it began, or blocks of one."""
 
-    item: Name
     recording: FilePath | Annotated[list[FilePath], Meta(min_length=1)] | UnsetType = UNSET
     start: str | UnsetType = UNSET
     zone: str | UnsetType = UNSET
@@ -73,7 +58,6 @@ class SkimReferenceLine(Struct, forbid_unknown_fields=True):
     day: str | UnsetType = UNSET
     blocks: FilePath | UnsetType = UNSET
     audio: str | UnsetType = UNSET
-    meta: dict[str, Any] | UnsetType = UNSET
 
     @property
     def references(self) -> list[WholeRecordingReference]:
@@ -81,52 +65,8 @@ class SkimReferenceLine(Struct, forbid_unknown_fields=True):
         return [WholeRecordingReference()]
 
 
-def seconds(value: Any, at: str) -> Iterator[Fault]:
-    """A length of more than nothing."""
-    found = list(length(value, at))
-    yield from found
-    if not found and value == 0:
-        yield Fault(at, f"must be more than 0 s, got {show(value)}")
-
-
-def path(value: Any, at: str) -> Iterator[Fault]:
-    """The name of a file or folder."""
-    found = list(check_text(value, at))
-    yield from found
-    if not found and not value:
-        yield Fault(at, "must not be empty", "name a file or a folder")
-
-
-CONTENT_EXAMPLE = '{"picks": [[3600, 8], [7200, 8]]}'
-CONTENT_FIELDS = {
-    "picks": Field(listed(pair(moment, seconds))),
-    "times": Field(listed(moment)),
-    "block": Field(seconds),
-    "audio": Field(path),
-}
-ITEM_FIELDS = {"item": Field(check_name, required=True), "meta": Field(mapping)}
-OUTPUTS = RecordType(
-    SkimOutputLine,
-    ITEM_FIELDS
-    | {
-        "system": Field(check_name, required=True),
-        "output": Field(check_record(CONTENT_FIELDS, CONTENT_EXAMPLE), required=True),
-    },
-    output="output",
-)
-REFERENCES = RecordType(
-    SkimReferenceLine,
-    ITEM_FIELDS
-    | {
-        "recording": Field(check_either(list, listed(path, least=1), path)),
-        "start": Field(check_text),
-        "zone": Field(check_text),
-        "hour_gap": Field(length),
-        "day": Field(check_text),
-        "blocks": Field(path),
-        "audio": Field(check_text),
-    },
-)
+OUTPUTS = RecordType(SkimOutputLine, output="output")
+REFERENCES = RecordType(SkimReferenceLine)
 
 
 # --- Method and z of outputs ---------------------------------------------------------------------

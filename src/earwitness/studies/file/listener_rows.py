@@ -8,7 +8,6 @@ stand. Sounds that are heard beside each other share a row, with ` | ` between.
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from typing import Any
 
 from earwitness.errors import Problem, nearest
 from earwitness.io.schema import Fault, show
+from earwitness.io.tables import TABLE_ERRORS, open_csv
 from earwitness.studies.file.material import read_table
 from earwitness.studies.study import DEFAULT_SOUND_PATTERN, ListenerPlan, Session, Study, Trial
 from earwitness.studies.trials import block_kind
@@ -200,11 +200,10 @@ def _read(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Row]]:
                 raise ValueError("must be a list of rows")
             yield from enumerate(rows, 1)
         else:
-            with path.open(encoding="utf-8-sig", newline="") as file:
-                reader = csv.DictReader(file)
-                for row in reader:
-                    yield reader.line_num, {key: _whole(key, row[key]) for key in row}
-    except (OSError, ValueError, RecursionError, csv.Error) as error:
+            with open_csv(path) as (_, table):
+                for line, row in table:
+                    yield line, {key: _whole(key, row[key]) for key in row}
+    except (*TABLE_ERRORS, ValueError, RecursionError) as error:
         problems.append(Problem(str(path), 0, "", f"cannot be read: {error}"))
 
 

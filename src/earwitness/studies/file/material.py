@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,7 @@ from unicodedata import normalize
 from earwitness.audio.wav import wav_seconds
 from earwitness.errors import Problem, UsageError, nearest
 from earwitness.io.schema import Fault, is_name, show
-from earwitness.io.tables import objects
+from earwitness.io.tables import TABLE_ERRORS, objects, open_csv, unreadable
 from earwitness.studies.study import Clip, Gold, Scale
 from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ
 
@@ -155,12 +154,9 @@ def read_table(path: Path, sounds: Sounds | None, folders: Sequence[str] = ()) -
     try:
         lined = path.suffix == ".jsonl"
         rows = list(objects(path, found.problems) if lined else _read_clip_rows(path, found))
-    except (OSError, UnicodeError, csv.Error) as error:
-        told = error.strerror if isinstance(error, OSError) and error.strerror else error
+    except TABLE_ERRORS as error:
         remedy = "without the line material, clips are what the folders of files have"
-        return StudyMaterial(
-            problems=[Problem(str(path), 0, "", f"cannot be read: {told}", remedy)]
-        )
+        return StudyMaterial(problems=[unreadable(path, error, remedy)])
     if not rows and not found.problems:
         found.problems.append(Problem(str(path), 1, "", "has no clip in it"))
     _take(str(path), rows, sounds, folders, found)
@@ -203,17 +199,15 @@ def _parse_covariate(value: str | float, wanted: bool) -> str | float:
 
 
 def _read_clip_rows(path: Path, found: StudyMaterial) -> Iterator[tuple[int, Row]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
-        columns = list(reader.fieldnames or ())
+    with open_csv(path) as (columns, rows):
         faults = list(_wrong_columns(columns))
         found.problems += [Problem(str(path), 1, *fault) for fault in faults]
         if faults:
             return
-        for row in reader:
+        for line, row in rows:
             if None in row or None in row.values():
                 told = f"needs {len(columns)} fields"
-                found.problems.append(Problem(str(path), reader.line_num, "", told))
+                found.problems.append(Problem(str(path), line, "", told))
                 continue
             files = {
                 k.removeprefix(FILE_COLUMN_PREFIX): row.pop(k)
@@ -223,10 +217,7 @@ def _read_clip_rows(path: Path, found: StudyMaterial) -> Iterator[tuple[int, Row
             seconds = (
                 {"seconds": _parse_covariate(row["seconds"], True)} if "seconds" in row else {}
             )
-            yield (
-                reader.line_num,
-                {**row, **seconds, "files": {k: v for k, v in files.items() if v}},
-            )
+            yield line, {**row, **seconds, "files": {k: v for k, v in files.items() if v}}
 
 
 def _wrong_columns(columns: Sequence[str]) -> Iterator[Fault]:
@@ -349,9 +340,8 @@ def read_captions(path: Path, items: Sequence[str], systems: Sequence[str]) -> C
     found = Captions()
     try:
         rows = list(_lines(path, found) if path.suffix == ".jsonl" else _read_caption_rows(path))
-    except (OSError, UnicodeError, csv.Error) as error:
-        told = error.strerror if isinstance(error, OSError) and error.strerror else error
-        found.problems.append(Problem(str(path), 0, "", f"cannot be read: {told}"))
+    except TABLE_ERRORS as error:
+        found.problems.append(unreadable(path, error))
         return found
     for line, row in rows:
         faults = list(_check_caption_row(row, items, systems, found))
@@ -364,10 +354,9 @@ def read_captions(path: Path, items: Sequence[str], systems: Sequence[str]) -> C
 
 
 def _read_caption_rows(path: Path) -> Iterator[CaptionRow]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
-        for row in reader:
-            yield reader.line_num, {key: row.get(key) for key in CAPTION_COLUMNS}
+    with open_csv(path) as (_, rows):
+        for line, row in rows:
+            yield line, {key: row.get(key) for key in CAPTION_COLUMNS}
 
 
 def _lines(path: Path, found: Captions) -> Iterator[CaptionRow]:
@@ -428,27 +417,28 @@ class GoldVocabulary:
 def read_gold(path: Path, known: GoldVocabulary) -> GoldTable:
     """A table, or all that is wrong with it."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return _read(csv.DictReader(file), str(path), known)
-    except (OSError, UnicodeError, csv.Error) as error:
-        told = error.strerror if isinstance(error, OSError) and error.strerror else error
-        return GoldTable(problems=[Problem(str(path), 0, "", f"cannot be read: {told}")])
+        with open_csv(path) as (columns, rows):
+            if sorted(columns) != sorted(GOLD_COLUMNS):
+                told = f"needs the columns {', '.join(GOLD_COLUMNS)}, and no others"
+                return GoldTable(problems=[Problem(str(path), 1, "", told)])
+            return _read_gold_rows(rows, str(path), known)
+    except TABLE_ERRORS as error:
+        return GoldTable(problems=[unreadable(path, error)])
 
 
-def _read(reader: csv.DictReader[str], source: str, known: GoldVocabulary) -> GoldTable:
+def _read_gold_rows(
+    rows: Iterator[tuple[int, Row]], source: str, known: GoldVocabulary
+) -> GoldTable:
     found, seen = GoldTable(), dict[tuple[str, str, str], int]()
-    if sorted(reader.fieldnames or ()) != sorted(GOLD_COLUMNS):
-        told = f"needs the columns {', '.join(GOLD_COLUMNS)}, and no others"
-        return GoldTable(problems=[Problem(source, 1, "", told)])
-    for row in reader:
+    for line, row in rows:
         if None in row or None in row.values():
             faults = [Fault("", f"needs {len(GOLD_COLUMNS)} fields")]
         else:
             faults = list(_check_gold_row(row, known, seen))
-        found.problems += [Problem(source, reader.line_num, *fault) for fault in faults]
+        found.problems += [Problem(source, line, *fault) for fault in faults]
         if not faults:
             key = row["item"], row["system"], row["scale"]
-            seen[key] = reader.line_num
+            seen[key] = line
             found.values.append(Gold(*key, float(row["value"])))
     if not found.values and not found.problems:
         found.problems.append(Problem(source, 1, "", "has no expected value in it"))
