@@ -75,6 +75,11 @@ def test_pilots_give_their_own_variances(tmp_path: Path) -> None:
     assert said.rows[0].detectable < made.rows[0].detectable
 
 
+def test_a_curve_of_one_point_stands_in_the_middle() -> None:
+    page = render(study_power(small(), listeners=[6], runs=20), "html")
+    assert 'style="left:50.000%"' in page
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_power_is_shown_in_every_form(form: str) -> None:
     made = render(study_power(small(), runs=20), form)

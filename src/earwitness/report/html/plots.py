@@ -275,6 +275,8 @@ def curve_plot(part: Curve, colours: Colours) -> Html:
 def _places(xs: Sequence[float]) -> dict[float, float]:
     """In percent: evenly by number, or by its logarithm if they span much."""
     low, high = min(xs), max(xs)
+    if low == high:
+        return dict.fromkeys(xs, 50.0)
     if low > 0 and high / low > LOG_SCALE_ABOVE_RATIO:
         return {x: 100 * log(x / low) / log(high / low) for x in xs}
     return {x: 100 * (x - low) / (high - low) for x in xs}
