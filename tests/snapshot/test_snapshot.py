@@ -89,8 +89,8 @@ def test_masks_leave_what_does_not_vary() -> None:
     now = datetime(2031, 5, 6, 23, 59, tzinfo=UTC)
     text = "at 2031-05-07T00:00:01.123+00:00, on 2031-05-06, of 2025-07-22T00:01:08.000+00:00"
     assert masked(text, Path("/x"), now) == "at <now>, on <today>, of 2025-07-22T00:01:08.000+00:00"
-    link = f"https://x.org/l/{'aB-_' * 8} in /tmp/pytest/y.csv"
-    assert masked(link, Path("/tmp/pytest"), now) == "https://x.org/l/<token> in <folder>/y.csv"
+    link = f"https://x.org/l/{'aB-_' * 8} in /folder/work/y.csv"
+    assert masked(link, Path("/folder/work"), now) == "https://x.org/l/<token> in <folder>/y.csv"
 
 
 def test_digests_of_long_texts_notice_words_and_numbers() -> None:
