@@ -24,7 +24,6 @@ STORED = [
     "tests/web",
     "tests/audio",
     "tests/recordings",
-    "tests/skims/locate",
     "tests/studies/test_admin.py",
     "tests/studies/test_device.py",
     "tests/cli/test_serve.py",
@@ -86,7 +85,6 @@ COMMANDS = {
     "Metrics beside people, beside scipy": ["benchmarks/concordance.py"],
     "Workbooks beside openpyxl": ["benchmarks/workbooks.py"],
     "Skims of days of which the truth is known": ["-P", "benchmarks/skim_days.py"],
-    "Skims that are given as sound": ["-P", "benchmarks/skims_found.py"],
     "Log-mel frames beside librosa": ["benchmarks/skims.py"],
     "Skims of a day and a week beside decoding": ["benchmarks/skims.py", "--hours", "24", "168"],
 }

@@ -113,12 +113,12 @@ def resampled(samples: Samples, rate: int, wanted: int) -> Samples:
 
 
 # --- Decimation to a low rate --------------------------------------------------------------------
-# A day at two thousand samples a second is small enough to be laid beside other sound everywhere.
+# A day at a thousand samples a second is small enough to be laid beside other sound everywhere.
 # Samples are taken as rows of a matrix, so that filtering a day is one product.
 
 
 Floats = NDArray[np.float32]
-LOW_RATE_HZ = 2_000  # samples a second, about
+LOW_RATE_HZ = 1_000  # samples a second, about
 PASSBAND_FRACTION = 0.7  # of what a low rate can hold
 FILTER_SPAN_SAMPLES = 8  # low samples that a filter spans
 

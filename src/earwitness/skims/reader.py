@@ -36,12 +36,13 @@ from earwitness.task import Dial, TaskReader, given
 
 if TYPE_CHECKING:
     from earwitness.audio.signal import Floats
-    from earwitness.skims.locate.locate import LocatedSkim
+    from earwitness.skims.locate import LocatedSkim
 
 
 # --- Skims given as sound ------------------------------------------------------------------------
 
 
+DEFAULT_BLOCK_SECONDS = 8.0
 MIN_FOUND_SHARE = 0.5  # of a skim that is given as sound must be in its recording
 SKIMS_PER_PASS = 32  # skims that are looked for in one pass over a recording
 
@@ -58,7 +59,10 @@ ParsedSkimOrFaults = ParsedSkim | list[Fault]
 
 
 def skims_of_sound(
-    paths: Sequence[Path], of: SkimReference, real: RecordingResolver
+    paths: Sequence[Path],
+    of: SkimReference,
+    real: RecordingResolver,
+    block: float = DEFAULT_BLOCK_SECONDS,
 ) -> list[ParsedSkimOrFaults]:
     """Skims by their picks, or all that is wrong with them; ``real`` tells the true clock."""
     if isinstance(of, Day):
@@ -66,20 +70,20 @@ def skims_of_sound(
         return [[fault] for _ in paths]
     found: list[ParsedSkimOrFaults] = []
     for first in range(0, len(paths), SKIMS_PER_PASS):
-        found += _found(paths[first : first + SKIMS_PER_PASS], of, real)
+        found += _found(paths[first : first + SKIMS_PER_PASS], of, real, block)
     return found
 
 
 def _found(
-    paths: Sequence[Path], of: MarkedRecording, real: RecordingResolver
+    paths: Sequence[Path], of: MarkedRecording, real: RecordingResolver, block: float
 ) -> Iterable[ParsedSkimOrFaults]:
-    from earwitness.skims.locate.locate import match_all
+    from earwitness.skims.locate import locate_skims
 
     try:
         recording = real(of) if of.hour_gap else of.recording
         read = [_read(path, recording) for path in paths]
         sounds = [one for one in read if not isinstance(one, list)]
-        matched = iter(match_all(sounds, recording) if sounds else [])
+        matched = iter(locate_skims(sounds, recording, block=block) if sounds else [])
     except (EarwitnessError, OSError) as error:
         return [[Fault("output.audio", str(error))] for _ in paths]
     return [
@@ -90,7 +94,9 @@ def _found(
 
 def _read(path: Path, recording: Recording) -> Floats | list[Fault]:
     from earwitness.audio.files import read_sound
-    from earwitness.skims.locate.locate import MIN_SECTION_SECONDS, one_channel
+    from earwitness.audio.read import mono
+    from earwitness.audio.signal import resampled
+    from earwitness.skims.locate import MIN_SKIM_SECONDS
 
     if not path.is_file():
         return [Fault("output.audio", f"{path}: there is no such file")]
@@ -100,10 +106,11 @@ def _read(path: Path, recording: Recording) -> Floats | list[Fault]:
         return [Fault("output.audio", str(error))]
     if not np.isfinite(sound.samples).all():
         return [Fault("output.audio", f"{path}: has samples that are no numbers")]
-    if len(sound.samples) < MIN_SECTION_SECONDS * sound.rate:
+    if len(sound.samples) < MIN_SKIM_SECONDS * sound.rate:
         seconds = len(sound.samples) / sound.rate
         return [Fault("output.audio", f"{path}: {seconds:.1f} s are too short to be looked for")]
-    return one_channel(sound.samples, sound.rate, recording)
+    samples = np.asarray(mono(sound.samples), np.float32)
+    return np.asarray(resampled(samples, sound.rate, recording.rate))
 
 
 def _judged(path: Path, whole: float, found: LocatedSkim) -> ParsedSkimOrFaults:
@@ -120,7 +127,6 @@ def _judged(path: Path, whole: float, found: LocatedSkim) -> ParsedSkimOrFaults:
 # --- Recordings and picks of a record ------------------------------------------------------------
 
 
-DEFAULT_BLOCK_SECONDS = 8.0
 BLOCK_ARRAYS = "starts, seconds, vectors and classes"
 SKIM_FORMS = ("picks", "times", "audio")
 
@@ -216,7 +222,11 @@ def _misshapen(arrays: dict[str, Any]) -> str:
 
 
 def skim_of(
-    content: SkimContent, of: SkimReference, folder: Path | None, real: RecordingResolver
+    content: SkimContent,
+    of: SkimReference,
+    folder: Path | None,
+    real: RecordingResolver,
+    block: float = DEFAULT_BLOCK_SECONDS,
 ) -> ParsedSkim | list[Fault]:
     """Picks, or all that is wrong with them; ``real`` tells a recording on its true clock."""
     given = _given(content)
@@ -226,7 +236,7 @@ def skim_of(
     if content.block is not UNSET and given != ["times"]:
         return [Fault("output.block", f"not with {given[0]}", "give it with times")]
     if (path := sound_of(content, folder)) is not None:
-        return skims_of_sound([path], of, real)[0]
+        return skims_of_sound([path], of, real, block)[0]
     picks = _picks(content)
     faults = [
         Fault(f"output.{given[0]}[{place}]", told)
@@ -357,7 +367,8 @@ class SkimReader(TaskReader):
         return ""
 
     def output(self, record: SkimContent, cases: Cases, row: int) -> ParsedSkim | list[Fault]:
-        return skim_of(record, cases[row].references[0], self.outputs_in, self._real)
+        of = cases[row].references[0]
+        return skim_of(record, of, self.outputs_in, self._real, self.block)
 
     def outputs_of(
         self, records: Sequence[SkimContent], cases: Cases, rows: Sequence[int]
@@ -372,7 +383,7 @@ class SkimReader(TaskReader):
                 sounds.setdefault(row, {})[number] = path
         for row, paths in sounds.items():
             of = cases[row].references[0]
-            skims = skims_of_sound(list(paths.values()), of, self._real)
+            skims = skims_of_sound(list(paths.values()), of, self._real, self.block)
             found.update(zip(paths, skims, strict=True))
         return [found[number] for number in range(len(records))]
 

@@ -1,1 +1,0 @@
-"""Location of skims given as sound in their recordings."""
