@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from math import gcd
@@ -20,13 +20,6 @@ from earwitness.errors import UsageError
 
 
 Samples = NDArray[Any]
-Law = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-EQUAL_POWER = "equal power"
-FADE_LAWS: Mapping[str, Law] = {  # how loud a sound is when so much of its rise is over
-    EQUAL_POWER: lambda share: np.asarray(np.sin(np.pi / 2 * share)),
-    "linear": lambda share: share,
-    "raised cosine": lambda share: np.asarray(0.5 - 0.5 * np.cos(np.pi * share)),
-}
 EDGE_FADE_SECONDS = 0.01  # seconds in which sound comes and goes where nothing overlaps
 
 
@@ -61,21 +54,19 @@ def render(pieces: Sequence[Samples], rate: int, overlap: float) -> Samples:
     return whole[:, 0] if all(piece.ndim == 1 for piece in pieces) else whole
 
 
-def gains(
-    frames: int, rise: int, fall: int, rate: int, law: str = EQUAL_POWER
-) -> NDArray[np.float32]:
+def gains(frames: int, rise: int, fall: int, rate: int) -> NDArray[np.float32]:
     """How loud each frame of a piece is; no rise and no fall mean those of 10 ms."""
     edge = min(round(EDGE_FADE_SECONDS * rate), frames // 2)
     rise, fall = rise or min(edge, frames - fall), fall or min(edge, frames - rise)
     made = np.ones(frames, np.float32)
-    made[:rise] = _rising(rise, law)
-    made[frames - fall :] *= _rising(fall, law)[::-1]
+    made[:rise] = _rising(rise)
+    made[frames - fall :] *= _rising(fall)[::-1]
     return made
 
 
-def _rising(frames: int, law: str) -> NDArray[np.float32]:
+def _rising(frames: int) -> NDArray[np.float32]:
     """From silence to all of it; backwards it is what belongs to it: the cosine to the sine."""
-    return np.asarray(FADE_LAWS[law]((np.arange(frames) + 0.5) / max(1, frames)), np.float32)
+    return np.sin(np.pi / 2 * (np.arange(frames) + 0.5) / max(1, frames)).astype(np.float32)
 
 
 def _alike(pieces: Sequence[Samples]) -> list[Samples]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -22,9 +23,12 @@ from earwitness.recordings.cut import sound_of
 from earwitness.recordings.types import Recording
 from earwitness.skims.types import Pick, Skim
 
+# --- Entry point ---------------------------------------------------------------------------------
+
+
 MIN_SKIM_SECONDS = 2.1
 MIN_PART_SECONDS, MAX_PART_SECONDS = 1.0, 4.0
-MIN_LIKENESS = 0.3  # other sound reaches 0.2 by chance somewhere in a day
+MIN_LIKENESS = 0.45  # tones may reach 0.4 with others, and noise 0.2 somewhere in a day
 SAME_LIKENESS_RATIO = 0.95  # to the best place, from which on another may be the right one
 DISTINCT_PLACE_SECONDS = 0.25  # between two places of a part
 OFFSET_TOLERANCE_SECONDS = 0.005  # between parts of one pick
@@ -32,6 +36,10 @@ SILENCE_LEVEL = 1e-5  # of full scale, root of the mean square
 MIN_FREQUENCY_HZ = 50.0  # rumble below is alike everywhere
 SPECTRUM_FLOOR = 1e-4  # of the highest power, so that empty bands are not raised
 WHITENING_TAPS = 256
+PEAKS_PER_BLOCK = 4  # that are measured of each part
+MAX_PEAK_LOSS = 0.8  # of a peak that lies between samples
+PEAK_MARGIN, PEAK_STEPS = 8, 10  # samples beside a peak, and steps in a sample
+PEAK_SAMPLES = 2 * PEAK_MARGIN + 1
 FFT_SAMPLES = 1 << 16
 READ_SECONDS = 60.0
 
@@ -50,24 +58,15 @@ class LocatedSkim:
 
 
 class _Place(NamedTuple):
-    """A place of a part in the recording, and the sound from half a part before to behind it."""
+    """A place of a part: its distance from the part, and its sound with half a part around it."""
 
     likeness: float
-    start: float
+    offset: float
     sound: Floats
 
 
-class _Seed(NamedTuple):
-    """A part at a place that is told from others, or not; ``offset`` is their distance."""
-
-    part: int
-    place: _Place
-    offset: float
-    doubtful: bool
-
-
 class _HeardPick(NamedTuple):
-    """From where to where in the skim a pick is heard, and its start in the recording."""
+    """From where to where in the skim a pick is heard, and where it is from."""
 
     first: int
     last: int
@@ -135,6 +134,9 @@ def _read_overlapping(
         yield start, np.concatenate([waiting, zeros])[:FFT_SAMPLES]
 
 
+# --- Search for one skim -------------------------------------------------------------------------
+
+
 class _SkimSearch:
     """The parts of one skim, and their two best places so far; all times are low samples."""
 
@@ -149,8 +151,8 @@ class _SkimSearch:
         firsts = np.array([*range(0, len(skim) - length, length), len(skim) - length])
         rows = np.stack([self._skim[first + self._reach :][:length] for first in firsts])
         levels = np.sqrt(np.square(rows).sum(axis=1))
-        loud = levels > SILENCE_LEVEL * np.sqrt(length)
-        self.firsts = firsts[loud].tolist()
+        loud = np.median(np.abs(rows), axis=1) > SILENCE_LEVEL  # in most of a part
+        self.firsts: list[int] = firsts[loud].tolist()
         self._spectra = np.conj(rfft(rows[loud] / levels[loud, None], FFT_SAMPLES))
         self._filter = rfft(np.roll(np.pad(taps, (0, FFT_SAMPLES - len(taps))), -len(taps) // 2))
         self._places: list[list[_Place]] = [[] for _ in self.firsts]
@@ -162,95 +164,90 @@ class _SkimSearch:
         spectrum = spectrum * self._filter
         sound = irfft(spectrum)
         sums = np.concatenate([[0.0], np.cumsum(np.square(sound, dtype=np.float64))])
-        inside = slice(self._reach, FFT_SAMPLES - self._length - self._reach + 1)
+        inside = slice(
+            self._reach - PEAK_MARGIN, FFT_SAMPLES - self._length - self._reach + PEAK_MARGIN
+        )
         energy = (sums[self._length :] - sums[: -self._length])[inside]
         scale = 1 / np.sqrt(energy + self._length * SILENCE_LEVEL**2).astype(np.float32)
-        for places, part in zip(self._places, self._spectra, strict=True):
-            likeness = np.abs(irfft(spectrum * part)[inside]) * scale
-            for _ in range(2):
-                peak = 1 + int(likeness[1:-1].argmax())
-                if len(places) == 2 and likeness[peak] <= places[1].likeness:
-                    break
-                self._keep_place(places, likeness, peak, start, sound)
-
-    def _keep_place(
-        self, places: list[_Place], likeness: Floats, peak: int, start: float, sound: Floats
-    ) -> None:
-        """Take a peak, between samples (parabola), among two places; blank it out."""
-        before, middle, behind = likeness[peak - 1 : peak + 2].tolist()
-        bend = min(before + behind - 2 * middle, -1e-9)
-        moved = min(max((before - behind) / (2 * bend), -0.5), 0.5)
-        height = min(1.0, middle + moved * (behind - before) / 4)
-        around = sound[peak : peak + self._length + 2 * self._reach].copy()
-        place = _Place(height, start + self._reach + peak + moved, around)
         apart = round(DISTINCT_PLACE_SECONDS * self._rate)
-        likeness[max(0, peak - apart) : peak + apart] = 0
-        near = [n for n, other in enumerate(places) if abs(other.start - place.start) < apart]
-        if not near:
-            places.append(place)
-        elif places[near[0]].likeness < height:
-            places[near[0]] = place
-        places.sort(key=lambda place: -place.likeness)
-        del places[2:]
+        for part, first in enumerate(self.firsts):
+            products = irfft(spectrum * self._spectra[part])[inside] * scale
+            likeness = np.abs(products)
+            for _ in range(PEAKS_PER_BLOCK):
+                peak = PEAK_MARGIN + int(likeness[PEAK_MARGIN:-PEAK_MARGIN].argmax())
+                places = self._places[part]
+                if len(places) == 2 and likeness[peak] <= MAX_PEAK_LOSS * places[1].likeness:
+                    break
+                moved, height = _interpolate_peak(products[peak - PEAK_MARGIN :][:PEAK_SAMPLES])
+                likeness[max(0, peak - apart) : peak + apart] = 0
+                around = sound[peak + inside.start - self._reach :][
+                    : self._length + 2 * self._reach
+                ].copy()
+                place = _Place(height, start + inside.start + peak + moved - first, around)
+                ranked = sorted([place, *places], key=lambda place: -place.likeness)
+                self._places[part] = [
+                    place
+                    for rank, place in enumerate(ranked)
+                    if all(abs(place.offset - better.offset) >= apart for better in ranked[:rank])
+                ][:2]
 
     def collect_picks(self) -> list[_HeardPick]:
-        """Parts in a row at the same distance from their places are one pick.
-
-        It is heard from the first to the last of them, as far as it is at least half as alike.
-        """
-        groups: list[list[_Seed]] = []
+        """Parts in a row whose places agree are one pick, heard while it is half as alike."""
+        groups: list[list[tuple[int, _Place, bool | None]]] = []
         for seed in self._find_seeds():
             for group in groups:
-                if seed.part <= group[-1].part + 1 and self._agree(seed.offset, group[-1].offset):
+                part, place, _ = group[-1]
+                if seed[0] <= part + 1 and self._agree(seed[1].offset, place.offset):
                     group.append(seed)
                     break
             else:
                 groups.append([seed])
         picks = []
         for group in groups:
-            (first, _), (_, last) = self._measure_extent(group[0]), self._measure_extent(group[-1])
-            doubtful = all(seed.doubtful for seed in group)
-            picks.append(_HeardPick(first, last, group[0].offset + first, doubtful))
+            first, _ = self._measure_extent(*group[0][:2])
+            _, last = self._measure_extent(*group[-1][:2])
+            doubts = [doubtful for _, _, doubtful in group if doubtful is not None]
+            doubtful = bool(doubts) and all(doubts)
+            picks.append(_HeardPick(first, last, group[0][1].offset + first, doubtful))
         return picks
 
-    def _find_seeds(self) -> Iterator[_Seed]:
-        """The best place of each part, and the second where it explains what the best leaves.
+    def _find_seeds(self) -> Iterator[tuple[int, _Place, bool | None]]:
+        """Parts with their best places, and whether these are doubtful, if that is known.
 
         A part may lie over two picks, or their fade. With likenesses a and b to two places that
-        are alike by r, the second adds (b - ra) / sqrt(1 - r²), by least squares. If it adds
-        nothing and is nearly as good, the recording repeats itself; then that place is taken which
-        continues the part before.
+        are alike by r, the second adds (b - ra) / sqrt(1 - r²), by least squares; if that is
+        enough, it is a place, too. If it adds nothing but is nearly as good, the recording repeats
+        itself; then that place is taken which continues the part before.
         """
-        offset = np.inf
-        for part, (first, places) in enumerate(zip(self.firsts, self._places, strict=True)):
+        before = np.inf
+        for part, places in enumerate(self._places):
             if not places or places[0].likeness < MIN_LIKENESS:
                 continue
             best, second = places[0], places[-1]
-            both = np.stack([place.sound[self._reach :][: self._length] for place in places])
-            alike = min(abs(float(np.corrcoef(both)[0, -1])), 1 - 1e-6) if len(places) > 1 else 0.0
-            added = (second.likeness - alike * best.likeness) / np.sqrt(1 - alike**2)
-            separate = len(places) > 1 and min(added, second.likeness) >= MIN_LIKENESS
-            near = len(places) > 1 and second.likeness >= SAME_LIKENESS_RATIO * best.likeness
-            doubtful = near and not separate
-            if doubtful and self._agree(second.start - first, offset):
+            one, other = (place.sound[self._reach :][: self._length] for place in (best, second))
+            alike = abs(float(one @ other)) / np.sqrt(float((one @ one) * (other @ other)) + 1e-20)
+            added = (second.likeness - alike * best.likeness) / np.sqrt(max(1 - alike**2, 0.05))
+            separate = min(added, second.likeness) >= MIN_LIKENESS
+            near = second is not best and second.likeness >= SAME_LIKENESS_RATIO * best.likeness
+            if near and not separate and self._agree(second.offset, before):
                 best = second
-            offset = best.start - first
-            yield _Seed(part, best, offset, doubtful)
+            before = best.offset
+            yield part, best, near and not separate
             if separate:
-                yield _Seed(part, second, second.start - first, doubtful=False)
+                yield part, second, None
 
     def _agree(self, offset: float, other: float) -> bool:
         return abs(offset - other) <= OFFSET_TOLERANCE_SECONDS * self._rate
 
-    def _measure_extent(self, seed: _Seed) -> tuple[int, int]:
+    def _measure_extent(self, part: int, place: _Place) -> tuple[int, int]:
         """From where to where in the skim a place is heard, around where it is most alike."""
         from scipy.ndimage import uniform_filter1d
 
-        first, there = self.firsts[seed.part], seed.place.sound
-        skim = self._skim[first : first + len(there)]
+        first = self.firsts[part]
+        skim = self._skim[first : first + len(place.sound)]
         product, energy, other_energy = (
             uniform_filter1d(values, self._length // 4, mode="constant")
-            for values in (skim * there, np.square(skim), np.square(there))
+            for values in (skim * place.sound, np.square(skim), np.square(place.sound))
         )
         likeness = np.abs(product) / np.sqrt(energy * other_energy + 1e-20)
         best = self._reach + int(likeness[self._reach :][: self._length].argmax())
@@ -258,6 +255,9 @@ class _SkimSearch:
         low = int(unlike[unlike < best].max(initial=-1)) + 1
         high = int(unlike[unlike > best].min(initial=len(likeness)))
         return max(0, first - self._reach + low), min(self._size, first - self._reach + high)
+
+
+# --- Filters, peaks and notes --------------------------------------------------------------------
 
 
 def _make_whitening_taps(skim: Floats, rate: float) -> Floats:
@@ -270,6 +270,22 @@ def _make_whitening_taps(skim: Floats, rate: float) -> Floats:
     gains *= np.sqrt(powers.sum() / max(float(powers @ np.square(gains)), 1e-20))
     taps = np.roll(np.fft.irfft(gains), WHITENING_TAPS // 2) * np.hanning(WHITENING_TAPS)
     return np.asarray(taps, np.float32)
+
+
+@lru_cache(1)
+def _make_peak_table() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Steps around a sample, and a windowed sinc for each."""
+    steps = np.arange(-PEAK_STEPS // 2, PEAK_STEPS // 2 + 1) / PEAK_STEPS
+    away = np.arange(-PEAK_MARGIN, PEAK_MARGIN + 1)[:, None] - steps
+    return steps, np.sinc(away) * np.cos(np.pi / 2 * away / (PEAK_MARGIN + 1)) ** 2
+
+
+def _interpolate_peak(products: Floats) -> tuple[float, float]:
+    """Where products around a peak are highest between samples, and how high."""
+    steps, table = _make_peak_table()
+    heights = np.abs(products @ table)
+    best = int(heights.argmax())
+    return float(steps[best]), min(1.0, float(heights[best]))
 
 
 def _find_holes(picks: Sequence[_HeardPick], size: int, shortest: int) -> list[tuple[int, int]]:
