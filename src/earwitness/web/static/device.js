@@ -1,8 +1,8 @@
 // The device page: the level, left and right, and two checks that only headphones pass.
 
+import { huggins, levelNoise, sideNoise, tone } from "./device_stimuli.js";
 import { announce, button, heading, make, show } from "./dom.js";
-import { huggins, levelNoise, sideNoise, tone } from "./stimuli.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
 
 const NOISE = -30; // dB of full scale, RMS
 const [LOWEST, FIRST] = [-40, -10]; // dB of the level
@@ -21,7 +21,7 @@ export async function askLevel(first, at) {
 export async function showDevice(view, at) {
   if (at.refused) await at.draft.write({});
   const done = { chosen: {}, ...(await at.draft.read()) };
-  if (at.level.get() === null) delete done.level;
+  if (at.volume.get() === null) delete done.level;
   if (!at.left.aborted) allSteps(view, at, done);
 }
 
@@ -69,7 +69,7 @@ function level(at, top, first = FIRST) {
   let finish = null;
   const done = () => {
     stop();
-    at.level.keep(Number(slider.value));
+    at.volume.keep(Number(slider.value));
     finish(Number(slider.value));
   };
   const going = button(say("go_on"), done, { main: true, disabled: true });

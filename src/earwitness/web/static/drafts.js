@@ -4,8 +4,8 @@
 const nothing = () => undefined;
 
 export class Drafts {
-  constructor(kept, link) {
-    Object.assign(this, { kept, link });
+  constructor(store, link) {
+    Object.assign(this, { store, link });
   }
 
   #key(page) {
@@ -17,22 +17,22 @@ export class Drafts {
     const key = this.#key(page);
     const put = async (data, how) => {
       const record = { key, link: this.link, data: structuredClone(data) };
-      if (!left.aborted) await this.kept.put(record, how).catch(nothing);
+      if (!left.aborted) await this.store.put(record, how).catch(nothing);
     };
     return {
-      read: async () => (await this.kept.get(key).catch(nothing))?.data,
+      read: async () => (await this.store.get(key).catch(nothing))?.data,
       write: (data) => put(data, "strict"),
       type: (data) => put(data, "relaxed"), // many a second: none waits for the disk
     };
   }
 
   delete(page) {
-    return this.kept.delete(this.#key(page)).catch(nothing);
+    return this.store.delete(this.#key(page)).catch(nothing);
   }
 
   /** Forget the drafts of all pages but one. */
   async only(page) {
-    const own = ((await this.kept.all().catch(nothing)) ?? []).filter((one) => one.link === this.link);
-    for (const one of own) if (one.key !== this.#key(page)) await this.kept.delete(one.key).catch(nothing);
+    const own = ((await this.store.all().catch(nothing)) ?? []).filter((one) => one.link === this.link);
+    for (const one of own) if (one.key !== this.#key(page)) await this.store.delete(one.key).catch(nothing);
   }
 }

@@ -2,10 +2,10 @@
 // answered. Space scrolls here, so nobody leaves this page by scrolling.
 
 import { button, heading, make, paragraphs, show } from "./dom.js";
-import { meanings } from "./meaning.js";
-import { withMinus } from "./numbers.js";
+import { say } from "./messages.js";
+import { withMinus } from "./number_input.js";
 import { Player } from "./player.js";
-import { say } from "./words.js";
+import { meanings } from "./rubric_help.js";
 
 export function showExamples(view, at) {
   const hush = (but) => players.forEach((one) => one !== but && one.pause());

@@ -1,8 +1,8 @@
 // Forms: choices, numbers and texts. What is typed is kept over a reload.
 
 import { announce, button, heading, make, paragraphs, show, wholeText } from "./dom.js";
-import { read } from "./numbers.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
+import { read } from "./number_input.js";
 
 const MOST = 10000; // characters of a text
 const LARGEST = 200000; // bytes of all answers

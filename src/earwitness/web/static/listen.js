@@ -1,23 +1,23 @@
 // The flow: ask the server where the listener is, show that page, send what was answered.
 
-import { load, resolved } from "./ahead.js";
 import { askLevel, showDevice } from "./device.js";
 import { heading, paragraphs, show } from "./dom.js";
 import { Drafts } from "./drafts.js";
 import { deviceFacts, Events } from "./events.js";
 import { showExamples } from "./examples.js";
 import { showForm } from "./forms.js";
-import { openKept } from "./kept.js";
 import { listenToKeys } from "./keys.js";
-import { Level } from "./level.js";
+import { say } from "./messages.js";
 import { ask, faultOf, newId, Outbox } from "./outbox.js";
 import * as pages from "./pages.js";
+import { preload, resolved } from "./preload.js";
+import { oneTab } from "./single_tab.js";
 import { Sounds } from "./sound.js";
 import { showProgress, showSaving } from "./status.js";
-import { oneTab } from "./tabs.js";
+import { openStorage } from "./storage.js";
 import { showRubric } from "./trials/rubric.js";
 import { showSingle } from "./trials/single.js";
-import { say } from "./words.js";
+import { Volume } from "./volume.js";
 
 const SHOWN = { consent: pages.consent, text: pages.text, rest: pages.rest, feedback: pages.feedback,
   end: pages.end, form: showForm, device: showDevice, examples: showExamples,
@@ -38,16 +38,16 @@ class Flow {
   #visit = `?visit=${newId()}`; // said until it is heard, once the page is opened
 
   async start() {
-    this.kept = await openKept();
+    this.storage = await openStorage();
     const heard = { replied: (...told) => this.replied(...told), changed: (...told) => this.saving(...told),
       emptied: () => this.#held && this.#waits && this.go() };
-    this.outbox = new Outbox(this.kept.waiting, link, "answers", heard);
-    this.drafts = new Drafts(this.kept.drafts, link);
+    this.outbox = new Outbox(this.storage.waiting, link, "answers", heard);
+    this.drafts = new Drafts(this.storage.drafts, link);
     this.sounds = new Sounds();
-    this.level = new Level(link);
-    this.events = new Events(new Outbox(this.kept.waiting, link, "events"));
+    this.volume = new Volume(link);
+    this.events = new Events(new Outbox(this.storage.waiting, link, "events"));
     this.tabs = oneTab(link, (...told) => this.elsewhere(...told));
-    if (!this.kept.lasting) addEventListener("beforeunload", (event) => this.waiting && event.preventDefault());
+    if (!this.storage.lasting) addEventListener("beforeunload", (event) => this.waiting && event.preventDefault());
     document.getElementById("withdraw").addEventListener("click", () => this.withdraw());
     this.events.tell("device", deviceFacts());
     if (await this.tabs.alone()) await this.go();
@@ -135,7 +135,7 @@ class Flow {
     document.body.dataset.name = view?.name ?? "";
     document.querySelector("footer a")?.toggleAttribute("hidden", Boolean(state.withdrawn || state.blocked));
     showProgress(state);
-    load(this.sounds, this.level, state, link);
+    preload(this.sounds, this.volume, state, link);
     await this.drafts.only(view?.name);
     if (left.aborted) return;
     const notice = state.withdrawn || state.blocked ? "" : this.notice;
@@ -159,10 +159,10 @@ class Flow {
       await this.outbox.add(body);
       this.#waits = true;
     };
-    const { sounds, events, level } = this;
-    const at = { answer, sounds, events, level, state, left, draft: this.drafts.of(view.name, left),
+    const { sounds, events, volume } = this;
+    const at = { answer, sounds, events, volume, state, left, draft: this.drafts.of(view.name, left),
       refused: this.refused === view.name, again: () => this.go() };
-    if (view.sounds && level.get() === null && Number.isFinite(state.level)) await askLevel(state.level, at);
+    if (view.sounds && volume.get() === null && Number.isFinite(state.level)) await askLevel(state.level, at);
     if (!left.aborted) await shown(resolved(view, link), at);
   }
 

@@ -60,8 +60,8 @@ export class Outbox {
 
   /** `replied(entry, status, told)` hears of every answer of the server, `changed(n, fault)` of how
    * many entries wait and why, `emptied()` that none does: another tab may have sent it. */
-  constructor(kept, link, to, { replied = () => {}, changed = () => {}, emptied = () => {} } = {}) {
-    Object.assign(this, { kept, link, to, replied, changed, emptied });
+  constructor(store, link, to, { replied = () => {}, changed = () => {}, emptied = () => {} } = {}) {
+    Object.assign(this, { store, link, to, replied, changed, emptied });
     addEventListener("online", () => this.send());
     document.addEventListener("visibilitychange", () => document.hidden || this.send());
   }
@@ -72,13 +72,13 @@ export class Outbox {
     this.#last = Math.max(Date.now(), this.#last + 1);
     const order = String(this.#last).padStart(15, "0");
     const entry = { key: `${link} ${to} ${order} ${body.id}`, link, to, body };
-    await this.kept.put(entry).catch(() => this.#loose.push(entry));
+    await this.store.put(entry).catch(() => this.#loose.push(entry));
     this.send();
   }
 
   /** What waits, the oldest first. */
   async waiting() {
-    const own = (await this.kept.all()).filter((one) => one.link === this.link && one.to === this.to);
+    const own = (await this.store.all()).filter((one) => one.link === this.link && one.to === this.to);
     own.push(...this.#loose);
     return own.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
@@ -103,7 +103,7 @@ export class Outbox {
 
   async #drop(entry) {
     this.#loose = this.#loose.filter((one) => one.key !== entry.key);
-    await this.kept.delete(entry.key);
+    await this.store.delete(entry.key);
   }
 
   async #round() {

@@ -1,7 +1,7 @@
 // Pages without sounds: what is told, rests, feedback, the end, leaving for good.
 
 import { announce, button, heading, make, paragraphs, show } from "./dom.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
 
 /** A page that stands instead of the one that is open, if there is a reason. */
 export function instead(state, at) {

@@ -2,8 +2,8 @@
 // which has ended when every part was heard; the next one begins from nothing.
 
 import { announce, make } from "./dom.js";
-import { firstGap, isWhole, joined } from "./spans.js";
-import { say } from "./words.js";
+import { firstGap, isWhole, joined } from "./heard_spans.js";
+import { say } from "./messages.js";
 
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 const nothing = () => undefined;

@@ -1,6 +1,6 @@
 // Above the page: how far, how long yet, whether all answers are saved; at first, which study.
 
-import { say } from "./words.js";
+import { say } from "./messages.js";
 
 /** Show whether answers wait; `fault` if sending has failed, `refused` if the last one was. */
 export function showSaving(count, fault, refused) {

@@ -1,7 +1,7 @@
 // A workbook goes back to the server, which says what it kept, or every cell that must be mended.
 
 import { make } from "./dom.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
 
 const LARGEST = 20 * 1024 * 1024; // bytes, as the server takes them
 const TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";

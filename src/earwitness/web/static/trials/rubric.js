@@ -5,12 +5,12 @@
 // Totals are not shown: whoever sees one bends the numbers until it looks right.
 
 import { announce, button, heading, make, show, wholeText } from "../dom.js";
+import { covered } from "../heard_spans.js";
 import { byKeyboard } from "../keys.js";
-import { direction, explainAll, grouped } from "../meaning.js";
+import { say } from "../messages.js";
 import { Player } from "../player.js";
-import { Slider } from "../slider.js";
-import { covered } from "../spans.js";
-import { say } from "../words.js";
+import { direction, explainAll, grouped } from "../rubric_help.js";
+import { Slider } from "../rubric_slider.js";
 
 const MOST = 2000; // characters of a comment
 

@@ -3,7 +3,7 @@
 
 import { announce, button, heading, make, show, wholeText } from "../dom.js";
 import { byKeyboard } from "../keys.js";
-import { say } from "../words.js";
+import { say } from "../messages.js";
 
 const MOST = 2000; // characters of a comment
 

@@ -1,8 +1,8 @@
 // What numbers of a rubric mean: in place, in a dialog over a trial, and before the first one.
 
 import { button, make } from "./dom.js";
-import { shown, withMinus } from "./numbers.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
+import { shown, withMinus } from "./number_input.js";
 
 /** What a dimension asks, and what some of its numbers stand for. */
 export function meaning({ help, anchors }) {

@@ -1,7 +1,7 @@
 // The listener's level on this device, in decibels: kept over reloads where the browser keeps
 // anything, else as long as the page is open.
 
-export class Level {
+export class Volume {
   #now = null;
 
   constructor(link) {
@@ -10,7 +10,7 @@ export class Level {
 
   /** The level; null where none was set on this device. */
   get() {
-    return this.#now ?? this.#kept();
+    return this.#now ?? this.#stored();
   }
 
   keep(decibels) {
@@ -22,7 +22,7 @@ export class Level {
     }
   }
 
-  #kept() {
+  #stored() {
     try {
       const found = localStorage.getItem(this.name);
       return found === null ? null : Number(found);

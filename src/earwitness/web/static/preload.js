@@ -10,12 +10,12 @@ export function resolved(view, link) {
 }
 
 /** Decode the sounds of this trial, then of the next. */
-export async function load(sounds, level, state, link) {
+export async function preload(sounds, volume, state, link) {
   const own = (state.page?.sounds ?? []).map((one) => below(one.address, link));
   const ahead = (state.ahead ?? []).map((one) => below(one, link));
   sounds.keep([...own, ...ahead]);
   try {
-    if (own.length) sounds.setLevel(level.get() ?? state.level ?? 0);
+    if (own.length) sounds.setLevel(volume.get() ?? state.level ?? 0);
     await Promise.all(own.map((one) => sounds.load(one)));
     await Promise.all(ahead.map((one) => sounds.load(one)));
   } catch {

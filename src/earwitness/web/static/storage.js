@@ -52,7 +52,7 @@ class InMemory {
 }
 
 /** Both stores; `lasting` is false where only memory is left. */
-export async function openKept() {
+export async function openStorage() {
   try {
     const base = await opened();
     base.onversionchange = () => base.close();

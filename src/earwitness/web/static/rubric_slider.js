@@ -3,9 +3,9 @@
 // the scale is told at once, and stays as it was typed.
 
 import { announce, make } from "./dom.js";
-import { meaning } from "./meaning.js";
-import { around, begun, read, shown, stepped, within } from "./numbers.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
+import { around, begun, read, shown, stepped, within } from "./number_input.js";
+import { meaning } from "./rubric_help.js";
 
 // An unset slider has no place to go from: keys that go up come in at the low end, others at the high.
 const ENTERED = { ArrowRight: "low", ArrowUp: "low", PageUp: "low", Home: "low",
