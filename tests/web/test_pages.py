@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import earwitness
+from earwitness.studies.trials import KINDS
 from earwitness.studies.wording import wording
 
 WEB = Path(earwitness.__file__).parent / "web"
@@ -36,12 +37,15 @@ def test_no_text_becomes_markup_or_script() -> None:
     for page in TEMPLATES.values():
         assert not re.search(r"<style|\sstyle=|\son\w+=|https?://", page)
     assert re.findall(r"<script(?! type=\"application/json\")([^>]*)>", SHELL) == [
-        ' type="module" src="{{ static }}/listen.js"'
+        ' type="module" src="{{ static }}/listen.js"',
+        ' type="module" src="{{ static }}/trials/{{ renderer }}.js"',
     ]
 
 
 def test_every_module_that_is_imported_is_there_and_every_one_is_used() -> None:
     found = {WEB / "static" / name for name in ("listen.js", "workbook.js")}
+    renderers = {kind.renderer for kind in KINDS.values() if kind.renderer}
+    found |= {WEB / "static" / "trials" / f"{renderer}.js" for renderer in renderers}
     for path in SCRIPTS:
         for name in re.findall(r'from "(\.[^"]+)"', path.read_text(encoding="utf-8")):
             found.add((path.parent / name).resolve())

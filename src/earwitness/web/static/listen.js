@@ -15,18 +15,23 @@ import { oneTab } from "./single_tab.js";
 import { Sounds } from "./sound.js";
 import { showProgress, showSaving } from "./status.js";
 import { openStorage } from "./storage.js";
-import { showRubric } from "./trials/rubric.js";
-import { showSingle } from "./trials/single.js";
 import { Volume } from "./volume.js";
 
-const SHOWN = { consent: pages.consent, text: pages.text, rest: pages.rest, feedback: pages.feedback,
-  end: pages.end, form: showForm, device: showDevice, examples: showExamples,
-  acr: showSingle, p835: showSingle, rubric: showRubric };
+// Pages that are no trials; those have a script of their own, which their view names.
+const PAGES = { consent: pages.consent, text: pages.text, rest: pages.rest, feedback: pages.feedback,
+  end: pages.end, form: showForm, device: showDevice, examples: showExamples };
 const AGAIN = 4000; // milliseconds between questions after a server that is not there
 const SLOW = 20000; // and after one that does not have this test
 const CALM = 400; // milliseconds before a page gives way to "one moment"
 
 const link = location.pathname.replace(/\/+$/, "");
+
+/** What shows a page; nothing for a trial of which no script is there yet. The shell has loaded those
+ * of the study, so a trial does not wait for its own. */
+async function rendererOf(view) {
+  if (!view.renderer) return PAGES[view.kind];
+  return (await import(`./trials/${view.renderer}.js`)).showTrial;
+}
 
 class Flow {
   #elsewhere = false;
@@ -145,8 +150,14 @@ class Flow {
   }
 
   async page(view, state, left) {
-    const shown = SHOWN[view.kind];
-    if (!shown) return show(heading(view.title ?? ""), paragraphs(say("unknown_kind")));
+    let render;
+    try {
+      render = await rendererOf(view);
+    } catch {
+      return this.away("unreachable");
+    }
+    if (left.aborted) return undefined;
+    if (!render) return show(heading(view.title ?? ""), paragraphs(say("unknown_kind")));
     let sent = false;
     const answer = async (values, meta = {}) => {
       if (sent) return;
@@ -163,7 +174,8 @@ class Flow {
     const at = { answer, sounds, events, volume, state, left, draft: this.drafts.of(view.name, left),
       refused: this.refused === view.name, again: () => this.go() };
     if (view.sounds && volume.get() === null && Number.isFinite(state.level)) await askLevel(state.level, at);
-    if (!left.aborted) await shown(resolved(view, link), at);
+    if (!left.aborted) await render(resolved(view, link), at);
+    return undefined;
   }
 
   /** Another tab has the test, or this one took it; what another handed over is no new visit. */

@@ -15,7 +15,7 @@ import { Slider } from "../rubric_slider.js";
 const MOST = 2000; // characters of a comment
 
 /** Show a trial; `at` is what the flow gives: sounds, events, a draft, and where answers go. */
-export async function showRubric(view, at) {
+export async function showTrial(view, at) {
   const kept = await at.draft.read();
   const trial = { given: {}, plays: [], spans: null, underruns: 0, lost: 0, keyboard: false, ...kept };
   trial.shown ??= new Date().toISOString();

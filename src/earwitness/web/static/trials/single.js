@@ -8,7 +8,7 @@ import { say } from "../messages.js";
 const MOST = 2000; // characters of a comment
 
 /** Show a trial; `at` is what the flow gives: sounds, events, a draft, and where answers go. */
-export async function showSingle(view, at) {
+export async function showTrial(view, at) {
   const kept = await at.draft.read();
   const trial = { values: {}, plays: [], underruns: 0, lost: 0, comment: "", keyboard: false, ...kept };
   trial.shown ??= new Date().toISOString();
