@@ -1,20 +1,31 @@
 // What is half done on a page, over reloads; gone when the page is answered or another comes. A
 // browser that fails to keep it keeps nobody from going on.
 
+/** @import { PageDraft, Store } from "./types.d.ts" */
+
 const nothing = () => undefined;
 
 export class Drafts {
+  /** @param {Store} store
+   * @param {string} link */
   constructor(store, link) {
-    Object.assign(this, { store, link });
+    this.store = store;
+    this.link = link;
   }
 
+  /** @param {string | null | undefined} page */
   #key(page) {
     return `${this.link} ${page}`;
   }
 
-  /** The draft of a page; once the page is left, it writes nothing more. */
+  /** The draft of a page; once the page is left, it writes nothing more.
+   * @param {string} page
+   * @param {AbortSignal} left
+   * @returns {PageDraft} */
   of(page, left) {
     const key = this.#key(page);
+    /** @param {object} data
+     * @param {IDBTransactionDurability} how */
     const put = async (data, how) => {
       const record = { key, link: this.link, data: structuredClone(data) };
       if (!left.aborted) await this.store.put(record, how).catch(nothing);
@@ -26,11 +37,13 @@ export class Drafts {
     };
   }
 
+  /** @param {string} page */
   delete(page) {
     return this.store.delete(this.#key(page)).catch(nothing);
   }
 
-  /** Forget the drafts of all pages but one. */
+  /** Forget the drafts of all pages but one.
+   * @param {string | null | undefined} page */
   async only(page) {
     const own = ((await this.store.all().catch(nothing)) ?? []).filter((one) => one.link === this.link);
     for (const one of own) if (one.key !== this.#key(page)) await this.store.delete(one.key).catch(nothing);

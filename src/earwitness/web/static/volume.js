@@ -2,8 +2,10 @@
 // anything, else as long as the page is open.
 
 export class Volume {
+  /** @type {number | null} */
   #now = null;
 
+  /** @param {string} link */
   constructor(link) {
     this.name = `earwitness level ${link}`;
   }
@@ -13,10 +15,11 @@ export class Volume {
     return this.#now ?? this.#stored();
   }
 
+  /** @param {number} decibels */
   keep(decibels) {
     this.#now = decibels;
     try {
-      localStorage.setItem(this.name, decibels);
+      localStorage.setItem(this.name, String(decibels));
     } catch {
       // until the page is closed, it is known here
     }
