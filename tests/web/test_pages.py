@@ -48,7 +48,8 @@ def test_every_module_that_is_imported_is_there_and_every_one_is_used() -> None:
     renderers = {kind.renderer for kind in KINDS.values() if kind.renderer}
     found |= {WEB / "static" / "trials" / f"{renderer}.js" for renderer in renderers}
     for path in SCRIPTS:
-        for name in re.findall(r'(?m)^import .* from "(\.[^"]+)"', path.read_text(encoding="utf-8")):
+        code = path.read_text(encoding="utf-8")
+        for name in re.findall(r'^import .* from "(\.[^"]+)"', code, re.MULTILINE):
             found.add((path.parent / name).resolve())
     assert found == set(SCRIPTS)
 
