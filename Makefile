@@ -28,16 +28,19 @@ demo: $(RUN)/.installed  ## score the example corpus, write reports, serve a stu
 
 test: lint types layers tests browser  ## everything, with small counts
 
-system:  ## what no Python package has: Chromium, by which pages are tested, and LibreOffice, for workbooks
+system:  ## what no Python package has: Chromium, for pages, LibreOffice, for workbooks, TypeScript, for scripts
 	@.ci/chromium install
 	@.ci/libreoffice install
+	@.ci/typescript install
 
 lint: $(DEV)/.installed
 	@$(STAGE) lint ruff check .
 	@$(STAGE) format ruff format --check .
 
-types: $(DEV)/.installed
+types: $(DEV)/.installed  ## of Python and of the scripts of listeners' pages
 	@$(STAGE) types mypy
+	@.ci/typescript
+	@$(STAGE) scripts .venv/typescript/bin/tsc --project .
 
 layers: $(DEV)/.installed
 	@$(STAGE) layers lint-imports --no-logo

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 STATE = "data-state"
 JOINED = """async (heard) => {
-  const { covered, firstGap, isWhole, joined } = await import("/static/spans.js");
+  const { covered, firstGap, isWhole, joined } = await import("/static/heard_spans.js");
   const spans = heard.reduce((found, [from, to]) => joined(found, from, to), []);
   return [spans, covered(spans), firstGap(spans, 20), isWhole(spans, 20)];
 }"""

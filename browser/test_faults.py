@@ -58,6 +58,28 @@ def test_why_no_page_comes_is_told(browser: Browser, title: str) -> None:
         named(page, "a")
 
 
+def test_a_script_of_a_trial_that_does_not_come_is_told_and_asked_for_again(
+    browser: Browser,
+) -> None:
+    script = "**/trials/single.js*"
+    with served(FakeServer([small.trial("1.1", 1, 1), small.end()])) as fake:
+        context = browser.new_context()
+        context.route(script, lambda route: route.abort())
+        page, _ = arrive(context, fake)
+        at(page, "No connection")
+        context.unroute(script)
+        again(page)
+        at(page, "Session 1 of 2")
+        expect(page.get_by_role("button", name="Play")).to_be_enabled()
+        context.close()
+
+
+def test_a_kind_that_no_script_shows_is_told(browser: Browser) -> None:
+    view = {**small.trial("1.1", 1, 1), "kind": "mushra", "renderer": ""}
+    with served(FakeServer([view, small.end()])) as fake, opened(browser, fake) as page:
+        expect(page.locator("main")).to_contain_text("cannot be shown here yet")
+
+
 @pytest.mark.parametrize("status", [200, 422])
 @pytest.mark.parametrize("body", ["{}", "null", '{"status": "ok"}'])
 def test_what_is_not_said_by_the_server_acknowledges_nothing(

@@ -13,7 +13,7 @@ from browser.helpers.fake_server import served
 from browser.helpers.page_actions import DESKTOP, PHONE, opened
 from playwright.sync_api import Browser, expect
 
-READ = "(text) => import('/static/numbers.js').then(({ read }) => read(text))"
+READ = "(text) => import('/static/number_input.js').then(({ read }) => read(text))"
 
 
 def test_all_sliders_start_unset_and_say_so(browser: Browser) -> None:

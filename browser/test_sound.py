@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 SECONDS = 0.4
 SPECTRUM = """
 async ([name, target]) => {
-  const made = await import("/static/stimuli.js");
+  const made = await import("/static/device_stimuli.js");
   const context = new OfflineAudioContext(2, 1, 16000);
   const buffer = await made[name](context, target);
   const [left, right] = [0, 1].map((n) => buffer.getChannelData(n));

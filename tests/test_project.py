@@ -61,8 +61,8 @@ def test_no_test_is_skipped_and_no_check_is_switched_off(root: Path) -> None:
             assert "pytest.skip" not in text, path
 
 
-def _see_chromium(root: Path, place: Path, user: int, **more: str) -> tuple[int, str, str]:
-    """What `.ci/chromium` does for a user where nothing is installed, and what it installs."""
+def _see(script: str, root: Path, place: Path, user: int, **more: str) -> tuple[int, str, str]:
+    """What a script of `.ci` does for a user where nothing is installed, and what it installs."""
     place.mkdir()
     for name, says in {"id": f"echo {user}", "apt-get": f'echo "$@" >> {place}/installed'}.items():
         (place / name).write_text(f"#!/bin/sh\n{says}\n")
@@ -70,7 +70,7 @@ def _see_chromium(root: Path, place: Path, user: int, **more: str) -> tuple[int,
     shell = shutil.which("sh")
     assert shell
     done = subprocess.run(
-        [shell, root / ".ci" / "chromium"],
+        [shell, root / ".ci" / script],
         env={"PATH": str(place), **more},
         capture_output=True,
         text=True,
@@ -83,10 +83,24 @@ def _see_chromium(root: Path, place: Path, user: int, **more: str) -> tuple[int,
 def test_under_ci_root_gets_chromium_and_anybody_else_the_command(
     root: Path, tmp_path: Path
 ) -> None:
-    code, _, installed = _see_chromium(root, tmp_path / "root", 0, CI="true")
+    code, _, installed = _see("chromium", root, tmp_path / "root", 0, CI="true")
     assert code == 0
     assert installed.splitlines()[-1].endswith("chromium")
     for user, more in ((0, {}), (1000, {"CI": "true"}), (1000, {})):
-        code, said, installed = _see_chromium(root, tmp_path / f"{user}{len(more)}", user, **more)
+        code, said, installed = _see(
+            "chromium", root, tmp_path / f"{user}{len(more)}", user, **more
+        )
+        assert (code, installed) == (1, "")
+        assert "make system" in said
+
+
+def test_under_ci_root_gets_node_for_typescript_and_anybody_else_the_command(
+    root: Path, tmp_path: Path
+) -> None:
+    _, _, installed = _see("typescript", root, tmp_path / "root", 0, CI="true")
+    assert installed.splitlines()[-1].endswith("nodejs npm")
+    for user, more in ((0, {}), (1000, {"CI": "true"}), (1000, {})):
+        place = tmp_path / f"{user}{len(more)}"
+        code, said, installed = _see("typescript", root, place, user, **more)
         assert (code, installed) == (1, "")
         assert "make system" in said

@@ -119,7 +119,8 @@ class FakeServer:
         )
         words = dict(wording(self.language).web)
         known = {"language": self.language, "title": "Listening test", "static": "/static"}
-        text = template.render(words=words, **known)
+        renderers = {page["renderer"]: None for page in self.pages if page.get("renderer")}
+        text = template.render(words=words, renderers=list(renderers), **known)
         return HTMLResponse(text, headers={"Content-Security-Policy": POLICY})
 
     async def told(self, request: Request) -> Response:

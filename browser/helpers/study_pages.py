@@ -6,6 +6,8 @@ from typing import Any
 
 from browser.helpers.fake_server import questions
 
+from earwitness.studies.trials import KINDS
+
 View = dict[str, Any]
 
 ORDER = ("BAK", "SIG", "OVRL")
@@ -18,6 +20,7 @@ def trial(name: str, number: int, of: int, language: str = "en", kind: str = "p8
     title = {"en": "Session 1 of 2", "fr": "Session 1 sur 2"}[language]
     return {
         "kind": kind,
+        "renderer": KINDS[kind].renderer,
         "name": name,
         "title": title,
         "sounds": sounds,

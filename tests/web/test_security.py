@@ -348,6 +348,19 @@ def test_scripts_are_kept_by_their_digest_and_sent_compressed(folder: Path) -> N
             assert client.get(f"{asset.rpartition('/')[0]}/{path}").status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("kind", "renderers"), [("p835", ["single"]), ("rubric", ["rubric"]), ("mushra", [])]
+)
+def test_the_shell_loads_the_renderers_of_the_study(
+    folder: Path, kind: str, renderers: list[str]
+) -> None:
+    with served(study(folder, kind, NO_REST), str(folder / "store.db")) as client:
+        page = client.get(link(client)).text
+        scripts = re.findall(r'src="([^"]+)"', page)
+        assert re.findall(r'trials/(\w+)\.js"', page) == renderers
+        assert [client.get(script).status_code for script in scripts] == [200] * len(scripts)
+
+
 def test_the_shell_gives_the_words_of_the_study(folder: Path) -> None:
     words = "language: fr\nwordings: {web: {next: \"</script><b> & 'suite'\"}}\n"
     with served(study(folder, "acr", words), str(folder / "store.db")) as client:

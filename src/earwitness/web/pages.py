@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from earwitness.studies.trials import block_kind
 from earwitness.web.site import Site
 
 # --- Static scripts and styles -------------------------------------------------------------------
@@ -78,8 +79,16 @@ def _template(name: str) -> Template:
 
 
 def shell(site: Site, token: str) -> str:
-    """The one page of a listener; ``listen.js`` shows all others in it."""
-    more = {"token": token, "workbook": not site.no_workbooks}
+    """The one page of a listener; ``listen.js`` shows all others in it.
+
+    The scripts that show the trials of the study are loaded with it, before a trial needs them.
+    """
+    renderers = dict.fromkeys(block_kind(block).renderer for block in site.design.study.blocks)
+    more = {
+        "token": token,
+        "workbook": not site.no_workbooks,
+        "renderers": [renderer for renderer in renderers if renderer],
+    }
     return _template("shell.html").render(_about(site) | more)
 
 

@@ -57,6 +57,7 @@ class TrialKind(ABC):
     drawn: ClassVar[bool] = False  # whether chance decides which ways of presenting there are
     derived: ClassVar[tuple[str, ...]] = ()  # scales that follow from others
     captioned: ClassVar[bool] = False  # systems differ in what they write; all have one sound
+    renderer: ClassVar[str] = ""  # the script that shows it in a browser; none yet if empty
     references: ClassVar[tuple[str, ...]]
 
     def __post_init__(self) -> None:
@@ -213,6 +214,7 @@ class TrialKind(ABC):
         del caption
         return {
             "kind": self.name,
+            "renderer": self.renderer,
             "sounds": self._sounds(trial, words, sound, reference),
             "switching": self.switching,
             "plays": self.plays,

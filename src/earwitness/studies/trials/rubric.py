@@ -120,6 +120,7 @@ class RubricKind(TrialKind):
     drawn = True
     derived = (TOTAL,)
     captioned = True
+    renderer = "rubric"
     references = (
         "Kasai et al. (2022), Transparent Human Evaluation for Image Captioning",
         "Kreiss et al. (2022), Context Matters for Image Descriptions for Accessibility",

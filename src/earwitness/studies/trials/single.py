@@ -71,6 +71,7 @@ class ACR(SingleKind):
     name = "acr"
     title = "Absolute category rating (P.800, P.808)"
     fixed = (Scale("QUALITY", 5, 1),)
+    renderer = "single"
     references = ("ITU-T P.800 (1996)", "ITU-T P.808 (2021)")
 
 
@@ -107,4 +108,5 @@ class P835(SingleKind):
     title = "P.835: speech, background, whole"
     fixed = (Scale("SIG", 5, 1), Scale("BAK", 5, 1), Scale("OVRL", 5, 1))
     orders = (("SIG", "BAK", "OVRL"), ("BAK", "SIG", "OVRL"))
+    renderer = "single"
     references = ("ITU-T P.835 (2003), Systems that include noise suppression",)

@@ -1,57 +1,79 @@
 // The device page: the level, left and right, and two checks that only headphones pass.
 
+import { huggins, levelNoise, sideNoise, tone } from "./device_stimuli.js";
 import { announce, button, heading, make, show } from "./dom.js";
-import { huggins, levelNoise, sideNoise, tone } from "./stimuli.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
+import { problemOf } from "./sound.js";
+
+/** @typedef {{ level?: number, chosen: Partial<Record<DeviceStep, number[]>> }} DeviceDraft */
+/** @typedef {{ name: DeviceStep, at: PageContext, top: (round: string) => HTMLElement[], done: DeviceDraft,
+ *   targets: number[] }} Step */
+/** @typedef {(target: number, lit: (n: number) => void) => Promise<unknown>} Played */
+/** @import { DeviceStep, DeviceView, PageContext } from "./types.d.ts" */
 
 const NOISE = -30; // dB of full scale, RMS
 const [LOWEST, FIRST] = [-40, -10]; // dB of the level
 const PAUSE = 300; // milliseconds between sounds
 
+/** @param {number} time */
 const later = (time) => new Promise((done) => setTimeout(done, time));
 
-/** Ask for the level alone, on a device where none is known; `first` was set on another. */
+/** Ask for the level alone, on a device where none is known; `first` was set on another.
+ * @param {number} first
+ * @param {PageContext} at */
 export async function askLevel(first, at) {
   const found = await level(at, [heading(say("device_level")), make("p", { class: "notice" }, say("level_again"))], first);
   at.events.tell("level", { level: found });
 }
 
 /** Go through the steps that the server names, then answer with what came out. What was done
- * before a reload is not asked again; a level that this device does not know any more is. */
+ * before a reload is not asked again; a level that this device does not know any more is.
+ * @param {DeviceView} view
+ * @param {PageContext} at */
 export async function showDevice(view, at) {
   if (at.refused) await at.draft.write({});
   const done = { chosen: {}, ...(await at.draft.read()) };
-  if (at.level.get() === null) delete done.level;
+  if (at.volume.get() === null) delete done.level;
   if (!at.left.aborted) allSteps(view, at, done);
 }
 
+/** @param {DeviceView} view
+ * @param {PageContext} at
+ * @param {DeviceDraft} done */
 async function allSteps(view, at, done) {
+  /** @type {Record<DeviceStep, (step: Step) => Promise<unknown>>} */
   const steps = { level: firstLevel, sides, huggins: hugginsCheck, antiphase };
+  /** @type {Record<string, unknown>} */
   const found = {};
   for (const [n, name] of view.steps.entries()) {
     const step = say("step", { number: n + 1, count: view.steps.length });
+    /** @param {string} round */
     const top = (round) => [heading(say(`device_${name}`)), make("p", { class: "steps" }, step + round)];
-    found[name] = await steps[name]({ name, at, top, done, targets: view.trials[name] });
+    found[name] = await steps[name]({ name, at, top, done, targets: view.trials[name] ?? [] });
   }
   const { latency, rate } = at.sounds.facts;
   at.answer(found, { latency, rate, channels: at.sounds.context.destination.maxChannelCount });
 }
 
-/** Say what is wrong where a sound cannot be played. */
+/** Say what is wrong where a sound cannot be played.
+ * @param {PageContext} at
+ * @param {HTMLElement} said
+ * @param {() => unknown} act */
 async function trying(at, said, act) {
   said.textContent = "";
   try {
     await at.sounds.wake();
     await act();
     return true;
-  } catch (error) {
-    said.textContent = say(error.name?.startsWith("sound_") ? error.name : "sound_broken");
+  } catch (/** @type {any} */ error) {
+    said.textContent = problemOf(error);
     at.events.tell("sound", { told: error.name });
     announce(said.textContent);
     return false;
   }
 }
 
+/** @param {Step} step */
 async function firstLevel({ at, top, done }) {
   done.level ??= await level(at, top(""));
   at.sounds.setLevel(done.level);
@@ -59,17 +81,24 @@ async function firstLevel({ at, top, done }) {
   return done.level;
 }
 
+/** @param {PageContext} at
+ * @param {HTMLElement[]} top
+ * @param {number} first
+ * @returns {Promise<number>} */
 function level(at, top, first = FIRST) {
   const { sounds } = at;
   const said = make("p", { class: "said bad", role: "status" });
+  /** @type {HTMLInputElement} */
   const slider = make("input", { type: "range", min: String(LOWEST), max: "0", step: "1", id: "level",
     input: () => sounds.setLevel(Number(slider.value)) });
   slider.value = String(first);
+  /** @type {(() => void) | null} */
   let silence = null;
-  let finish = null;
+  /** @type {(level: number) => void} */
+  let finish = () => {};
   const done = () => {
     stop();
-    at.level.keep(Number(slider.value));
+    at.volume.keep(Number(slider.value));
     finish(Number(slider.value));
   };
   const going = button(say("go_on"), done, { main: true, disabled: true });
@@ -92,19 +121,28 @@ function level(at, top, first = FIRST) {
 }
 
 /** Ask after a sound: play it, choose; the number that was chosen. The button keeps the focus
- * while the sound lasts, then the choices have it. */
+ * while the sound lasts, then the choices have it.
+ * @param {PageContext} at
+ * @param {HTMLElement[]} top
+ * @param {string} told
+ * @param {string[]} labels
+ * @param {(lit: (n: number) => void) => unknown} played
+ * @returns {Promise<number>} */
 function asked(at, top, told, labels, played) {
   const said = make("p", { class: "said bad", role: "status" });
   let busy = false;
   return new Promise((done) => {
+    /** @param {number} n */
     const choose = (n) => ((busy = true), done(n));
     const chosen = labels.map((label, n) => button(label, () => choose(n), { "data-key": String(n + 1), disabled: true }));
     const choices = make("div", { class: "row even", role: "group", "aria-label": told, tabindex: "-1" }, chosen);
+    /** @type {(now: boolean, open: boolean) => void} */
     const set = (now, open) => {
       busy = now;
       playing.setAttribute("aria-disabled", String(now));
       for (const one of chosen) one.disabled = !open;
     };
+    /** @type {HTMLButtonElement} */
     const playing = button(say("play"), async () => {
       if (busy) return;
       set(true, false);
@@ -120,11 +158,17 @@ function asked(at, top, told, labels, played) {
   });
 }
 
+/** @param {HTMLElement[]} chosen
+ * @param {number} now */
 function light(chosen, now) {
   chosen.forEach((one, n) => one.classList.toggle("now", n === now));
 }
 
-/** Ask round by round, from the first that is not done; how often the right one was chosen. */
+/** Ask round by round, from the first that is not done; how often the right one was chosen.
+ * @param {Step} step
+ * @param {string} told
+ * @param {string[]} labels
+ * @param {Played} played */
 async function rounds({ name, at, top, done, targets }, told, labels, played) {
   const chosen = (done.chosen[name] ??= []);
   while (chosen.length < targets.length) {
@@ -138,16 +182,22 @@ async function rounds({ name, at, top, done, targets }, told, labels, played) {
   return targets.filter((target, n) => chosen[n] === target).length;
 }
 
+/** @param {Step} step */
 async function sides(step) {
   const { sounds, left } = step.at;
   const labels = [say("left"), say("right"), say("neither")];
+  /** @param {number} side */
   const played = (side) => sounds.play(sideNoise(sounds.context, side), left);
   return (await rounds(step, say("sides_told"), labels, played)) === step.targets.length;
 }
 
-/** Three sounds one after the other, each lighting its button. */
+/** Three sounds one after the other, each lighting its button.
+ * @param {Step} step
+ * @param {string} told
+ * @param {(context: BaseAudioContext, n: number, target: number) => AudioBuffer | Promise<AudioBuffer>} made */
 async function three(step, told, made) {
   const { sounds, left } = step.at;
+  /** @type {Played} */
   const played = async (target, lit) => {
     const buffers = [];
     for (const n of [0, 1, 2]) buffers.push(await made(sounds.context, n, target));
@@ -162,11 +212,14 @@ async function three(step, told, made) {
   return [await rounds(step, told, ["1", "2", "3"], played), step.targets.length];
 }
 
+/** @param {Step} step */
 function hugginsCheck(step) {
   return three(step, say("huggins_told"), (context, n, target) => huggins(context, n === target));
 }
 
+/** @param {Step} step */
 function antiphase(step) {
+  /** @type {(n: number, quiet: number) => "quiet" | "opposite" | "plain"} */
   const how = (n, quiet) => (n === quiet ? "quiet" : n === (quiet + 1) % 3 ? "opposite" : "plain");
   return three(step, say("antiphase_told"), (context, n, quiet) => tone(context, how(n, quiet)));
 }

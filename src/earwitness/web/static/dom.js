@@ -1,45 +1,79 @@
 // Elements without markup in strings: whatever is shown can only be text.
 
-/** An element: properties that are functions listen, all others are attributes. */
-export function make(tag, given = {}, ...children) {
+/** @typedef {string | number | boolean | null | undefined} Attribute */
+/** @typedef {Node | string | null | undefined} Child */
+/** @typedef {Record<string, Attribute | ((event: any) => unknown)>} Properties */
+
+/** An element: properties that are functions listen, all others are attributes.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Properties} properties
+ * @param {(Child | Child[])[]} children
+ * @returns {HTMLElementTagNameMap[Tag]} */
+export function make(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(properties)) {
     if (typeof value === "function") made.addEventListener(name, value);
     else if (value === true) made.setAttribute(name, "");
-    else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value);
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, String(value));
   }
-  made.append(...children.flat().filter((one) => one !== null && one !== undefined));
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined));
   return made;
 }
 
-/** A button; the main one of a page is also pressed by Space and Enter. */
+/** A button; the main one of a page is also pressed by Space and Enter.
+ * @param {string} label
+ * @param {(event: Event) => unknown} act
+ * @param {Properties & { main?: boolean }} options */
 export function button(label, act, { main = false, ...more } = {}) {
   const kind = main ? { class: "main", "data-main": "" } : {};
   return make("button", { type: "button", ...kind, ...more, click: act }, label);
 }
 
-/** Paragraphs of a text, which are parted by empty lines; other line ends are kept. */
+/** Paragraphs of a text, which are parted by empty lines; other line ends are kept.
+ * @param {string | null | undefined} text */
 export function paragraphs(text) {
   const parts = (text ?? "").split(/\n\s*\n/).filter((part) => part.trim());
   return parts.map((part) => make("p", { class: "told" }, part.trim()));
 }
 
-/** A text with whole characters: halves, which a limit may leave, become a mark of their place. */
+/** A text with whole characters: halves, which a limit may leave, become a mark of their place.
+ * @param {string} text */
 export function wholeText(text) {
   return text.replace(/\p{Surrogate}/gu, "\uFFFD");
 }
 
-/** The heading of a page, which takes the focus when the page comes. */
+/** The heading of a page, which takes the focus when the page comes.
+ * @param {string} text */
 export function heading(text) {
   return make("h1", { tabindex: "-1" }, text);
 }
 
-/** Show something as the whole page; what was told on another is told no more. */
+/** The element of the shell that is meant; every page has it.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} selector
+ * @returns {HTMLElementTagNameMap[Tag]} */
+export function find(selector) {
+  const element = document.querySelector(selector);
+  if (!element) throw new Error(`no ${selector}`);
+  return element;
+}
+
+/** The element with an id.
+ * @param {string} id */
+export function byId(id) {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`no #${id}`);
+  return element;
+}
+
+/** Show something as the whole page; what was told on another is told no more.
+ * @param {(Child | Child[])[]} children */
 export function show(...children) {
-  const main = document.querySelector("main");
+  const main = find("main");
   main.inert = false;
   announce("");
-  main.replaceChildren(...children.flat().filter(Boolean));
+  main.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined));
   main.querySelector("h1")?.focus({ preventScroll: true });
   scrollTo(0, 0);
   return main;
@@ -47,7 +81,8 @@ export function show(...children) {
 
 let turn = 0;
 
-/** Tell whoever does not see the page; the same words twice are told twice. */
+/** Tell whoever does not see the page; the same words twice are told twice.
+ * @param {string} text */
 export function announce(text) {
   turn = 1 - turn;
   const places = document.querySelectorAll(".announced");

@@ -1,38 +1,51 @@
 // What is half done on a page, over reloads; gone when the page is answered or another comes. A
 // browser that fails to keep it keeps nobody from going on.
 
+/** @import { PageDraft, Store } from "./types.d.ts" */
+
 const nothing = () => undefined;
 
 export class Drafts {
-  constructor(kept, link) {
-    Object.assign(this, { kept, link });
+  /** @param {Store} store
+   * @param {string} link */
+  constructor(store, link) {
+    this.store = store;
+    this.link = link;
   }
 
+  /** @param {string | null | undefined} page */
   #key(page) {
     return `${this.link} ${page}`;
   }
 
-  /** The draft of a page; once the page is left, it writes nothing more. */
+  /** The draft of a page; once the page is left, it writes nothing more.
+   * @param {string} page
+   * @param {AbortSignal} left
+   * @returns {PageDraft} */
   of(page, left) {
     const key = this.#key(page);
+    /** @param {object} data
+     * @param {IDBTransactionDurability} how */
     const put = async (data, how) => {
       const record = { key, link: this.link, data: structuredClone(data) };
-      if (!left.aborted) await this.kept.put(record, how).catch(nothing);
+      if (!left.aborted) await this.store.put(record, how).catch(nothing);
     };
     return {
-      read: async () => (await this.kept.get(key).catch(nothing))?.data,
+      read: async () => (await this.store.get(key).catch(nothing))?.data,
       write: (data) => put(data, "strict"),
       type: (data) => put(data, "relaxed"), // many a second: none waits for the disk
     };
   }
 
+  /** @param {string} page */
   delete(page) {
-    return this.kept.delete(this.#key(page)).catch(nothing);
+    return this.store.delete(this.#key(page)).catch(nothing);
   }
 
-  /** Forget the drafts of all pages but one. */
+  /** Forget the drafts of all pages but one.
+   * @param {string | null | undefined} page */
   async only(page) {
-    const own = ((await this.kept.all().catch(nothing)) ?? []).filter((one) => one.link === this.link);
-    for (const one of own) if (one.key !== this.#key(page)) await this.kept.delete(one.key).catch(nothing);
+    const own = ((await this.store.all().catch(nothing)) ?? []).filter((one) => one.link === this.link);
+    for (const one of own) if (one.key !== this.#key(page)) await this.store.delete(one.key).catch(nothing);
   }
 }

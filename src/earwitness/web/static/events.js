@@ -2,6 +2,8 @@
 
 import { newId } from "./outbox.js";
 
+/** @import { Outbox } from "./outbox.js" */
+
 const PAUSE = 3000;
 
 /** What the browser says of itself. */
@@ -12,11 +14,13 @@ export function deviceFacts() {
 }
 
 export class Events {
+  /** @type {Record<string, unknown>[]} */
   #batch = [];
   #timer = 0;
   page = "";
   lost = 0;
 
+  /** @param {Outbox} outbox */
   constructor(outbox) {
     this.outbox = outbox;
     addEventListener("blur", () => this.#away("blur"));
@@ -27,12 +31,15 @@ export class Events {
     addEventListener("pagehide", () => this.flush());
   }
 
-  /** Start counting for a page. */
+  /** Start counting for a page.
+   * @param {string} page */
   turn(page) {
     this.page = page;
     this.lost = 0;
   }
 
+  /** @param {string} kind
+   * @param {Record<string, unknown>} more */
   tell(kind, more = {}) {
     this.#batch.push({ kind, page: this.page, at: new Date().toISOString(), ...more });
     this.#timer ||= setTimeout(() => this.flush(), PAUSE);
@@ -45,6 +52,7 @@ export class Events {
     if (events.length) await this.outbox.add({ id: newId(), events });
   }
 
+  /** @param {"blur" | "hidden"} how */
   #away(how) {
     this.lost += 1;
     this.tell("focus_lost", { how });

@@ -2,12 +2,17 @@
 // answered. Space scrolls here, so nobody leaves this page by scrolling.
 
 import { button, heading, make, paragraphs, show } from "./dom.js";
-import { meanings } from "./meaning.js";
-import { withMinus } from "./numbers.js";
+import { say } from "./messages.js";
+import { withMinus } from "./number_input.js";
 import { Player } from "./player.js";
-import { say } from "./words.js";
+import { meanings } from "./rubric_help.js";
 
+/** @import { ExamplesView, PageContext, WorkedExample } from "./types.d.ts" */
+
+/** @param {ExamplesView} view
+ * @param {PageContext} at */
 export function showExamples(view, at) {
+  /** @param {Player} [but] */
   const hush = (but) => players.forEach((one) => one !== but && one.pause());
   const players = (view.sounds ?? []).map(({ address }, n) =>
     new Player(at, address, { hears: { started: () => hush(players[n]) } }));
@@ -18,15 +23,21 @@ export function showExamples(view, at) {
     button(say("go_on"), go, { class: "main", "data-press": "Enter" }));
 }
 
-/** How the total is made, with the names that people see. */
+/** How the total is made, with the names that people see.
+ * @param {ExamplesView} view */
 function total({ formula, dimensions }) {
   const names = new Map(dimensions.map((one) => [one.name, one.title]));
   const text = formula.replace(/[\p{L}_][\p{L}\p{N}_]*/gu, (name) => names.get(name) ?? name).replaceAll("-", "−");
   return make("p", { class: "formula" }, `${say("total")} = ${text}`);
 }
 
+/** @param {WorkedExample} one
+ * @param {number} n
+ * @param {Player[]} players */
 function example(one, n, players) {
-  const number = (title, shown, kind = "") => make("div", { class: kind }, make("dt", {}, title), make("dd", {}, withMinus(shown)));
+  /** @type {(title: string, shown: string, kind?: string) => HTMLElement} */
+  const number = (title, shown, kind = "") =>
+    make("div", { class: kind }, make("dt", {}, title), make("dd", {}, withMinus(shown)));
   return make("section", { class: "card example" }, make("h2", {}, say("example", { number: n + 1 })),
     one.heard && make("p", { class: "soft" }, say("heard_there", { text: one.heard })),
     one.sound === undefined ? null : players[one.sound].element,

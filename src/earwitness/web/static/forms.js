@@ -1,13 +1,19 @@
 // Forms: choices, numbers and texts. What is typed is kept over a reload.
 
 import { announce, button, heading, make, paragraphs, show, wholeText } from "./dom.js";
-import { read } from "./numbers.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
+import { read } from "./number_input.js";
+
+/** @typedef {{ element: HTMLElement, focus: () => void, problem: () => string }} Field */
+/** @typedef {(value: string | number | boolean) => void} Setter */
+/** @import { ChoiceQuestion, FormView, PageContext, TypedQuestion, Values } from "./types.d.ts" */
 
 const MOST = 10000; // characters of a text
 const LARGEST = 200000; // bytes of all answers
 
-/** Show a form; sends only what is answered. */
+/** Show a form; sends only what is answered.
+ * @param {FormView} view
+ * @param {PageContext} at */
 export async function showForm(view, { answer, draft, left }) {
   const values = (await draft.read()) ?? {};
   if (left.aborted) return;
@@ -27,19 +33,26 @@ export async function showForm(view, { answer, draft, left }) {
   show(heading(view.title), paragraphs(view.text), form);
 }
 
+/** @param {Values} values */
 const size = (values) => new TextEncoder().encode(JSON.stringify(values)).length;
 
+/** @param {ChoiceQuestion | TypedQuestion} question
+ * @param {number} n
+ * @param {Values} values
+ * @param {() => void} keep */
 function field(question, n, values, keep) {
   const id = `field-${n}`;
   const wrong = make("p", { class: "said bad", id: `${id}-wrong` });
-  const set = (value) => {
-    if (value === "" || value === null) delete values[question.name];
-    else values[question.name] = value;
+  /** @type {Setter} */
+  const set = (now) => {
+    if (now === "") delete values[question.name];
+    else values[question.name] = now;
     wrong.textContent = "";
     keep();
   };
-  const drawn = question.answer === "choice" ? choice : typed;
-  const { element, focus, problem } = drawn(question, id, values[question.name], set, wrong);
+  const value = values[question.name];
+  const { element, focus, problem } = question.answer === "choice" ? choice(question, id, value, set, wrong)
+    : typed(question, id, value, set, wrong);
   const check = () => {
     const missing = question.needed && !(question.name in values);
     wrong.textContent = problem() || (missing ? say("needed") : "");
@@ -48,27 +61,40 @@ function field(question, n, values, keep) {
   return { element, focus, check };
 }
 
+/** @param {ChoiceQuestion | TypedQuestion} question */
 const prompt = (question) =>
   question.needed ? question.prompt : `${question.prompt} (${say("optional")})`;
 
+/** @param {ChoiceQuestion} question
+ * @param {string} id
+ * @param {unknown} value
+ * @param {Setter} set
+ * @param {HTMLElement} wrong
+ * @returns {Field} */
 function choice(question, id, value, set, wrong) {
   const inputs = question.options.map((option) => {
     const input = make("input", { type: "radio", name: id, "aria-describedby": wrong.id,
       change: () => set(option.value) });
     input.checked = option.value === value;
-    return [input, make("label", {}, input, make("span", {}, option.label))];
+    return { input, label: make("label", {}, input, make("span", {}, option.label)) };
   });
   const element = make("fieldset", {}, make("legend", {}, prompt(question)),
-    make("div", { class: "choices free" }, inputs.map(([, label]) => label)), wrong);
-  return { element, focus: () => inputs[0][0].focus(), problem: () => "" };
+    make("div", { class: "choices free" }, inputs.map(({ label }) => label)), wrong);
+  return { element, focus: () => inputs[0].input.focus(), problem: () => "" };
 }
 
+/** @param {TypedQuestion} question
+ * @param {string} id
+ * @param {unknown} value
+ * @param {Setter} set
+ * @param {HTMLElement} wrong
+ * @returns {Field} */
 function typed(question, id, value, set, wrong) {
   const number = question.answer === "number";
   const more = { id, "aria-describedby": wrong.id, autocomplete: "off", "aria-required": String(Boolean(question.needed)) };
   const input = number ? make("input", { type: "text", inputmode: "decimal", ...more })
     : make("textarea", { rows: "2", maxlength: String(MOST), ...more });
-  if (value !== undefined) input.value = value;
+  if (value !== undefined) input.value = String(value);
   const odd = () => number && input.value.trim() !== "" && Number.isNaN(read(input.value));
   input.addEventListener("input", () => {
     const text = input.value.trim();

@@ -12,27 +12,36 @@ let keyboard = false;
 /** Whether the last thing done was done by keyboard. */
 export const byKeyboard = () => keyboard;
 
-/** Whether a key means something to the element that has the focus. */
+/** Whether a key means something to the element that has the focus.
+ * @param {KeyboardEvent} event
+ * @param {Element} element */
 function taken(event, element) {
   if (event.key === " " && element.matches("[type=radio]:not(:checked)")) return true;
   return element.matches(OWN);
 }
 
-/** The digit of a key, also where digits need Shift, as in France; without one, nothing. */
+/** The digit of a key, also where digits need Shift, as in France; without one, nothing.
+ * @param {KeyboardEvent} event */
 function digitOf({ key, code, shiftKey }) {
   if (/^\d$/.test(key)) return key;
   return shiftKey ? "" : (/^Digit(\d)$/.exec(code)?.[1] ?? "");
 }
 
-/** What Space or Enter press; nothing where the element that has the focus keeps the key. */
+/** What Space or Enter press; nothing where the element that has the focus keeps the key.
+ * @param {KeyboardEvent} event
+ * @param {Element} element
+ * @param {boolean} anywhere
+ * @returns {HTMLElement | null} */
 function meant(event, element, anywhere) {
   const key = event.key === " " ? "Space" : "Enter";
+  /** @type {HTMLElement | null} */
   const own = document.querySelector(`main [data-press="${key}"]`);
   if (own) return anywhere || !element.matches(KEEPS[key]) ? own : null;
   if (anywhere || taken(event, element)) return null;
   return document.querySelector("main [data-main]:not(:disabled)") ?? document.querySelector("main [data-main]");
 }
 
+/** @param {KeyboardEvent} event */
 function pressed(event) {
   const anywhere = event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.altKey;
   const other = event.ctrlKey || event.altKey || event.metaKey || event.getModifierState("AltGraph");
@@ -42,6 +51,7 @@ function pressed(event) {
   if (document.querySelector("dialog[open], main[inert]")) return;
   const digit = digitOf(event);
   if (digit && !element.matches(TEXT)) {
+    /** @type {HTMLElement | null} */
     const chosen = document.querySelector(`main [data-key="${digit}"]:not(:disabled)`);
     if (chosen && !event.repeat) chosen.click();
   } else if (event.key === " " || event.key === "Enter") {

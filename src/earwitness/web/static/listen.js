@@ -1,54 +1,73 @@
 // The flow: ask the server where the listener is, show that page, send what was answered.
 
-import { load, resolved } from "./ahead.js";
 import { askLevel, showDevice } from "./device.js";
-import { heading, paragraphs, show } from "./dom.js";
+import { byId, find, heading, paragraphs, show } from "./dom.js";
 import { Drafts } from "./drafts.js";
 import { deviceFacts, Events } from "./events.js";
 import { showExamples } from "./examples.js";
 import { showForm } from "./forms.js";
-import { openKept } from "./kept.js";
 import { listenToKeys } from "./keys.js";
-import { Level } from "./level.js";
+import { say } from "./messages.js";
 import { ask, faultOf, newId, Outbox } from "./outbox.js";
 import * as pages from "./pages.js";
+import { preload, resolved } from "./preload.js";
+import { oneTab } from "./single_tab.js";
 import { Sounds } from "./sound.js";
 import { showProgress, showSaving } from "./status.js";
-import { oneTab } from "./tabs.js";
-import { showRubric } from "./trials/rubric.js";
-import { showSingle } from "./trials/single.js";
-import { say } from "./words.js";
+import { openStorage } from "./storage.js";
+import { Volume } from "./volume.js";
 
-const SHOWN = { consent: pages.consent, text: pages.text, rest: pages.rest, feedback: pages.feedback,
-  end: pages.end, form: showForm, device: showDevice, examples: showExamples,
-  acr: showSingle, p835: showSingle, rubric: showRubric };
+/** @import { Entry, Fault, PageContext, State, View } from "./types.d.ts" */
+
+/** Pages that are no trials; those have a script of their own, which their view names.
+ * @type {Record<string, (view: any, at: PageContext) => unknown>} */
+const PAGES = { consent: pages.consent, text: pages.text, rest: pages.rest, feedback: pages.feedback,
+  end: pages.end, form: showForm, device: showDevice, examples: showExamples };
 const AGAIN = 4000; // milliseconds between questions after a server that is not there
 const SLOW = 20000; // and after one that does not have this test
 const CALM = 400; // milliseconds before a page gives way to "one moment"
 
 const link = location.pathname.replace(/\/+$/, "");
 
+/** What shows a page; nothing for a trial of which no script is there yet. The shell has loaded those
+ * of the study, so a trial does not wait for its own.
+ * @param {View} view */
+async function rendererOf(view) {
+  if (!view.renderer) return PAGES[view.kind];
+  return (await import(`./trials/${view.renderer}.js`)).showTrial;
+}
+
 class Flow {
   #elsewhere = false;
   #timer = 0;
   #holding = 0;
+  /** @type {"quiet" | "shown" | Fault} */
   #held = ""; // "quiet", "shown" or a fault while an answer is on its way
   #waits = false; // whether that answer lies in the outbox
   #left = new AbortController(); // tells the page that is shown when it no longer is
   #visit = `?visit=${newId()}`; // said until it is heard, once the page is opened
 
-  async start() {
-    this.kept = await openKept();
-    const heard = { replied: (...told) => this.replied(...told), changed: (...told) => this.saving(...told),
-      emptied: () => this.#held && this.#waits && this.go() };
-    this.outbox = new Outbox(this.kept.waiting, link, "answers", heard);
-    this.drafts = new Drafts(this.kept.drafts, link);
+  /** @param {Awaited<ReturnType<typeof openStorage>>} storage */
+  constructor({ waiting, drafts, lasting }) {
+    this.waiting = false; // whether answers wait to be sent
+    this.refused = ""; // the page whose answer was refused, if the last one was
+    this.notice = ""; // what is to be told on the next page
+    this.lasting = lasting;
+    this.outbox = new Outbox(waiting, link, "answers", {
+      replied: (entry, status, told) => this.replied(entry, status, told),
+      changed: (count, fault) => this.saving(count, fault),
+      emptied: () => this.#held && this.#waits && this.go(),
+    });
+    this.drafts = new Drafts(drafts, link);
     this.sounds = new Sounds();
-    this.level = new Level(link);
-    this.events = new Events(new Outbox(this.kept.waiting, link, "events"));
-    this.tabs = oneTab(link, (...told) => this.elsewhere(...told));
-    if (!this.kept.lasting) addEventListener("beforeunload", (event) => this.waiting && event.preventDefault());
-    document.getElementById("withdraw").addEventListener("click", () => this.withdraw());
+    this.volume = new Volume(link);
+    this.events = new Events(new Outbox(waiting, link, "events"));
+    this.tabs = oneTab(link, (now, handed) => this.elsewhere(now, handed));
+  }
+
+  async start() {
+    if (!this.lasting) addEventListener("beforeunload", (event) => this.waiting && event.preventDefault());
+    byId("withdraw").addEventListener("click", () => this.withdraw());
     this.events.tell("device", deviceFacts());
     if (await this.tabs.alone()) await this.go();
   }
@@ -70,7 +89,8 @@ class Flow {
     await this.show(found.told);
   }
 
-  /** Say why no page can be shown, and ask again by and by. */
+  /** Say why no page can be shown, and ask again by and by.
+   * @param {Fault} fault */
   away(fault) {
     this.leave();
     if (this.#elsewhere) return;
@@ -82,12 +102,13 @@ class Flow {
   /** While an answer is on its way: the page stays, but cannot be used, then gives way. */
   hold() {
     this.release();
-    document.querySelector("main").inert = true;
+    find("main").inert = true;
     this.#held = "quiet";
     this.#waits = false;
     this.#holding = setTimeout(() => this.showHeld("shown"), CALM);
   }
 
+  /** @param {"shown" | Fault} how */
   showHeld(how) {
     this.leave();
     this.#held = how;
@@ -107,12 +128,17 @@ class Flow {
     this.#left = new AbortController();
   }
 
+  /** @param {number} count
+   * @param {Fault} fault */
   saving(count, fault) {
     this.waiting = count > 0;
     showSaving(count, fault, this.refused);
     if (count && fault && this.#held && this.#held !== fault) this.showHeld(fault);
   }
 
+  /** @param {Entry} entry
+   * @param {number} status
+   * @param {any} told */
   async replied(entry, status, told) {
     const { page, values } = entry.body;
     const refused = status >= 300;
@@ -125,6 +151,7 @@ class Flow {
     await (state && !this.#visit ? this.show(state) : this.go());
   }
 
+  /** @param {State} state */
   async show(state) {
     this.leave();
     if (this.#elsewhere) return;
@@ -135,19 +162,29 @@ class Flow {
     document.body.dataset.name = view?.name ?? "";
     document.querySelector("footer a")?.toggleAttribute("hidden", Boolean(state.withdrawn || state.blocked));
     showProgress(state);
-    load(this.sounds, this.level, state, link);
+    preload(this.sounds, this.volume, state, link);
     await this.drafts.only(view?.name);
     if (left.aborted) return;
     const notice = state.withdrawn || state.blocked ? "" : this.notice;
     this.notice = "";
-    if (!pages.instead(state, { again: () => this.go() })) await this.page(view, state, left);
+    if (!pages.instead(state, { again: () => this.go() }) && view) await this.page(view, state, left);
     if (notice && !left.aborted) pages.tellNotice(notice);
   }
 
+  /** @param {View} view
+   * @param {State} state
+   * @param {AbortSignal} left */
   async page(view, state, left) {
-    const shown = SHOWN[view.kind];
-    if (!shown) return show(heading(view.title ?? ""), paragraphs(say("unknown_kind")));
+    let render;
+    try {
+      render = await rendererOf(view);
+    } catch {
+      return this.away("unreachable");
+    }
+    if (left.aborted) return undefined;
+    if (!render) return show(heading(view.title), paragraphs(say("unknown_kind")));
     let sent = false;
+    /** @type {PageContext["answer"]} */
     const answer = async (values, meta = {}) => {
       if (sent) return;
       sent = true;
@@ -159,14 +196,18 @@ class Flow {
       await this.outbox.add(body);
       this.#waits = true;
     };
-    const { sounds, events, level } = this;
-    const at = { answer, sounds, events, level, state, left, draft: this.drafts.of(view.name, left),
+    const { sounds, events, volume } = this;
+    /** @type {PageContext} */
+    const at = { answer, sounds, events, volume, state, left, draft: this.drafts.of(view.name, left),
       refused: this.refused === view.name, again: () => this.go() };
-    if (view.sounds && level.get() === null && Number.isFinite(state.level)) await askLevel(state.level, at);
-    if (!left.aborted) await shown(resolved(view, link), at);
+    if (view.sounds && volume.get() === null && typeof state.level === "number") await askLevel(state.level, at);
+    if (!left.aborted) await render(resolved(view, link), at);
+    return undefined;
   }
 
-  /** Another tab has the test, or this one took it; what another handed over is no new visit. */
+  /** Another tab has the test, or this one took it; what another handed over is no new visit.
+   * @param {boolean} now
+   * @param {boolean} handed */
   elsewhere(now, handed) {
     this.#elsewhere = now;
     this.leave();
@@ -190,4 +231,4 @@ class Flow {
 }
 
 listenToKeys();
-new Flow().start();
+openStorage().then((storage) => new Flow(storage).start());

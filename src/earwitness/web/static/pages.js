@@ -1,34 +1,44 @@
 // Pages without sounds: what is told, rests, feedback, the end, leaving for good.
 
 import { announce, button, heading, make, paragraphs, show } from "./dom.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
 
-/** A page that stands instead of the one that is open, if there is a reason. */
+/** @import { ConsentView, FeedbackView, PageContext, State, View } from "./types.d.ts" */
+
+/** Show a page instead of the one that is open, if there is a reason; whether there was one.
+ * @param {State} state
+ * @param {Pick<PageContext, "again">} at */
 export function instead(state, at) {
-  if (state.withdrawn) return show(heading(say("withdrawn")), paragraphs(say("withdrawn_told")));
-  if (state.blocked) return show(heading(say("blocked")), paragraphs(say("blocked_told")));
-  if (state.done) return end(state.page ?? {}, { state, ...at });
-  if (!state.page && state.rest) return rest({ title: say("rest") }, { state, answer: at.again });
-  if (!state.page) return end({}, { state, ...at });
-  return null;
+  if (state.withdrawn) show(heading(say("withdrawn")), paragraphs(say("withdrawn_told")));
+  else if (state.blocked) show(heading(say("blocked")), paragraphs(say("blocked_told")));
+  else if (state.done) end(state.page ?? {}, { state, ...at });
+  else if (!state.page && state.rest) rest({ title: say("rest") }, { state, answer: at.again });
+  else if (!state.page) end({}, { state, ...at });
+  else return false;
+  return true;
 }
 
 const NOT_OPEN = 409;
 export const TOO_LARGE = 413;
 
-/** Why the server will never take an answer. */
+/** Why the server will never take an answer.
+ * @param {number} status
+ * @param {any} told */
 export function refusal(status, told) {
   if (status === NOT_OPEN) return say("not_open");
   return status === TOO_LARGE ? say("too_long") : [say("wrong"), ...(told.error?.wrong ?? [])].join(" ");
 }
 
-/** Say something on top of the page that is shown. */
+/** Say something on top of the page that is shown.
+ * @param {string} text */
 export function tellNotice(text) {
   document.querySelector("main h1")?.after(make("p", { class: "notice" }, text));
   announce(text);
 }
 
-/** While an answer is on its way; `fault` says why it waits. */
+/** While an answer is on its way; `fault` says why it waits.
+ * @param {string} fault
+ * @param {() => unknown} again */
 export function held(fault, again) {
   if (!fault) return void show(heading(say("one_moment")), paragraphs(say("sending")));
   const told = say(fault === "unreachable" ? "waiting_told" : `${fault}_told`);
@@ -36,31 +46,41 @@ export function held(fault, again) {
   announce(told);
 }
 
-/** Where the server does not say which page is open; `fault` says why. */
+/** Where the server does not say which page is open; `fault` says why.
+ * @param {string} fault
+ * @param {() => unknown} again */
 export function away(fault, again) {
   show(heading(say(fault)), paragraphs(say(`${fault}_told`)), button(say("try_now"), again, { main: true }));
 }
 
-/** Where another tab has the test. */
+/** Where another tab has the test.
+ * @param {() => unknown} take */
 export function elsewhere(take) {
   show(heading(say("elsewhere")), paragraphs(say("elsewhere_told")), button(say("take_over"), take, { main: true }));
 }
 
+/** @param {ConsentView} view
+ * @param {PageContext} at */
 export function consent(view, { answer }) {
   const [question] = view.questions;
   const [option] = question.options;
   const going = button(say("go_on"), () => answer({ [question.name]: option.value }),
     { main: true, disabled: true });
+  /** @type {HTMLInputElement} */
   const box = make("input", { type: "checkbox", id: "agree", change: () => (going.disabled = !box.checked) });
   show(heading(view.title), make("section", { class: "card" }, paragraphs(view.text),
     make("label", { class: "check" }, box, make("span", {}, question.prompt))), going);
 }
 
+/** @param {View} view
+ * @param {PageContext} at */
 export function text(view, { answer }) {
   show(heading(view.title), view.text && make("section", { class: "card" }, paragraphs(view.text)),
     button(say("go_on"), () => answer({}), { main: true }));
 }
 
+/** @param {{ title: string }} view
+ * @param {Pick<PageContext, "state" | "answer">} at */
 export function rest(view, { state, answer }) {
   const until = performance.now() + (state.rest?.seconds ?? 0) * 1000;
   const clock = make("p", { class: "clock", role: "timer" });
@@ -81,6 +101,8 @@ export function rest(view, { state, answer }) {
   tick();
 }
 
+/** @param {FeedbackView} view
+ * @param {PageContext} at */
 export function feedback(view, { answer }) {
   const rows = view.rows.map(({ prompt, given, expected }) => make("div", { class: "given" },
     make("dt", {}, prompt),
@@ -91,6 +113,8 @@ export function feedback(view, { answer }) {
     button(say("go_on"), () => answer({}), { main: true }));
 }
 
+/** @param {{ title?: string }} view
+ * @param {Pick<PageContext, "state" | "again">} at */
 export function end(view, { state, again }) {
   const code = state.code
     ? [make("p", { class: "told center" }, say("code")), make("output", { class: "code" }, state.code)]
@@ -99,7 +123,8 @@ export function end(view, { state, again }) {
     state.done ? null : button(say("try_now"), again, { main: true }));
 }
 
-/** Ask whether somebody really wants to withdraw, then do it. */
+/** Ask whether somebody really wants to withdraw, then do it.
+ * @param {() => Promise<void>} act */
 export function askToWithdraw(act) {
   const said = make("p", { class: "said bad", role: "alert" });
   const really = button(say("withdraw_yes"), async () => {
@@ -113,6 +138,7 @@ export function askToWithdraw(act) {
     }
   }, { class: "danger" });
   const stay = button(say("withdraw_no"), () => box.close(), { class: "main", autofocus: true });
+  /** @type {HTMLDialogElement} */
   const box = make("dialog", { "aria-labelledby": "withdraw-title", close: () => box.remove() },
     make("h2", { id: "withdraw-title" }, say("withdraw_title")),
     make("p", {}, say("withdraw_told")), said, make("div", { class: "row" }, stay, really));

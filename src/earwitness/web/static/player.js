@@ -2,13 +2,22 @@
 // which has ended when every part was heard; the next one begins from nothing.
 
 import { announce, make } from "./dom.js";
-import { firstGap, isWhole, joined } from "./spans.js";
-import { say } from "./words.js";
+import { firstGap, isWhole, joined } from "./heard_spans.js";
+import { say } from "./messages.js";
+import { problemOf } from "./sound.js";
 
+/** @import { PageContext, Span } from "./types.d.ts" */
+
+/** @param {number} seconds */
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
-const nothing = () => undefined;
+
+/** @typedef {{ began?(): void, started?(): void, moved?(): void, whole?(): void,
+ *   paused?(underruns: number, cut: boolean): void, failed?(error: unknown): void }} PlayerListener */
+/** @typedef {{ hears?: PlayerListener, spans?: Span[] | null, leaps?: boolean,
+ *   told?: () => { text?: string, bad?: boolean }, more?: Record<string, string> }} PlayerOptions */
 
 export class Player {
+  /** @type {AbortController | null} */
   #stop = null; // ends what sounds now
   #resumes = false; // whether to go on after a leap
   #length = 0; // seconds, once they are known
@@ -16,12 +25,32 @@ export class Player {
 
   /** `hears` are told what happens: a play began, sound started, moved or paused, all was heard,
    * something failed. `spans` are what was heard of a play that has begun; with `leaps` one may go
-   * anywhere; `told` gives what stands below, and whether that is bad. */
+   * anywhere; `told` gives what stands below, and whether that is bad.
+   * @param {PageContext} at
+   * @param {string} address
+   * @param {PlayerOptions} options */
   constructor(at, address, { hears = {}, spans = null, leaps = true, told = () => ({}), more = {} } = {}) {
-    const heard = { began: nothing, started: nothing, moved: nothing, whole: nothing, paused: nothing, failed: nothing, ...hears };
-    Object.assign(this, { at, address, hears: heard, spans: spans ?? [], open: Boolean(spans), leaps, told, closed: false, again: false, skipped: false });
+    this.at = at;
+    this.address = address;
+    this.hears = hears;
+    this.spans = spans ?? [];
+    this.open = Boolean(spans);
+    this.leaps = leaps;
+    this.told = told;
+    this.closed = false;
+    this.again = false;
+    this.skipped = false;
     this.position = spans?.at(-1)?.[1] ?? 0;
-    this.element = this.#made(more);
+    this.label = make("span");
+    this.button = make("button", { type: "button", class: "play small", ...more, click: () => this.toggle() },
+      make("b", { class: "icon", "aria-hidden": "true" }), this.label);
+    /** @type {HTMLInputElement} */
+    this.bar = make("input", { type: "range", min: 0, step: 0.1, class: "seek", "aria-label": say("position"),
+      input: () => this.#leap(Number(this.bar.value)), change: () => this.#landed() });
+    this.time = make("span", { class: "time", "aria-hidden": "true" });
+    this.said = make("p", { class: "said" });
+    this.element = make("div", { class: "player", role: "group", "aria-label": say("clip") },
+      this.button, this.bar, this.time, this.said);
     this.update();
     at.sounds.load(address).then((buffer) => this.#known(buffer.duration), (error) => this.#failed(error));
   }
@@ -59,21 +88,24 @@ export class Player {
     this.#over(stop);
   }
 
-  /** Play from where the bar stands. */
+  /** Play from where the bar stands.
+   * @param {AudioBuffer} buffer
+   * @param {AbortController} stop */
   async #sound(buffer, stop) {
     this.#length = buffer.duration;
     const from = this.position < this.#length ? this.position : firstGap(this.open ? this.spans : [], this.#length);
     if (!this.open) {
       Object.assign(this, { open: true, spans: [] });
-      this.hears.began();
+      this.hears.began?.();
     }
-    this.hears.started();
+    this.hears.started?.();
+    /** @param {number} seconds */
     const moved = (seconds) => this.#moved(from, from + seconds, stop);
     const { seconds, ended, underruns } = await this.at.sounds.play(buffer, stop.signal, moved, from);
     moved(seconds);
     if (!ended && !stop.signal.aborted) this.#failure = say("sound_cut");
     if (ended && this.#stop === stop) this.#ended();
-    this.hears.paused(underruns, Boolean(this.#failure));
+    this.hears.paused?.(underruns, Boolean(this.#failure));
   }
 
   /** At the end, go back to the start, or to the first part that was gone past. */
@@ -82,36 +114,43 @@ export class Player {
     this.position = this.open ? firstGap(this.spans, this.#length) : 0;
   }
 
+  /** @param {number} from
+   * @param {number} to
+   * @param {AbortController} stop */
   #moved(from, to, stop) {
     this.spans = joined(this.spans, from, to);
     if (this.#stop === stop) this.position = to;
-    this.hears.moved();
+    this.hears.moved?.();
     if (this.open && isWhole(this.spans, this.#length)) {
       this.open = false;
-      this.hears.whole();
+      this.hears.whole?.();
     }
     this.update();
   }
 
+  /** @param {AbortController} stop */
   #over(stop) {
     if (this.#stop === stop) this.#stop = null;
     if (!this.at.left.aborted) this.update();
   }
 
+  /** @param {number} seconds */
   #known(seconds) {
     this.#length = seconds;
     this.update();
   }
 
+  /** @param {unknown} error */
   #failed(error) {
     if (this.at.left.aborted) return;
-    this.#failure = say(error.name?.startsWith("sound_") ? error.name : "sound_broken");
-    this.hears.failed(error);
+    this.#failure = problemOf(error);
+    this.hears.failed?.(error);
     this.update();
     announce(this.#failure);
   }
 
-  /** Go to a place, whether it sounds or not. */
+  /** Go to a place, whether it sounds or not.
+   * @param {number} to */
   #leap(to) {
     this.#resumes ||= this.playing;
     this.#stop?.abort();
@@ -125,18 +164,6 @@ export class Player {
     this.#resumes = false;
   }
 
-  #made(more) {
-    this.label = make("span");
-    this.button = make("button", { type: "button", class: "play small", ...more, click: () => this.toggle() },
-      make("b", { class: "icon", "aria-hidden": "true" }), this.label);
-    this.bar = make("input", { type: "range", min: 0, step: 0.1, class: "seek", "aria-label": say("position"),
-      input: () => this.#leap(Number(this.bar.value)), change: () => this.#landed() });
-    this.time = make("span", { class: "time", "aria-hidden": "true" });
-    this.said = make("p", { class: "said" });
-    return make("div", { class: "player", role: "group", "aria-label": say("clip") },
-      this.button, this.bar, this.time, this.said);
-  }
-
   /** Bring buttons and words in line with what sounds and was heard. */
   update() {
     const { playing, closed, again, position } = this;
@@ -146,9 +173,9 @@ export class Player {
     this.button.disabled = closed && !playing;
     this.label.textContent = say(state);
     this.bar.disabled = !length || !this.leaps;
-    this.bar.max = length || 1;
-    this.bar.value = position;
-    this.bar.style.setProperty("--part", length ? position / length : 0);
+    this.bar.max = String(length || 1);
+    this.bar.value = String(position);
+    this.bar.style.setProperty("--part", String(length ? position / length : 0));
     this.time.textContent = length ? `${clock(position)} / ${clock(length)}` : "–";
     this.bar.setAttribute("aria-valuetext", say("of_length", { at: clock(position), length: clock(length) }));
     this.#say();

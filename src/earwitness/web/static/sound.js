@@ -1,6 +1,10 @@
 // Sounds: one audio context, sounds of this trial and of the next one decoded ahead, each started
 // on the context's clock and watched to its end.
 
+import { say } from "./messages.js";
+
+/** @import { PlayResult } from "./types.d.ts" */
+
 const FADE = 0.004; // seconds of raised cosine at both ends
 const LEAD = 0.01; // seconds between a click and the start on the clock
 const GAP = 0.05; // seconds by which the clock may fall behind
@@ -9,23 +13,36 @@ const LOOK = 100;
 
 /** What keeps a sound from being played; `name` is that of the words that say so. */
 export class SoundError extends Error {
+  /** @param {string} name
+   * @param {unknown} [cause] */
   constructor(name, cause) {
     super(name, { cause });
     this.name = name;
   }
 }
 
+/** What to say of something that kept a sound from being played.
+ * @param {any} error */
+export function problemOf(error) {
+  return say(error.name?.startsWith("sound_") ? error.name : "sound_broken");
+}
+
 const RISE = Float32Array.from({ length: 65 }, (_, n) => 0.5 - 0.5 * Math.cos((Math.PI * n) / 64));
 const FALL = RISE.slice().reverse();
 
-/** Fade a gain in and out around a sound. */
+/** Fade a gain in and out around a sound.
+ * @param {AudioParam} gain
+ * @param {number} start
+ * @param {number} seconds
+ * @param {number} length */
 export function fade(gain, start, seconds, length = FADE) {
   const part = Math.min(length, seconds / 2.5);
   gain.setValueCurveAtTime(RISE, start, part);
   gain.setValueCurveAtTime(FALL, start + seconds - part, part);
 }
 
-/** The bytes of a sound; where our own server says that it has none to give, that is no network. */
+/** The bytes of a sound; where our own server says that it has none to give, that is no network.
+ * @param {string} address */
 async function fetched(address) {
   let name = "sound_network";
   try {
@@ -40,27 +57,34 @@ async function fetched(address) {
 }
 
 export class Sounds {
-  #context = null;
-  #level = null;
+  /** @type {{ context: AudioContext, level: GainNode } | null} */
+  #graph = null; // made when it is first needed
+  /** @type {Map<string, Promise<AudioBuffer>>} */
   #loaded = new Map();
 
-  /** The context, made when it is first needed. */
   get context() {
-    if (this.#context) return this.#context;
-    const Context = globalThis.AudioContext ?? globalThis.webkitAudioContext;
-    if (!Context) throw new SoundError("sound_none");
-    this.#context = new Context({ latencyHint: "interactive" });
-    this.#level = this.#context.createGain();
-    this.#level.connect(this.#context.destination);
-    return this.#context;
+    return this.#open().context;
   }
 
   /** Where sounds go: through the listener's level to the ears. */
   get output() {
-    return this.context && this.#level;
+    return this.#open().level;
   }
 
-  /** Make all sounds quieter by so many decibels (negative), from now on. */
+  #open() {
+    if (this.#graph) return this.#graph;
+    const Context = globalThis.AudioContext ?? /** @type {any} */ (globalThis).webkitAudioContext;
+    if (!Context) throw new SoundError("sound_none");
+    /** @type {AudioContext} */
+    const context = new Context({ latencyHint: "interactive" });
+    const level = context.createGain();
+    level.connect(context.destination);
+    this.#graph = { context, level };
+    return this.#graph;
+  }
+
+  /** Make all sounds quieter by so many decibels (negative), from now on.
+   * @param {number} decibels */
   setLevel(decibels) {
     this.output.gain.value = 10 ** (Math.min(0, decibels) / 20);
   }
@@ -71,21 +95,25 @@ export class Sounds {
     return { latency: (baseLatency ?? 0) + (outputLatency ?? 0), rate: sampleRate };
   }
 
-  /** Hold the sounds of these addresses and no others. */
+  /** Hold the sounds of these addresses and no others.
+   * @param {string[]} addresses */
   keep(addresses) {
     for (const one of this.#loaded.keys()) if (!addresses.includes(one)) this.#loaded.delete(one);
   }
 
-  /** A decoded sound; asked for once, and again after a failure. */
+  /** A decoded sound; asked for once, and again after a failure.
+   * @param {string} address
+   * @returns {Promise<AudioBuffer>} */
   load(address) {
-    if (!this.#loaded.has(address)) {
-      const loading = this.#decoded(address);
-      loading.catch(() => this.#loaded.delete(address));
-      this.#loaded.set(address, loading);
-    }
-    return this.#loaded.get(address);
+    const known = this.#loaded.get(address);
+    if (known) return known;
+    const loading = this.#decoded(address);
+    loading.catch(() => this.#loaded.delete(address));
+    this.#loaded.set(address, loading);
+    return loading;
   }
 
+  /** @param {string} address */
   async #decoded(address) {
     const bytes = await fetched(address);
     const { context } = this;
@@ -99,18 +127,21 @@ export class Sounds {
   /** Let the context run, which browsers allow only after a click or a key. */
   async wake() {
     const context = this.context;
-    if (context.state === "running") return;
+    const isRunning = () => context.state === "running";
+    if (isRunning()) return;
     const late = new Promise((done) => setTimeout(done, 1500));
     await Promise.race([context.resume().catch(() => {}), late]);
-    if (context.state !== "running") throw new SoundError("sound_asleep");
+    if (!isRunning()) throw new SoundError("sound_asleep");
   }
 
   /** Be silent until woken again. */
   hush() {
-    this.#context?.suspend();
+    this.#graph?.context.suspend();
   }
 
-  /** Play a sound over and over until its page is left; gives what stops it before. */
+  /** Play a sound over and over until its page is left; gives what stops it before.
+   * @param {AudioBuffer} buffer
+   * @param {AbortSignal} left */
   loop(buffer, left) {
     const source = this.context.createBufferSource();
     source.buffer = buffer;
@@ -124,7 +155,12 @@ export class Sounds {
   }
 
   /** Play a decoded sound to its end, or until its page is left; `moved` hears how many seconds
-   * were heard, which may begin in the midst of it. */
+   * were heard, which may begin in the midst of it.
+   * @param {AudioBuffer} buffer
+   * @param {AbortSignal} left
+   * @param {(seconds: number) => void} moved
+   * @param {number} from
+   * @returns {Promise<PlayResult>} */
   async play(buffer, left, moved = () => {}, from = 0) {
     await this.wake();
     if (left.aborted) return { seconds: 0, ended: false, underruns: 0 };
@@ -147,7 +183,13 @@ export class Sounds {
     }
   }
 
-  /** Follow a sound to its end, comparing the clock of the sound with that on the wall. */
+  /** Follow a sound to its end, comparing the clock of the sound with that on the wall.
+   * @param {AudioBufferSourceNode} source
+   * @param {number} start
+   * @param {number} duration
+   * @param {AbortSignal} left
+   * @param {(seconds: number) => void} moved
+   * @returns {Promise<{ heard: number, underruns: number }>} */
   #watched(source, start, duration, left, moved) {
     const { context } = this;
     const heard = () => Math.max(0, Math.min(duration, context.currentTime - start));
@@ -176,11 +218,13 @@ class Watch {
   underruns = 0;
   still = 0;
 
+  /** @param {AudioContext} context */
   constructor(context) {
     this.context = context;
     this.last = context.currentTime;
     this.moved = performance.now();
-    this.#mark();
+    this.clock = this.last;
+    this.wall = this.moved;
   }
 
   #mark() {

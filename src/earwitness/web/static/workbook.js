@@ -1,20 +1,24 @@
 // A workbook goes back to the server, which says what it kept, or every cell that must be mended.
 
 import { make } from "./dom.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
 
 const LARGEST = 20 * 1024 * 1024; // bytes, as the server takes them
 const TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
-const form = document.getElementById("upload");
-const said = document.getElementById("said");
-const result = document.getElementById("result");
+// A page that waits for consent has none of these.
+const form = /** @type {HTMLFormElement} */ (document.getElementById("upload"));
+const said = /** @type {HTMLElement} */ (document.getElementById("said"));
+const result = /** @type {HTMLElement} */ (document.getElementById("result"));
 
-/** Send a file; whatever comes of it, the same or another can be sent again. */
+/** @typedef {{ place: string, told: string, remedy?: string }} Fault */
+
+/** Send a file; whatever comes of it, the same or another can be sent again.
+ * @param {File | undefined} file */
 async function send(file) {
   if (!file) return tell("workbook_none", true);
   if (file.size > LARGEST) return tell("workbook_large", true);
-  const button = form.querySelector("button");
+  const button = /** @type {HTMLButtonElement} */ (form.querySelector("button"));
   button.disabled = true;
   result.hidden = true;
   tell("workbook_sending");
@@ -27,6 +31,7 @@ async function send(file) {
   }
 }
 
+/** @param {File} file */
 async function reply(file) {
   const address = `${form.dataset.action}?name=${encodeURIComponent(file.name.slice(0, 100))}`;
   const got = await fetch(address, { method: "POST", body: await file.arrayBuffer(),
@@ -34,23 +39,27 @@ async function reply(file) {
   return { status: got.status, told: await got.json() };
 }
 
+/** @param {{ status: number, told: any }} reply */
 function show({ status, told }) {
   if (status === 200) return stored(told);
   if (told.faults) return faults(told);
   return tell(status === 413 ? "workbook_large" : status === 409 ? "not_open" : "workbook_failed", true);
 }
 
+/** @param {{ rows: number, all: number, open: number, blank: { place: string, name: string }[] }} told */
 function stored({ rows, all, open, blank }) {
   tell("");
+  /** @type {HTMLElement[]} */
   const lines = [make("h2", {}, say("saved")), text(say("workbook_stored", { rows, all }))];
   if (open) lines.push(text(say("workbook_open", { count: open })));
   if (blank.length) {
     lines.push(text(say("workbook_blank", { count: blank.length })));
-    lines.push(list(blank.map((one) => [one.place, one.name])));
+    lines.push(list(blank.map((one) => [one.place, one.name, ""])));
   }
   reveal(lines, "good");
 }
 
+/** @param {{ faults: Fault[], count: number }} told */
 function faults({ faults: found, count }) {
   tell("");
   const rows = found.map((one) => [one.place, one.told, one.remedy]);
@@ -59,21 +68,27 @@ function faults({ faults: found, count }) {
   reveal(lines, "bad");
 }
 
-/** Places, what is said of them, and what to do. */
+/** Places, what is said of them, and what to do.
+ * @param {(string | undefined)[][]} rows */
 function list(rows) {
   return make("ul", { class: "places" }, rows.map(([place, told, remedy]) =>
     make("li", {}, place ? make("b", {}, place) : null, " ", told, remedy ? make("small", {}, remedy) : null)));
 }
 
+/** @param {string} words */
 function text(words) {
   return make("p", { class: "told" }, words);
 }
 
+/** @param {string} name
+ * @param {boolean} wrong */
 function tell(name, wrong = false) {
   said.textContent = name ? say(name) : "";
   said.classList.toggle("bad", wrong);
 }
 
+/** @param {HTMLElement[]} lines
+ * @param {"good" | "bad"} how */
 function reveal(lines, how) {
   result.dataset.how = how;
   result.replaceChildren(...lines);
@@ -82,8 +97,13 @@ function reveal(lines, how) {
   result.scrollIntoView();
 }
 
-/** A file that is dropped on the field is the one that is chosen, and is sent at once. */
+/** The field in which a file is chosen. */
+const fileField = () => /** @type {HTMLInputElement} */ (form.elements.namedItem("file"));
+
+/** A file that is dropped on the field is the one that is chosen, and is sent at once.
+ * @param {HTMLElement} field */
 function listenToDrops(field) {
+  /** @type {(on: boolean) => (event: Event) => void} */
   const over = (on) => (event) => {
     event.preventDefault();
     field.classList.toggle("over", on);
@@ -92,14 +112,15 @@ function listenToDrops(field) {
   field.addEventListener("dragleave", over(false));
   field.addEventListener("drop", (event) => {
     over(false)(event);
-    if (!event.dataTransfer.files.length) return;
-    form.elements.file.files = event.dataTransfer.files;
-    send(event.dataTransfer.files[0]);
+    const files = event.dataTransfer?.files;
+    if (!files?.length) return;
+    fileField().files = files;
+    send(files[0]);
   });
 }
 
 if (form) {
-  form.addEventListener("submit", (event) => (event.preventDefault(), send(form.elements.file.files[0])));
-  form.elements.file.addEventListener("change", () => tell(""));
-  listenToDrops(form.querySelector(".drop"));
+  form.addEventListener("submit", (event) => (event.preventDefault(), send(fileField().files?.[0])));
+  fileField().addEventListener("change", () => tell(""));
+  listenToDrops(/** @type {HTMLElement} */ (form.querySelector(".drop")));
 }

@@ -4,40 +4,47 @@
 //
 // Totals are not shown: whoever sees one bends the numbers until it looks right.
 
-import { announce, button, heading, make, show, wholeText } from "../dom.js";
-import { byKeyboard } from "../keys.js";
-import { direction, explainAll, grouped } from "../meaning.js";
+import { announce, button, heading, make, show } from "../dom.js";
+import { covered } from "../heard_spans.js";
+import { say } from "../messages.js";
 import { Player } from "../player.js";
-import { Slider } from "../slider.js";
-import { covered } from "../spans.js";
-import { say } from "../words.js";
+import { direction, explainAll, grouped } from "../rubric_help.js";
+import { Slider } from "../rubric_slider.js";
+import { commentField, newPlay, readDraft, Trial } from "../trial.js";
 
-const MOST = 2000; // characters of a comment
+/** @import { PlayerListener } from "../player.js" */
+/** @import { CaptionView, PageContext, RubricDraft, RubricView, SliderQuestion, TextQuestion, Values } from "../types.d.ts" */
 
-/** Show a trial; `at` is what the flow gives: sounds, events, a draft, and where answers go. */
-export async function showRubric(view, at) {
-  const kept = await at.draft.read();
-  const trial = { given: {}, plays: [], spans: null, underruns: 0, lost: 0, keyboard: false, ...kept };
-  trial.shown ??= new Date().toISOString();
+/** Show a trial.
+ * @param {RubricView} view
+ * @param {PageContext} at what the flow gives: sounds, events, a draft, and where answers go */
+export async function showTrial(view, at) {
+  const draft = await readDraft(at, { given: {}, spans: null });
   if (at.refused) {
-    Object.assign(trial, { plays: [], spans: null }); // it may be that these were not believed
-    await at.draft.write(trial);
-  } else if (!trial.plays.some((one) => one.ended)) trial.plays.unshift(...(view.played ?? [])); // on another device
+    Object.assign(draft, { plays: [], spans: null }); // it may be that these were not believed
+    await at.draft.write(draft);
+  } else if (!draft.plays.some((play) => play.ended)) draft.plays.unshift(...(view.played ?? [])); // on another device
   if (at.left.aborted) return;
-  new Rubric(view, at, trial).show();
+  new Rubric(view, at, draft).show();
 }
 
-class Rubric {
-  constructor(view, at, trial) {
-    Object.assign(this, { view, at, trial, asked: false });
-    at.events.lost = trial.lost;
-    this.sliders = view.questions.filter((one) => one.answer === "slider").map((one) => this.#slider(one));
+/** @extends {Trial<RubricView, RubricDraft>} */
+class Rubric extends Trial {
+  asked = false; // whether it is time to say what is missing
+  missing = make("div", { class: "missing" });
+
+  /** @param {RubricView} view
+   * @param {PageContext} at
+   * @param {RubricDraft} draft */
+  constructor(view, at, draft) {
+    super(view, at, draft);
+    const questions = view.questions.filter((question) => question.answer === "slider");
+    this.sliders = questions.map((question) => this.#slider(question));
+    this.player = this.#player();
   }
 
   show() {
     const { view } = this;
-    this.player = this.#player();
-    this.missing = make("div", { class: "missing" });
     const explain = button(say("meaning"), () => explainAll(view, this.at.left), { class: "quiet" });
     show(heading(view.title), this.player.element,
       make("div", { class: "hints" }, make("p", { class: "keys" }, say("keys")), explain),
@@ -50,15 +57,17 @@ class Rubric {
 
   /** Times that the clip was heard to its end. */
   get heard() {
-    return this.trial.plays.filter((one) => one.ended).length;
+    return this.endedPlays.length;
   }
 
   #player() {
-    const hears = { began: () => this.#began(), moved: () => this.#moved(), whole: () => this.#whole(),
-      paused: (...told) => this.#paused(...told),
-      failed: (error) => this.at.events.tell("sound", { told: error.name, why: String(error.cause?.message ?? error.message) }) };
+    /** @type {PlayerListener} */
+    const hears = { moved: () => this.#moved(), whole: () => this.#whole(),
+      began: () => this.beginPlay(newPlay({ sound: 0, question: "" })),
+      paused: (underruns, cut) => this.#paused(underruns, cut),
+      failed: (error) => this.tellFailure(error) };
     const told = () => ({ text: say(this.#hearing()), bad: this.asked && !this.heard });
-    return new Player(this.at, this.view.sounds[0].address, { hears, told, spans: this.trial.spans,
+    return new Player(this.at, this.view.sounds[0].address, { hears, told, spans: this.draft.spans,
       leaps: !this.view.plays, more: { "data-press": "Space" } });
   }
 
@@ -69,97 +78,98 @@ class Rubric {
     return this.asked ? "hear_before" : "hear_while";
   }
 
+  /** @param {SliderQuestion} question */
   #slider(question) {
     const dimension = this.view.dimensions.find((one) => one.name === question.dimension);
-    const text = this.trial.given[question.name] ?? "";
+    if (!dimension) throw new Error(`no dimension ${question.dimension}`);
+    const text = this.draft.given[question.name] ?? "";
     return new Slider(question, dimension, text, (now) => this.#give(question.name, now));
   }
 
+  /** @param {CaptionView} caption
+   * @param {number} place */
   #caption({ label, text }, place) {
     const own = this.sliders.filter((one) => one.question.caption === place);
     const groups = grouped(own.map((slider) => ({ slider, role: slider.dimension.role })));
-    const comments = this.view.questions.filter((one) => one.answer === "text" && one.caption === place);
+    const comments = this.view.questions.filter((one) => one.answer === "text").filter((one) => one.caption === place);
     const id = `caption-${place}`;
     const card = make("section", { class: "card judged", "aria-labelledby": id },
       make("div", {}, make("h2", { id }, say("caption", { label })), make("blockquote", { class: "caption" }, text)),
       groups.map((group) => make("div", { class: "group" },
         make("p", { class: "direction" }, direction(group[0].role)), group.map((one) => one.slider.element))),
       comments.map((one) => this.#comment(one)));
-    card.style.setProperty("--rows", card.children.length); // which stand beside those of the next caption
+    card.style.setProperty("--rows", String(card.children.length)); // which stand beside those of the next caption
     return card;
   }
 
+  /** @param {TextQuestion} question */
   #comment(question) {
     const id = `of-${question.name}`;
-    const area = make("textarea", { id, rows: "2", maxlength: String(MOST), "aria-label": question.prompt,
-      input: () => this.#give(question.name, wholeText(area.value)) });
-    area.value = this.trial.given[question.name] ?? "";
+    const area = commentField(id, this.draft.given[question.name] ?? "", (text) => this.#give(question.name, text),
+      { rows: "2", "aria-label": question.prompt });
     return make("div", { class: "remark" }, make("label", { for: id }, `${say("comment")} (${say("optional")})`), area);
   }
 
   /** Questions about the clip; what is chosen can be pressed again, and is taken back. */
   #choices() {
     return this.view.questions.filter((one) => one.answer === "choice").map((question) => {
+      /** @param {string} value */
       const press = (value) => {
-        this.#give(question.name, this.trial.given[question.name] === value ? "" : value);
+        this.#give(question.name, this.draft.given[question.name] === value ? "" : value);
         mark();
       };
-      const buttons = question.options.map(({ value, label }) => [value, button(label, () => press(value))]);
-      const mark = () => buttons.forEach(([value, one]) =>
-        one.setAttribute("aria-pressed", String(this.trial.given[question.name] === value)));
+      const buttons = question.options.map(({ value, label }) =>
+        ({ value: String(value), element: button(label, () => press(String(value))) }));
+      const mark = () => buttons.forEach(({ value, element }) =>
+        element.setAttribute("aria-pressed", String(this.draft.given[question.name] === value)));
       mark();
       const id = `of-${question.name}`;
       return make("section", { class: "card about" }, make("p", { id }, `${question.prompt} (${say("optional")})`),
-        make("div", { class: "either", role: "group", "aria-labelledby": id }, buttons.map(([, one]) => one)));
+        make("div", { class: "either", role: "group", "aria-labelledby": id }, buttons.map(({ element }) => element)));
     });
   }
 
+  /** @param {string} name
+   * @param {string} text */
   #give(name, text) {
-    this.trial.given[name] = text;
-    this.trial.keyboard ||= byKeyboard();
-    this.at.draft.type(this.trial);
+    this.draft.given[name] = text;
+    this.noteKeyboard();
+    this.type();
     if (this.asked) this.#list();
   }
 
-  /** A play is on record from its start, here and at the server. */
-  #began() {
-    this.trial.plays.push({ sound: 0, question: "", started: new Date().toISOString(), seconds: 0, ended: false });
-    this.#tell("play_started");
+  /** The play that has begun, or was the last to end. */
+  get #last() {
+    return this.draft.plays[this.draft.plays.length - 1];
   }
 
-  /** How far a play is, kept about every second. */
   #moved() {
     if (!this.player.open) return;
-    const play = this.trial.plays.at(-1);
-    const seconds = covered(this.player.spans);
-    const turned = Math.floor(seconds) > Math.floor(play.seconds);
-    play.seconds = seconds;
-    this.trial.spans = this.player.spans;
-    if (turned) this.at.draft.type(this.trial);
+    this.draft.spans = this.player.spans;
+    this.movePlay(this.#last, covered(this.player.spans));
   }
 
   #whole() {
-    this.trial.plays.at(-1).ended = true;
-    this.trial.spans = null;
-    this.#tell("play_ended");
+    this.#last.ended = true;
+    this.draft.spans = null;
+    this.#record("play_ended");
     this.#limit();
     this.#list();
     announce(say("clip_heard"));
   }
 
+  /** @param {number} underruns
+   * @param {boolean} cut */
   #paused(underruns, cut) {
-    this.trial.underruns += underruns;
-    if (underruns) this.at.events.tell("underrun", { count: underruns });
-    if (this.player.open) this.#tell(cut ? "play_ended" : "play_paused");
+    this.countUnderruns(underruns);
+    if (this.player.open) this.#record(cut ? "play_ended" : "play_paused");
   }
 
-  /** Tell the server of the last play, and keep all that is here. */
-  #tell(kind) {
-    const { question, sound, started, seconds, ended } = this.trial.plays.at(-1);
-    this.at.events.tell(kind, { page: this.view.name, question, sound, started, seconds, ended });
-    this.at.events.flush();
-    this.trial.lost = this.at.events.lost;
-    this.at.draft.write(this.trial);
+  /** Tell the server of the last play, and keep all that is here.
+   * @param {"play_paused" | "play_ended"} kind */
+  #record(kind) {
+    this.tellPlay(kind, this.#last);
+    this.keep();
   }
 
   #limit() {
@@ -183,18 +193,20 @@ class Rubric {
     const wrong = this.sliders.filter((one) => one.check());
     const names = this.#list();
     this.player.update();
-    if (!names.length) return this.#finish();
+    if (!names.length) return this.#send();
     if (wrong.length) wrong[0].focus();
     else this.player.button.focus();
     return announce(`${say("missing")} ${names.join("; ")}`);
   }
 
-  #finish() {
+  #send() {
     this.player.pause();
-    const { given, plays, shown, underruns, keyboard } = this.trial;
-    const { latency, rate } = this.at.sounds.facts;
-    const values = Object.fromEntries(this.sliders.map((one) => [one.question.name, one.value]));
-    for (const { name, answer } of this.view.questions) if (answer !== "slider" && given[name]?.trim()) values[name] = given[name];
-    this.at.answer(values, { plays, shown, latency, rate, focus_lost: this.at.events.lost, underruns, keyboard });
+    const { given } = this.draft;
+    /** @type {Values} */
+    const values = Object.fromEntries(this.sliders.map((slider) => [slider.question.name, slider.value]));
+    for (const { name, answer } of this.view.questions) {
+      if (answer !== "slider" && given[name]?.trim()) values[name] = given[name];
+    }
+    this.finish(values);
   }
 }

@@ -1,47 +1,59 @@
 // One sound, question by question: play it, hear it to its end, rate it, go on. All answers of a
 // trial are sent together; what is half done is kept, so a reload comes back to the very question.
 
-import { announce, button, heading, make, show, wholeText } from "../dom.js";
-import { byKeyboard } from "../keys.js";
-import { say } from "../words.js";
+import { announce, button, heading, make, show } from "../dom.js";
+import { say } from "../messages.js";
+import { problemOf } from "../sound.js";
+import { commentField, readDraft, Trial } from "../trial.js";
 
-const MOST = 2000; // characters of a comment
+/** @import { ChoiceOption, SingleDraft, SingleView, PageContext } from "../types.d.ts" */
 
-/** Show a trial; `at` is what the flow gives: sounds, events, a draft, and where answers go. */
-export async function showSingle(view, at) {
-  const kept = await at.draft.read();
-  const trial = { values: {}, plays: [], underruns: 0, lost: 0, comment: "", keyboard: false, ...kept };
-  trial.shown ??= new Date().toISOString();
-  if (at.refused && view.questions.every((one) => one.name in trial.values)) {
-    Object.assign(trial, { values: {}, plays: [] }); // from the start, but for the comment
-    await at.draft.write(trial);
+/** Show a trial.
+ * @param {SingleView} view
+ * @param {PageContext} at what the flow gives: sounds, events, a draft, and where answers go */
+export async function showTrial(view, at) {
+  const draft = await readDraft(at, { values: {}, comment: "" });
+  if (at.refused && view.questions.every((question) => question.name in draft.values)) {
+    Object.assign(draft, { values: {}, plays: [] }); // from the start, but for the comment
+    await at.draft.write(draft);
   }
-  const here = new Set(trial.plays.filter((one) => one.ended).map((one) => one.question));
-  trial.plays.push(...(view.played ?? []).filter((one) => !here.has(one.question))); // on another device
+  const ended = new Set(draft.plays.filter((play) => play.ended).map((play) => play.question));
+  draft.plays.push(...(view.played ?? []).filter((play) => !ended.has(play.question))); // on another device
   if (at.left.aborted) return;
-  new Single(view, at, trial).ask();
+  new Single(view, at, draft).ask();
 }
 
-class Single {
-  constructor(view, at, trial) {
-    Object.assign(this, { view, at, trial, busy: false, problem: "" });
-    at.events.lost = trial.lost;
-  }
+/** @extends {Trial<SingleView, SingleDraft>} */
+class Single extends Trial {
+  busy = false;
+  problem = "";
+  /** @type {ChoiceOption["value"] | undefined} */
+  chosen;
+  question = this.view.questions[0];
 
+  // Elements of the question that is open; every question has new ones.
+  bar = make("i");
+  label = make("span");
+  playing = make("button");
+  said = make("p");
+  choices = make("div");
+  going = make("button");
+
+  /** The place of the question that is open; -1 if all are answered. */
   get place() {
-    return this.view.questions.findIndex((one) => !(one.name in this.trial.values));
+    return this.view.questions.findIndex((question) => !(question.name in this.draft.values));
   }
 
   /** Show the question that is open; with none left, send. */
   ask() {
-    if (this.place < 0) return this.#finish();
+    if (this.place < 0) return this.finish(this.draft.values, { comment: this.draft.comment });
     this.question = this.view.questions[this.place];
     this.chosen = undefined;
     show(heading(this.view.title), this.#steps(), this.#body(), this.#comment());
     this.#update();
     const announced = say("question", { number: this.place + 1, count: this.view.questions.length });
     announce(`${announced}. ${this.question.prompt}`);
-    this.at.sounds.load(this.address).then(() => this.#update(), (error) => this.#failed(error));
+    return this.at.sounds.load(this.address).then(() => this.#update(), (error) => this.#failed(error));
   }
 
   get address() {
@@ -50,7 +62,7 @@ class Single {
 
   /** Times that this question's sound was heard to its end. */
   get heard() {
-    return this.trial.plays.filter((one) => one.question === this.question.name && one.ended).length;
+    return this.endedPlays.filter((play) => play.question === this.question.name).length;
   }
 
   get spent() {
@@ -81,8 +93,11 @@ class Single {
     return make("section", { class: "card" }, number, this.playing, this.said, this.choices, this.going);
   }
 
+  /** @param {ChoiceOption} option
+   * @param {number} n */
   #choice({ value, label }, n) {
-    const digit = Number.isInteger(value) && value >= 0 && value <= 9 ? value : n + 1;
+    const digit = typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 9 ? value : n + 1;
+    /** @type {HTMLInputElement} */
     const input = make("input", { type: "radio", name: "choice", value: String(value),
       "data-key": String(digit), click: () => this.#choose(value, input) });
     return make("label", {}, input, make("kbd", { "aria-hidden": "true" }, String(digit)),
@@ -90,11 +105,10 @@ class Single {
   }
 
   #comment() {
-    const area = make("textarea", { maxlength: String(MOST), rows: "3", id: "comment",
-      input: () => ((this.trial.comment = wholeText(area.value)), this.at.draft.type(this.trial)) });
-    area.value = this.trial.comment;
+    const { comment } = this.draft;
+    const area = commentField("comment", comment, (text) => ((this.draft.comment = text), this.type()), { rows: "3" });
     const name = make("label", { for: "comment", class: "hidden" }, say("comment"));
-    return make("details", { class: "comment", open: Boolean(this.trial.comment) },
+    return make("details", { class: "comment", open: Boolean(comment) },
       make("summary", {}, say("comment_add")), name, area);
   }
 
@@ -108,7 +122,7 @@ class Single {
     this.playing.toggleAttribute("data-main", !busy && !heard);
     this.said.textContent = this.problem || (heard || busy ? "" : say("listen_first"));
     this.said.classList.toggle("bad", Boolean(this.problem));
-    for (const one of this.choices.querySelectorAll("input")) one.disabled = !heard || busy;
+    for (const input of this.choices.querySelectorAll("input")) input.disabled = !heard || busy;
     this.choices.classList.toggle("closed", !heard || busy);
     this.going.disabled = busy || this.chosen === undefined;
     this.going.textContent = say(this.place + 1 < this.view.questions.length ? "next_question" : "next");
@@ -119,20 +133,14 @@ class Single {
     this.busy = true;
     this.problem = "";
     this.#update();
-    const play = { sound: this.question.sound ?? 0, question: this.question.name,
-      started: new Date().toISOString(), seconds: 0, ended: false };
-    const { left, sounds } = this.at;
+    const { name: question, sound = 0 } = this.question;
     try {
-      const buffer = await sounds.load(this.address);
-      await sounds.wake();
-      if (left.aborted) return undefined;
-      this.#begin(play);
-      const moved = (seconds) => this.#moved(play, seconds, buffer.duration);
-      await this.#heardOf(play, await sounds.play(buffer, left, moved));
+      const play = await this.play(this.address, { question, sound }, (part) => this.#move(part));
+      if (play && !play.ended) this.problem = say("sound_cut");
     } catch (error) {
       return this.#failed(error);
     }
-    if (left.aborted) return undefined;
+    if (this.at.left.aborted) return undefined;
     this.busy = false;
     this.#move(0);
     this.#update();
@@ -141,74 +149,36 @@ class Single {
     return announce(say("now_rate"));
   }
 
-  /** A play is on record from its start, here and at the server: one that a reload cuts off, or
-   * that is gone on from on another device, is not forgotten. */
-  #begin(play) {
-    this.trial.plays.push(play);
-    this.#keep();
-    this.#tell("play_started", play);
-    this.at.events.flush();
-  }
-
-  #tell(kind, { question, sound, started, seconds, ended }) {
-    this.at.events.tell(kind, { page: this.view.name, question, sound, started, seconds, ended });
-  }
-
-  /** How far a play is, kept about every second. */
-  #moved(play, seconds, all) {
-    if (Math.floor(seconds) > Math.floor(play.seconds)) this.at.draft.type(this.trial);
-    play.seconds = seconds;
-    this.#move(seconds / all);
-  }
-
-  async #heardOf(play, { underruns, ...found }) {
-    Object.assign(play, found);
-    this.#tell("play_ended", play);
-    this.at.events.flush();
-    this.trial.underruns += underruns;
-    if (underruns) this.at.events.tell("underrun", { count: underruns });
-    if (!play.ended) this.problem = say("sound_cut");
-    await this.#keep();
-  }
-
+  /** @param {unknown} error */
   #failed(error) {
     if (this.at.left.aborted) return;
     this.busy = false;
-    this.problem = say(error.name?.startsWith("sound_") ? error.name : "sound_broken");
-    this.at.events.tell("sound", { told: error.name, why: String(error.cause?.message ?? error.message) });
+    this.problem = problemOf(error);
+    this.tellFailure(error);
     this.#update();
     announce(this.problem);
   }
 
+  /** @param {number} part */
   #move(part) {
-    this.bar.style.setProperty("--part", part);
+    this.bar.style.setProperty("--part", String(part));
   }
 
+  /** @param {ChoiceOption["value"]} value
+   * @param {HTMLInputElement} input */
   #choose(value, input) {
     input.checked = true;
     this.chosen = value;
-    this.trial.keyboard ||= byKeyboard();
+    this.noteKeyboard();
     this.#update();
   }
 
   async #next() {
     if (this.busy || this.chosen === undefined) return;
     this.busy = true;
-    this.trial.values[this.question.name] = this.chosen;
-    await this.#keep();
+    this.draft.values[this.question.name] = this.chosen;
+    await this.keep();
     this.busy = false;
     this.ask();
-  }
-
-  #keep() {
-    this.trial.lost = this.at.events.lost;
-    return this.at.draft.write(this.trial);
-  }
-
-  #finish() {
-    const { values, plays, shown, underruns, comment, keyboard } = this.trial;
-    const { latency, rate } = this.at.sounds.facts;
-    const meta = { plays, shown, latency, rate, focus_lost: this.at.events.lost, underruns, comment, keyboard };
-    this.at.answer(values, meta);
   }
 }

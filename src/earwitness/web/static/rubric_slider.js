@@ -3,11 +3,14 @@
 // the scale is told at once, and stays as it was typed.
 
 import { announce, make } from "./dom.js";
-import { meaning } from "./meaning.js";
-import { around, begun, read, shown, stepped, within } from "./numbers.js";
-import { say } from "./words.js";
+import { say } from "./messages.js";
+import { around, begun, read, shown, stepped, within } from "./number_input.js";
+import { meaning } from "./rubric_help.js";
+
+/** @import { Dimension, SliderQuestion } from "./types.d.ts" */
 
 // An unset slider has no place to go from: keys that go up come in at the low end, others at the high.
+/** @type {Record<string, "low" | "high">} */
 const ENTERED = { ArrowRight: "low", ArrowUp: "low", PageUp: "low", Home: "low",
   ArrowLeft: "high", ArrowDown: "high", PageDown: "high", End: "high" };
 const THUMB = 1.75; // rem, as in rubric.css
@@ -16,13 +19,27 @@ const TYPED = /^[\d.,+−-]$/; // keys that go on in the field
 
 export class Slider {
   #late = false; // whether it is time to say that something is missing
+  /** @type {{ text: string, top: number, moved: boolean } | null} */
   #held = null; // while the slider is pressed: what it was before, and whether it has moved
 
-  /** `text` is what was typed before; `changed` hears what is typed from now on. */
+  /** `text` is what was typed before; `changed` hears what is typed from now on.
+   * @param {SliderQuestion} question
+   * @param {Dimension} dimension
+   * @param {string} text
+   * @param {(text: string) => void} changed */
   constructor(question, dimension, text, changed) {
-    Object.assign(this, { question, dimension, text, changed, id: `of-${question.name}` });
-    this.element = make("div", { class: "rated" }, this.#name(), this.#asking(), this.#track(), this.#number(),
-      this.#ends(), this.#help());
+    this.question = question;
+    this.dimension = dimension;
+    this.text = text;
+    this.changed = changed;
+    this.id = `of-${question.name}`;
+    this.said = make("span", { class: "range", id: `${this.id}-said` });
+    this.asking = this.#asking();
+    this.field = this.#number();
+    this.slider = this.#slider();
+    this.help = make("div", { class: "help", id: `${this.id}-help`, hidden: true }, meaning(dimension));
+    const name = make("span", { class: "title" }, make("b", {}, dimension.title), this.said);
+    this.element = make("div", { class: "rated" }, name, this.asking, this.#track(), this.field, this.#ends(), this.help);
     this.field.value = text;
     this.#update();
   }
@@ -46,41 +63,40 @@ export class Slider {
     (this.text.trim() ? this.field : this.slider).focus({ preventScroll: true });
   }
 
+  /** @param {number} value */
   #onScale(value) {
     const [below, above] = around(value, this.dimension);
     return within(value, this.dimension) && below === above;
   }
 
-  #name() {
-    this.said = make("span", { class: "range", id: `${this.id}-said` });
-    return make("span", { class: "title" }, make("b", {}, this.dimension.title), this.said);
-  }
-
   /** Out of the way of Tab, as is the field: from the slider, both have keys. */
   #asking() {
-    this.asking = make("button", { type: "button", class: "ask", tabindex: "-1", "aria-expanded": "false",
+    return make("button", { type: "button", class: "ask", tabindex: "-1", "aria-expanded": "false",
       "aria-controls": `${this.id}-help`, "aria-label": say("about", { title: this.dimension.title }),
       click: () => this.#explain() }, "?");
-    return this.asking;
   }
 
+  /** @returns {HTMLInputElement} */
   #number() {
     const inputmode = this.dimension.low < 0 ? "text" : "decimal"; // whose keys may lack a minus
-    this.field = make("input", { type: "text", inputmode, autocomplete: "off", class: "number", placeholder: "–",
+    return make("input", { type: "text", inputmode, autocomplete: "off", class: "number", placeholder: "–",
       tabindex: "-1", "aria-label": say("as_number", { prompt: this.question.prompt }), "aria-describedby": `${this.id}-said`,
       focus: () => this.field.select(), input: () => this.#set(this.field.value), change: () => this.#settle() });
-    return this.field;
   }
 
-  #track() {
-    const { low, high, step, anchors } = this.dimension;
-    this.slider = make("input", { type: "range", min: low, max: high, step, "aria-label": this.question.prompt,
+  #slider() {
+    const { low, high, step } = this.dimension;
+    return make("input", { type: "range", min: low, max: high, step, "aria-label": this.question.prompt,
       "aria-describedby": `${this.id}-help`, input: () => this.#slid(), keydown: (event) => this.#key(event),
       pointerdown: () => this.#pressed(), pointerup: (event) => this.#released(event),
       touchend: () => this.#lifted(), touchcancel: () => this.#lifted() });
+  }
+
+  #track() {
+    const { low, high, anchors } = this.dimension;
     const ticks = anchors.map(({ value }) => {
       const tick = make("i");
-      tick.style.setProperty("--at", (value - low) / (high - low));
+      tick.style.setProperty("--at", String((value - low) / (high - low)));
       return tick;
     });
     return make("div", { class: "track" }, make("span", { "aria-hidden": "true" }, ticks), this.slider);
@@ -89,14 +105,10 @@ export class Slider {
   /** What both ends stand for; the right one is the better, of scores and penalties alike. */
   #ends() {
     const { low, high, anchors } = this.dimension;
+    /** @param {number} value */
     const end = (value) => make("span", {}, make("b", {}, shown(value)),
       ` ${anchors.find((one) => one.value === value)?.text ?? ""}`);
     return make("p", { class: "ends", "aria-hidden": "true" }, end(low), end(high));
-  }
-
-  #help() {
-    this.help = make("div", { class: "help", id: `${this.id}-help`, hidden: true }, meaning(this.dimension));
-    return this.help;
   }
 
   #explain() {
@@ -109,6 +121,7 @@ export class Slider {
     this.#write(Number(this.slider.value));
   }
 
+  /** @param {number} value */
   #write(value) {
     this.#set(shown(stepped(value, this.dimension)), true);
   }
@@ -118,7 +131,8 @@ export class Slider {
   }
 
   /** Whoever presses just where an unset slider has its hidden place moves nothing, but means it;
-   * some browsers let nobody press beside it. */
+   * some browsers let nobody press beside it.
+   * @param {PointerEvent} event */
   #released({ clientX }) {
     if (!this.#held || this.#held.moved) return;
     const { left, width } = this.slider.getBoundingClientRect();
@@ -133,6 +147,7 @@ export class Slider {
     this.#held = null;
   }
 
+  /** @param {KeyboardEvent} event */
   #key(event) {
     const { key } = event;
     if (event.ctrlKey || event.altKey || event.metaKey) return;
@@ -148,6 +163,8 @@ export class Slider {
     }
   }
 
+  /** @param {string} text
+   * @param {boolean} written */
   #set(text, written = false) {
     this.text = text;
     if (written) this.field.value = text;
@@ -166,7 +183,7 @@ export class Slider {
   #update() {
     const { value, problem } = this;
     const unset = Number.isNaN(value);
-    this.slider.value = unset ? (this.dimension.low + this.dimension.high) / 2 : value;
+    this.slider.value = String(unset ? (this.dimension.low + this.dimension.high) / 2 : value);
     this.slider.classList.toggle("unset", unset);
     this.slider.setAttribute("aria-valuetext", unset ? say("not_set") : shown(value));
     this.said.textContent = problem || this.#range("from_to");
@@ -174,6 +191,7 @@ export class Slider {
     this.field.setAttribute("aria-invalid", String(Boolean(problem)));
   }
 
+  /** @param {"from_to" | "out_of_range"} name */
   #range(name) {
     const { low, high } = this.dimension;
     return say(name, { low: shown(low), high: shown(high) });

@@ -1,9 +1,14 @@
 // What must outlive a reload, in IndexedDB: answers on their way, and what is half done.
 // Where the browser keeps nothing, memory does, and whoever leaves the page is warned.
 
+/** @import { Store, StoredRecord } from "./types.d.ts" */
+
 const NAME = "earwitness";
 const STORES = ["waiting", "drafts"];
 
+/** @template T
+ * @param {IDBRequest<T>} request
+ * @returns {Promise<T>} */
 const wait = (request) =>
   new Promise((done, failed) => {
     request.onsuccess = () => done(request.result);
@@ -20,15 +25,21 @@ function opened() {
 
 /** One store on disk. */
 class OnDisk {
+  /** @param {IDBDatabase} base
+   * @param {string} name */
   constructor(base, name) {
     this.base = base;
     this.name = name;
   }
 
+  /** @template T
+   * @param {IDBTransactionMode} mode
+   * @param {(store: IDBObjectStore) => IDBRequest<T>} act
+   * @param {IDBTransactionDurability} durability */
   async #within(mode, act, durability = "strict") {
     const transaction = this.base.transaction(this.name, mode, { durability });
     const whole = new Promise((done, failed) => {
-      transaction.oncomplete = done;
+      transaction.oncomplete = () => done(undefined);
       transaction.onerror = transaction.onabort = () => failed(transaction.error);
     });
     const found = await wait(act(transaction.objectStore(this.name)));
@@ -36,23 +47,31 @@ class OnDisk {
     return found;
   }
 
-  put = (record, how) => this.#within("readwrite", (store) => store.put(record), how);
+  /** @type {Store["put"]} */
+  put = (record, durability) => this.#within("readwrite", (store) => store.put(record), durability);
+  /** @type {Store["get"]} */
   get = (key) => this.#within("readonly", (store) => store.get(key));
   all = () => this.#within("readonly", (store) => store.getAll());
+  /** @type {Store["delete"]} */
   delete = (key) => this.#within("readwrite", (store) => store.delete(key));
 }
 
 /** The same in memory. */
 class InMemory {
+  /** @type {Map<string, StoredRecord>} */
   records = new Map();
+  /** @type {Store["put"]} */
   put = async (record) => void this.records.set(record.key, structuredClone(record));
+  /** @type {Store["get"]} */
   get = async (key) => this.records.get(key);
   all = async () => [...this.records.values()];
+  /** @type {Store["delete"]} */
   delete = async (key) => void this.records.delete(key);
 }
 
-/** Both stores; `lasting` is false where only memory is left. */
-export async function openKept() {
+/** Both stores; `lasting` is false where only memory is left.
+ * @returns {Promise<{ waiting: Store, drafts: Store, lasting: boolean }>} */
+export async function openStorage() {
   try {
     const base = await opened();
     base.onversionchange = () => base.close();

@@ -7,9 +7,13 @@ const TONE = 200; // hertz
 const RAMP = 0.05; // seconds
 const QUIET = 0.5; // the quieter tone, 6 dB down
 
+/** @param {number} decibels */
 const factor = (decibels) => 10 ** (decibels / 20);
 
-/** White noise, shaped like speech if wished, at a level in dB of full scale (RMS). */
+/** White noise, shaped like speech if wished, at a level in dB of full scale (RMS).
+ * @param {number} length
+ * @param {number} level
+ * @param {boolean} shaped */
 function noise(length, level, shaped) {
   const made = Float32Array.from({ length }, () => Math.random() * 2 - 1);
   if (shaped) for (let n = 1; n < length; n += 1) made[n] = 0.9 * made[n - 1] + 0.1 * made[n];
@@ -18,6 +22,8 @@ function noise(length, level, shaped) {
   return made.map((one) => Math.max(-1, Math.min(1, one * gain)));
 }
 
+/** @param {Float32Array<ArrayBuffer>} samples
+ * @param {number} rate */
 function ramped(samples, rate) {
   const part = Math.round(RAMP * rate);
   return samples.map((one, n) => {
@@ -26,6 +32,9 @@ function ramped(samples, rate) {
   });
 }
 
+/** @param {BaseAudioContext} context
+ * @param {Float32Array<ArrayBuffer>} left
+ * @param {Float32Array<ArrayBuffer>} right */
 function stereo(context, left, right) {
   const made = context.createBuffer(2, left.length, context.sampleRate);
   made.copyToChannel(left, 0);
@@ -33,20 +42,29 @@ function stereo(context, left, right) {
   return made;
 }
 
-/** Noise like speech on both sides, to set the level by. */
+/** Noise like speech on both sides, to set the level by.
+ * @param {BaseAudioContext} context
+ * @param {number} level
+ * @param {number} seconds */
 export function levelNoise(context, level, seconds = 4) {
   const made = noise(Math.round(seconds * context.sampleRate), level, true);
   return stereo(context, made, made);
 }
 
-/** Noise on one side: 0 is left, 1 is right. */
+/** Noise on one side: 0 is left, 1 is right.
+ * @param {BaseAudioContext} context
+ * @param {number} side
+ * @param {number} level */
 export function sideNoise(context, side, level = -32) {
   const made = ramped(noise(Math.round(0.8 * context.sampleRate), level, true), context.sampleRate);
   const none = new Float32Array(made.length);
   return side === 0 ? stereo(context, made, none) : stereo(context, none, made);
 }
 
-/** Noise that is the same in both ears, or, for the target, but for a turn of phase at the pitch. */
+/** Noise that is the same in both ears, or, for the target, but for a turn of phase at the pitch.
+ * @param {BaseAudioContext} context
+ * @param {boolean} target
+ * @param {number} level */
 export async function huggins(context, target, level = -32) {
   const { sampleRate } = context;
   const made = ramped(noise(sampleRate, level, false), sampleRate);
@@ -64,7 +82,10 @@ export async function huggins(context, target, level = -32) {
   return offline.startRendering();
 }
 
-/** A tone: plain, quieter, or with the right ear in opposite phase. */
+/** A tone: plain, quieter, or with the right ear in opposite phase.
+ * @param {BaseAudioContext} context
+ * @param {"plain" | "quiet" | "opposite"} how
+ * @param {number} level */
 export function tone(context, how, level = -26) {
   const { sampleRate } = context;
   const high = factor(level) * Math.SQRT2 * (how === "quiet" ? QUIET : 1);

@@ -3,7 +3,8 @@
 const REPLY = 120; // milliseconds in which an earlier tab says that it is there
 const GIVEN = 1000; // milliseconds after which a tab that was asked to give up is taken for closed
 
-/** What tabs speak through; none where the browser has or allows none. */
+/** What tabs speak through; none where the browser has or allows none.
+ * @param {string} link */
 function opened(link) {
   try {
     return new BroadcastChannel(`earwitness ${link}`);
@@ -13,7 +14,10 @@ function opened(link) {
 }
 
 /** Watch for other tabs with the same link; `yielded(true)` when another has the test, and
- * `yielded(false, handed)` when this one has: `handed` if another was still there and gave it up. */
+ * `yielded(false, handed)` when this one has: `handed` if another was still there and gave it up.
+ * @param {string} link
+ * @param {(elsewhere: boolean, handed: boolean) => void} yielded
+ * @returns {{ take(): void, alone(): Promise<boolean> }} */
 export function oneTab(link, yielded) {
   const channel = opened(link);
   if (!channel) return { take() {}, alone: async () => true };
@@ -21,10 +25,12 @@ export function oneTab(link, yielded) {
   let own = true;
   let taking = false;
   let handed = false;
+  /** @param {boolean} mine */
   const turn = (mine) => {
     [own, taking] = [mine, false];
     yielded(!mine, handed);
   };
+  /** @type {Record<string, (since: number) => unknown>} */
   const told = {
     who: () => own && channel.postMessage({ kind: "me", since }),
     me: (other) => own && other < since && turn(false),

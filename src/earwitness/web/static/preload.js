@@ -1,21 +1,33 @@
 // Sounds of the page that is open and of the next trial: where they are, and there in time.
 
-/** An address of a sound, below this very link whatever stands before it. */
+/** @import { Sounds } from "./sound.js" */
+/** @import { State, View } from "./types.d.ts" */
+/** @import { Volume } from "./volume.js" */
+
+/** An address of a sound, below this very link whatever stands before it.
+ * @param {string} address
+ * @param {string} link */
 const below = (address, link) => link + address.slice(address.indexOf("/sound/"));
 
-/** The view with addresses of sounds below this very link. */
+/** The view with addresses of sounds below this very link.
+ * @param {View} view
+ * @param {string} link */
 export function resolved(view, link) {
   const sounds = view.sounds?.map((one) => ({ ...one, address: below(one.address, link) }));
   return sounds ? { ...view, sounds } : view;
 }
 
-/** Decode the sounds of this trial, then of the next. */
-export async function load(sounds, level, state, link) {
+/** Decode the sounds of this trial, then of the next.
+ * @param {Sounds} sounds
+ * @param {Volume} volume
+ * @param {State} state
+ * @param {string} link */
+export async function preload(sounds, volume, state, link) {
   const own = (state.page?.sounds ?? []).map((one) => below(one.address, link));
   const ahead = (state.ahead ?? []).map((one) => below(one, link));
   sounds.keep([...own, ...ahead]);
   try {
-    if (own.length) sounds.setLevel(level.get() ?? state.level ?? 0);
+    if (own.length) sounds.setLevel(volume.get() ?? state.level ?? 0);
     await Promise.all(own.map((one) => sounds.load(one)));
     await Promise.all(ahead.map((one) => sounds.load(one)));
   } catch {

@@ -1,0 +1,150 @@
+// What all trials share: a draft that outlives a reload, plays that are on record from their start,
+// comments, and the answer with what is known of how it was given.
+
+import { make, wholeText } from "./dom.js";
+import { byKeyboard } from "./keys.js";
+
+/** @import { Play, PlayResult, TrialDraft, PageContext, TrialView, Values } from "./types.d.ts" */
+
+const MAX_COMMENT_CHARACTERS = 2000;
+
+/** The draft of a trial as it was kept, with `empty` for what was not.
+ * @template {object} Empty
+ * @param {PageContext} at
+ * @param {Empty} empty
+ * @returns {Promise<Empty & TrialDraft>} */
+export async function readDraft(at, empty) {
+  const shown = new Date().toISOString();
+  return { plays: [], underruns: 0, lost: 0, keyboard: false, shown, ...empty, ...(await at.draft.read()) };
+}
+
+/** A field for a comment; `changed` hears what is typed.
+ * @param {string} id
+ * @param {string} text
+ * @param {(text: string) => void} changed
+ * @param {Record<string, string>} more */
+export function commentField(id, text, changed, more) {
+  /** @type {HTMLTextAreaElement} */
+  const area = make("textarea", { id, maxlength: String(MAX_COMMENT_CHARACTERS), ...more,
+    input: () => changed(wholeText(area.value)) });
+  area.value = text;
+  return area;
+}
+
+/** A trial that is shown; `draft` is what is half done of it.
+ * @template {TrialView} View
+ * @template {TrialDraft} Draft */
+export class Trial {
+  /** @param {View} view
+   * @param {PageContext} at
+   * @param {Draft} draft */
+  constructor(view, at, draft) {
+    this.view = view;
+    this.at = at;
+    this.draft = draft;
+    at.events.lost = draft.lost;
+  }
+
+  /** Write the draft; done when it is on the disk. */
+  keep() {
+    this.draft.lost = this.at.events.lost;
+    return this.at.draft.write(this.draft);
+  }
+
+  /** Write the draft as often as something changes; nothing waits for the disk. */
+  type() {
+    return this.at.draft.type(this.draft);
+  }
+
+  /** Remember whether something was given by keyboard. */
+  noteKeyboard() {
+    this.draft.keyboard ||= byKeyboard();
+  }
+
+  /** Plays that were heard to their end. */
+  get endedPlays() {
+    return this.draft.plays.filter((play) => play.ended);
+  }
+
+  /** Play a sound to its end, or until the page is left, and record how that went.
+   * @param {string} address
+   * @param {Pick<Play, "sound" | "question">} about
+   * @param {(part: number) => void} moved hears which part of the sound was heard
+   * @returns {Promise<Play | null>} nothing if the page was left before it began */
+  async play(address, about, moved) {
+    const play = newPlay(about);
+    const { left, sounds } = this.at;
+    const buffer = await sounds.load(address);
+    await sounds.wake();
+    if (left.aborted) return null;
+    this.beginPlay(play);
+    await this.#endPlay(play, await sounds.play(buffer, left, (seconds) => {
+      this.movePlay(play, seconds);
+      moved(seconds / buffer.duration);
+    }));
+    return play;
+  }
+
+  /** A play is on record from its start, here and at the server: one that a reload cuts off, or
+   * that is gone on from on another device, is not forgotten.
+   * @param {Play} play */
+  beginPlay(play) {
+    this.draft.plays.push(play);
+    this.keep();
+    this.tellPlay("play_started", play);
+  }
+
+  /** How far a play is, kept about every second.
+   * @param {Play} play
+   * @param {number} seconds */
+  movePlay(play, seconds) {
+    const turned = Math.floor(seconds) > Math.floor(play.seconds);
+    play.seconds = seconds;
+    if (turned) this.type();
+  }
+
+  /** @param {Play} play
+   * @param {PlayResult} result */
+  async #endPlay(play, { underruns, ...result }) {
+    Object.assign(play, result);
+    this.tellPlay("play_ended", play);
+    this.countUnderruns(underruns);
+    await this.keep();
+  }
+
+  /** Tell the server of a play, at once.
+   * @param {"play_started" | "play_paused" | "play_ended"} kind
+   * @param {Play} play */
+  tellPlay(kind, { question, sound, started, seconds, ended }) {
+    this.at.events.tell(kind, { page: this.view.name, question, sound, started, seconds, ended });
+    this.at.events.flush();
+  }
+
+  /** @param {number} count */
+  countUnderruns(count) {
+    this.draft.underruns += count;
+    if (count) this.at.events.tell("underrun", { count });
+  }
+
+  /** Tell the server why a sound could not be played.
+   * @param {any} error */
+  tellFailure(error) {
+    this.at.events.tell("sound", { told: error.name, why: String(error.cause?.message ?? error.message) });
+  }
+
+  /** Answer the page, with what is known of how that was done.
+   * @param {Values} values
+   * @param {Record<string, unknown>} more */
+  finish(values, more = {}) {
+    const { plays, shown, underruns, keyboard } = this.draft;
+    const { latency, rate } = this.at.sounds.facts;
+    this.at.answer(values, { plays, shown, latency, rate, focus_lost: this.at.events.lost, underruns, keyboard, ...more });
+  }
+}
+
+/** A play that begins now.
+ * @param {Pick<Play, "sound" | "question">} about
+ * @returns {Play} */
+export function newPlay(about) {
+  return { ...about, started: new Date().toISOString(), seconds: 0, ended: false };
+}

@@ -1,0 +1,240 @@
+// Types of what the server gives, and of what the scripts of listeners' pages pass to each other.
+// Checked by `make types`; no browser is given this file.
+
+import type { Events } from "./events.js";
+import type { Sounds } from "./sound.js";
+import type { Volume } from "./volume.js";
+
+// --- The state of a listener ---
+
+export interface State {
+  page?: View | null;
+  progress?: [done: number, all: number];
+  minutes?: number;
+  rest?: { until: string; seconds: number } | null;
+  ahead?: string[];
+  level?: number | null;
+  answered?: number;
+  done?: boolean;
+  code?: string | null;
+  blocked?: boolean;
+  withdrawn?: boolean;
+}
+
+/** A reply of the server; status 0 if none came. */
+export interface Reply {
+  status: number;
+  told: any;
+}
+
+/** Why a page cannot be shown, or an answer cannot be sent. */
+export type Fault = "" | "unreachable" | "not_here" | "failed";
+
+// --- Views of pages ---
+
+export interface View {
+  kind: string;
+  name: string;
+  title: string;
+  text?: string;
+  renderer?: string;
+  sounds?: SoundView[];
+  progress?: [number: number, count: number];
+}
+
+export interface SoundView {
+  address: string;
+  label: string;
+}
+
+export interface ChoiceOption {
+  value: string | number | boolean;
+  label: string;
+}
+
+interface QuestionView {
+  name: string;
+  prompt: string;
+  sound?: number;
+  needed?: boolean;
+}
+
+export interface ChoiceQuestion extends QuestionView {
+  answer: "choice";
+  options: ChoiceOption[];
+}
+
+export interface TypedQuestion extends QuestionView {
+  answer: "number" | "text";
+}
+
+export interface ConsentView extends View {
+  questions: ChoiceQuestion[];
+}
+
+export interface FormView extends View {
+  questions: (ChoiceQuestion | TypedQuestion)[];
+}
+
+export interface FeedbackView extends View {
+  rows: { prompt: string; given: string; expected?: string | null }[];
+}
+
+export type DeviceStep = "level" | "sides" | "huggins" | "antiphase";
+
+export interface DeviceView extends View {
+  steps: DeviceStep[];
+  trials: Partial<Record<DeviceStep, number[]>>;
+}
+
+export interface Scale {
+  low: number;
+  high: number;
+  step: number;
+}
+
+export interface Dimension extends Scale {
+  name: string;
+  title: string;
+  role: string;
+  help: string;
+  anchors: { value: number; shown: string; text: string }[];
+}
+
+export interface WorkedExample {
+  heard: string;
+  caption: string;
+  values: { title: string; shown: string }[];
+  total: string;
+  comment: string;
+  sound?: number;
+}
+
+export interface ExamplesView extends View {
+  rubric: string;
+  formula: string;
+  dimensions: Dimension[];
+  examples: WorkedExample[];
+}
+
+export interface TrialView extends View {
+  sounds: SoundView[];
+  plays: number;
+  played?: Play[];
+}
+
+export interface SingleView extends TrialView {
+  questions: ChoiceQuestion[];
+}
+
+export interface SliderQuestion extends QuestionView, Scale {
+  answer: "slider";
+  caption: number;
+  dimension: string;
+}
+
+export interface TextQuestion extends QuestionView {
+  answer: "text";
+  caption: number;
+}
+
+export interface CaptionView {
+  label: string;
+  text: string;
+}
+
+export interface RubricView extends TrialView {
+  rubric: string;
+  captions: CaptionView[];
+  dimensions: Dimension[];
+  questions: (SliderQuestion | TextQuestion | ChoiceQuestion)[];
+}
+
+// --- What a page is given, and what it answers ---
+
+export type Values = Record<string, unknown>;
+
+export interface PageContext {
+  answer(values: Values, meta?: Record<string, unknown>): unknown;
+  again(): unknown;
+  sounds: Sounds;
+  events: Events;
+  volume: Volume;
+  state: State;
+  /** Aborted when the page is left. */
+  left: AbortSignal;
+  draft: PageDraft;
+  /** Whether the server refused the last answer to this page. */
+  refused: boolean;
+}
+
+export interface PageDraft {
+  read(): Promise<any>;
+  /** Done when it is on the disk. */
+  write(data: object): Promise<void>;
+  /** The same without waiting for the disk. */
+  type(data: object): Promise<void>;
+}
+
+export interface Play {
+  sound: number;
+  question: string;
+  started: string;
+  seconds: number;
+  ended: boolean;
+}
+
+export interface PlayResult {
+  started?: string;
+  seconds: number;
+  ended: boolean;
+  underruns: number;
+}
+
+export interface TrialDraft {
+  plays: Play[];
+  underruns: number;
+  lost: number;
+  keyboard: boolean;
+  shown: string;
+}
+
+export interface SingleDraft extends TrialDraft {
+  values: Values;
+  comment: string;
+}
+
+export interface RubricDraft extends TrialDraft {
+  /** What was typed, set or chosen, as text. */
+  given: Record<string, string>;
+  spans: Span[] | null;
+}
+
+/** A part of a sound, in seconds. */
+export type Span = [start: number, end: number];
+
+// --- What the browser keeps ---
+
+export interface Store {
+  put(record: StoredRecord, durability?: IDBTransactionDurability): Promise<unknown>;
+  get(key: string): Promise<any>;
+  all(): Promise<any[]>;
+  delete(key: string): Promise<unknown>;
+}
+
+export interface StoredRecord {
+  key: string;
+  link: string;
+}
+
+/** Something that waits to be sent. */
+export interface Entry extends StoredRecord {
+  to: string;
+  body: { id: string; [name: string]: any };
+}
+
+export interface OutboxListener {
+  replied?(entry: Entry, status: number, told: any): unknown;
+  changed?(count: number, fault: Fault): void;
+  emptied?(): unknown;
+}

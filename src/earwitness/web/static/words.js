@@ -1,9 +1,0 @@
-// Words that the server put into the page, in the listener's language.
-
-const words = JSON.parse(document.getElementById("words").textContent);
-
-/** Words by name, with places such as {count} filled in. */
-export function say(name, known = {}) {
-  const text = words[name] ?? name;
-  return text.replace(/\{(\w+)\}/g, (place, key) => (key in known ? String(known[key]) : place));
-}
