@@ -21,7 +21,11 @@ from earwitness.studies.design.report import study_design
 from earwitness.studies.device import PlaybackCounts, played
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.pages import counted, pages
-from earwitness.studies.ratings.from_answers import StudySource, check_heard, ratings_of
+from earwitness.studies.ratings.from_answers import (
+    StudySource,
+    check_against_design,
+    ratings_from_answers,
+)
 from earwitness.studies.results import Who
 from earwitness.studies.study import Design, ListenerPlan, Study
 from earwitness.studies.trials import block_kind
@@ -106,9 +110,9 @@ class StoredAnswers:
 
     def ratings(self) -> list[Rating]:
         """Ratings that follow from the answers."""
-        given = dict(enumerate(self.answers, 1))
-        check_heard(self.design, given, self.name)
-        return ratings_of(self.design, given, self.name)
+        answers = dict(enumerate(self.answers, 1))
+        check_against_design(self.design, answers, self.name)
+        return ratings_from_answers(self.design.study, answers, self.name)
 
     def plays(self) -> dict[Who, PlaybackCounts]:
         """What every listener heard in the trials that count."""

@@ -248,7 +248,7 @@ class Scale:
     step: float = 1.0
     slider: bool = False
 
-    @property
+    @cached_property
     def values(self) -> list[float]:
         """All of them, the best first."""
         steps = round((self.high - self.low) / self.step)

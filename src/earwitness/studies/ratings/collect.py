@@ -17,7 +17,7 @@ from earwitness.studies.analysis.pipeline import RatingSet
 from earwitness.studies.analysis.settings import AnalysisSettings, known_scales
 from earwitness.studies.answers import SIMULATED_TIMESTAMP
 from earwitness.studies.ratings.columns import KnownNames, Limit
-from earwitness.studies.ratings.from_answers import ratings_of, study_answers
+from earwitness.studies.ratings.from_answers import ratings_from_answers, study_answers
 from earwitness.studies.ratings.reader import OffScaleVote, RatingsTable, read_ratings
 from earwitness.studies.results import Grouping, Groupings, RatingFault, Who
 from earwitness.studies.rubric import TOTAL, Rubric, defined
@@ -308,8 +308,8 @@ def material_of(
         if _are_answers(path):
             if plan is None:
                 raise UsageError(f"{path} has answers — name the study file, too")
-            made, answers = study_answers(plan, path)
-            rated = ratings_of(made, answers, str(path))
+            _, answers = study_answers(plan, path)
+            rated = ratings_from_answers(plan, answers, str(path))
             found.judged(settings.rubric, rated, _input(path), settings.blank)
             found.join(form_groups(plan, answers.values()), str(path))
             simulated |= any(one.at == SIMULATED_TIMESTAMP for one in answers.values())
