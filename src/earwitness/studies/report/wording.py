@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from earwitness.studies.results import Results
 
+UNBOUNDED = (float("-inf"), float("inf"))
 MAX_LISTED_NAMES = 50  # names that a paragraph holds
 
 
@@ -68,6 +69,11 @@ def corrected(results: Results) -> str:
     return CORRECTION_WORDING.get(
         results.plan.correction, f"corrected by {results.plan.correction}"
     )
+
+
+def level_percent(results: Results) -> str:
+    """The level of intervals."""
+    return f"{100 * results.plan.level:.4g} %"
 
 
 def way(results: Results) -> str:
