@@ -127,13 +127,6 @@ def check_number(value: Any, path: str) -> Iterator[Fault]:
         yield Fault(path, f"must be finite, got {show(value)}")
 
 
-def check_name(value: Any, path: str) -> Iterator[Fault]:
-    """A name: printable text that is not empty, or a whole number."""
-    if not is_name(value):
-        remedy = "no control characters, no blanks around it"
-        yield Fault(path, f"must be printable text or a whole number, got {show(value)}", remedy)
-
-
 def check_text(value: Any, path: str) -> Iterator[Fault]:
     """Any text."""
     if not isinstance(value, str):
@@ -165,15 +158,6 @@ def check_row(
             return
         for index, (part, field) in enumerate(zip(value, parts, strict=False)):
             yield from field.check(part, f"{path}[{index}]")
-
-    return check
-
-
-def check_either(kind: type, one: Check, other: Check) -> Check:
-    """One check for values of a kind, another for all else."""
-
-    def check(value: Any, path: str) -> Iterator[Fault]:
-        yield from (one if isinstance(value, kind) else other)(value, path)
 
     return check
 

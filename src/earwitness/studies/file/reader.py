@@ -20,7 +20,7 @@ from earwitness.studies.file.checks import (
     missing_sounds,
     with_rubric,
 )
-from earwitness.studies.file.listener_rows import PlaylistVocabulary, read_rows
+from earwitness.studies.file.listener_rows import PlaylistVocabulary, read_playlists
 from earwitness.studies.file.material import (
     GoldVocabulary,
     Sounds,
@@ -28,9 +28,9 @@ from earwitness.studies.file.material import (
     anchor_clips,
     misfit,
     read_captions,
+    read_clips,
     read_folders,
     read_gold,
-    read_table,
     with_numbers,
 )
 from earwitness.studies.file.schema import StudyKeys, check_study_file
@@ -132,7 +132,7 @@ def _table_problems(folder: Path, value: Any) -> list[Problem]:
     table = value.get("material") if isinstance(value, dict) else None
     if not isinstance(table, str):
         return []
-    problems = read_table(folder / table, None).problems
+    problems = read_clips(folder / table, None).problems
     return [one for one in problems if "there is no file to ask" not in one.message]
 
 
@@ -215,7 +215,7 @@ def _folders(value: StudyDict) -> list[str]:
 
 def _material(folder: Path, value: StudyDict, sounds: Sounds | None) -> StudyMaterial:
     if "material" in value:
-        return read_table(folder / value["material"], sounds, _folders(value))
+        return read_clips(folder / value["material"], sounds, _folders(value))
     if sounds is not None:
         return read_folders(sounds)
     told = "missing: name a table of clips, or say in files where sounds are"
@@ -258,7 +258,7 @@ def _study(value: StudyDict, found: _Found, folder: Path) -> Study:
 
 def _with_rows(study: Study, folder: Path) -> Study:
     """A study whose plans were made elsewhere: listeners, panels and blocks are as they say."""
-    rows = read_rows(folder, PlaylistVocabulary.of(study))
+    rows = read_playlists(folder, PlaylistVocabulary.of(study))
     if rows.problems:
         raise InputError(rows.problems, done="planned")
     blocks = []
