@@ -17,6 +17,7 @@ from earwitness.studies.report.csv_columns import (
 )
 from earwitness.studies.report.wording import MAX_LISTED_NAMES, UNBOUNDED, corrected, several
 from earwitness.studies.results import BradleyTerryAbilities, PairChoices, Results, ScaleResults
+from earwitness.studies.study import NO_CORRECTION
 
 # --- Sections on choices -------------------------------------------------------------------------
 
@@ -183,7 +184,7 @@ def _chosen(choice: PairChoices, results: Results) -> Iterator[str]:
     else:
         a, b, wins = (b, a, choice.losses) if choice.losses > wins else (a, b, wins)
         what = f"{a} was chosen over {b} {wins:,} times of {total:,}"
-    corrected = results.plan.correction != "none"
+    corrected = results.plan.correction != NO_CORRECTION
     exact = f"{p_value(choice.corrected if corrected else choice.p)} exact"
     exact += ", corrected" * corrected
     few = len(choice.listeners) < MIN_LISTENERS_FOR_DIFFERENCE

@@ -32,6 +32,7 @@ from earwitness.studies.report.wording import (
     sized,
 )
 from earwitness.studies.results import Results, ScaleResults
+from earwitness.studies.study import NO_CORRECTION
 
 # --- Matrix of differences -----------------------------------------------------------------------
 
@@ -184,7 +185,7 @@ def _correction(results: Results, scales: Sequence[ScaleResults]) -> str:
     counts = {scale.value.name: sum(map(tested, scale.contrasts)) for scale in scales}
     counts_compared = [len(scale.contrasts) for scale in scales]
     message = f"p values are {corrected(results)}"
-    if results.plan.correction != "none":
+    if results.plan.correction != NO_CORRECTION:
         message += f", within each scale over {_by_scale(counts, 'pair', 'pairs')}"
     if sum(counts.values()) < sum(counts_compared):
         of = several(sum(counts_compared), "pair", "pairs")

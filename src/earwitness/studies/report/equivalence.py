@@ -20,12 +20,12 @@ from earwitness.studies.report.csv_columns import (
 )
 from earwitness.studies.report.wording import INTERVAL_WORDING, MAX_LISTED_NAMES, corrected
 from earwitness.studies.results import DifferenceTest, Equivalence, Results, ScaleResults
+from earwitness.studies.study import MIXED_MODEL
 
 # --- Mixed model and equivalence sections --------------------------------------------------------
 # Words here never turn "no difference was found" into "there is none".
 
 
-MIXED = "mixed"
 Test = TypeVar("Test", Contrast, DifferenceTest)
 NO_PROOF_NOTE = "That no difference was found is no proof that there is none."
 
@@ -46,13 +46,13 @@ def _scopes(results: Results) -> str:
     scope = f"The planned test generalises to {plan.scope}; " if plan else ""
     return (
         f"{scope}the mixed model, with random effects of listeners, items, and both with systems, "
-        f"to {INTERVAL_WORDING[MIXED].scope}. p is {corrected(results)}."
+        f"to {INTERVAL_WORDING[MIXED_MODEL].scope}. p is {corrected(results)}."
     )
 
 
 def scopes(results: Results, planned: Test, modelled: Test | None) -> Iterator[tuple[str, Test]]:
     """The planned test and the mixed model, each with the items that it speaks about."""
-    wide = {MIXED, "two_way_bootstrap"}
+    wide = {MIXED_MODEL, "two_way_bootstrap"}
     here = "other items too" if results.plan.interval in wide else "these items"
     yield here, planned
     if modelled is not None:
@@ -174,7 +174,7 @@ def _equivalent(results: Results, scale: ScaleResults, e: Equivalence) -> str:
 def equivalence_methods(results: Results) -> Iterator[str]:
     """Sentences of the paragraph."""
     if any(scale.modelled for scale in results.scales):
-        way = INTERVAL_WORDING[MIXED]
+        way = INTERVAL_WORDING[MIXED_MODEL]
         told = f"Beside these, differences were tested by {way.test}"
         yield f"{told}, which generalise to {way.scope}."
     margins = [
@@ -184,7 +184,7 @@ def equivalence_methods(results: Results) -> Iterator[str]:
         if not isnan(e.margin)
     ]
     if margins:
-        test = "the mixed model" if results.plan.interval == MIXED else "the same method"
+        test = "the mixed model" if results.plan.interval == MIXED_MODEL else "the same method"
         yield (
             f"Equivalence was tested by two one-sided tests (TOST) by {test} at alpha "
             f"{1 - results.plan.level:.4g}, within margins of {listed(margins, MAX_LISTED_NAMES)}; "

@@ -19,12 +19,12 @@ from earwitness.studies.report.csv_columns import (
 from earwitness.studies.report.equivalence import scopes, with_n
 from earwitness.studies.report.wording import INTERVAL_WORDING, MAX_LISTED_NAMES, corrected
 from earwitness.studies.results import FieldGroups, Interaction, Results, ScaleResults
+from earwitness.studies.study import MIXED_MODEL
 
 # --- Sections by group ---------------------------------------------------------------------------
 
 
 MAX_DRAWN_SCALES = 3  # scales that are drawn, unless there is a total
-MIXED = "mixed"
 INTERACTION_NOTE = (
     "That systems differ in one group and not in another is no proof that groups differ; whether "
     "the difference group_headlines on the group is tested by itself."
@@ -195,7 +195,7 @@ def group_methods(results: Results) -> Iterator[str]:
 
 
 def _how(results: Results, sorts: set[str]) -> str:
-    if results.plan.interval == MIXED:
+    if results.plan.interval == MIXED_MODEL:
         return ", by the mixed model of differences"
     ways = []
     if "item" in sorts:
