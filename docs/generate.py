@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from inspect import cleandoc
 from itertools import pairwise
@@ -17,11 +17,9 @@ import numpy as np
 
 from earwitness.cli.main import COMMANDS, group
 from earwitness.core import Value
-from earwitness.io.schema import Entry
 from earwitness.metric import Metric
 from earwitness.registry import METRICS, TASKS
-from earwitness.studies.file import schema as schema_module
-from earwitness.studies.file.schema import schema
+from earwitness.studies.file.schema import study_schema
 from earwitness.studies.population import Person
 from earwitness.studies.rubric import Dimension, thumbs
 from earwitness.studies.screening import SCREENS, Screen
@@ -198,22 +196,23 @@ def study_page() -> str:
         "moves no other. It is in every answer and report. Words are text unless they are true, "
         "false, null or a number as people write it: yes, 010, 12:30 and dates stay as they are."
     )
-    parts = ["# The study file", NOTE, intro, _keys(schema_module.STUDY_KEYS)]
+    keys = study_schema()["$defs"]
+    parts = ["# The study file", NOTE, intro, _keys(keys["StudyKeys"])]
     inner = {
-        "blocks": schema_module.BLOCK_KEYS,
-        "rubric": schema_module.RUBRIC_KEYS,
-        "rubric.dimensions": schema_module.DIMENSION_KEYS,
-        "rubric.examples": schema_module.EXAMPLE_KEYS,
-        "balance": schema_module.BALANCE_KEYS,
-        "forms": schema_module.FORM_KEYS,
-        "forms.before, forms.after": schema_module.QUESTION_KEYS,
-        "screening": schema_module.RULE_KEYS,
-        "analysis": schema_module.ANALYSIS_KEYS,
-        "wordings": schema_module.WORDING_KEYS,
-        "wordings.scales": schema_module.SCALE_KEYS,
+        "blocks": "BlockKeys",
+        "rubric": "RubricKeys",
+        "rubric.dimensions": "DimensionKeys",
+        "rubric.examples": "ExampleKeys",
+        "balance": "BalanceKeys",
+        "forms": "FormKeys",
+        "forms.before, forms.after": "QuestionKeys",
+        "screening": "RuleKeys",
+        "analysis": "AnalysisKeys",
+        "wordings": "WordingKeys",
+        "wordings.scales": "ScaleKeys",
     }
-    for name, entries in inner.items():
-        parts += [f"## {name}", _keys(entries)]
+    for title, name in inner.items():
+        parts += [f"## {title}", _keys(keys[name])]
     rules = [
         f"| `{screen.name}` | {screen.doc} | {_limits(screen)} |" for screen in SCREENS.values()
     ]
@@ -221,10 +220,11 @@ def study_page() -> str:
     return "\n\n".join([*parts, "## Rules of screening", "\n".join([*head, *rules])]) + "\n"
 
 
-def _keys(entries: Mapping[str, Entry]) -> str:
+def _keys(schema: dict[str, Any]) -> str:
     rows = [
-        f"| `{key}` | {_type(entry.shape.schema)} | {_unless(entry)} | {entry.doc} |"
-        for key, entry in entries.items()
+        f"| `{key}` | {_type(entry)} | {_unless(entry, key in schema['required'])} "
+        f"| {entry['description']} |"
+        for key, entry in schema["properties"].items()
     ]
     return "\n".join(
         ["| key | type | if left out | meaning |", "| :-- |" * 1 + " :-- |" * 3, *rows]
@@ -238,21 +238,28 @@ def _limits(screen: Screen) -> str:
 def _type(schema: dict[str, Any]) -> str:
     if "enum" in schema:
         return " or ".join(f"`{name}`" for name in schema["enum"])
-    if schema.get("type") == "array":
+    if "$ref" in schema:
+        return "keys"
+    if "anyOf" in schema:
+        named = [one.get("type") for one in schema["anyOf"]] == [*NAMED]
+        return "name" if named else "anything"
+    if "prefixItems" in schema:
+        return f"list of {_type(schema['prefixItems'][0])}"
+    if schema["type"] == "array":
         return f"list of {_type(schema['items'])}"
-    kind = schema.get("type", "anything")
-    return {"object": "keys", "string": "text"}.get(str(kind), "name" if kind == [*NAMED] else kind)
+    return {"object": "keys", "string": "text"}.get(schema["type"], schema["type"])
 
 
-def _unless(entry: Entry) -> str:
-    if entry.required:
+def _unless(schema: dict[str, Any], required: bool) -> str:
+    if required:
         return "needed"
-    return "–" if entry.default in (None, "", [], {}) else f"{entry.default}".lower()
+    default = schema.get("default")
+    return "–" if default in (None, "", [], {}) else f"{default}".lower()
 
 
 def schema_page() -> str:
     """The study file as a JSON Schema."""
-    return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(study_schema(), indent=1, ensure_ascii=False) + "\n"
 
 
 # --- Options of metrics for the command line -----------------------------------------------------

@@ -13,7 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from earwitness.core import Case, Value
-from earwitness.metric import Floats, Metric, at_least, ratio
+from earwitness.metric import Metric, at_least, ratio
+from earwitness.stats.arrays import Floats
 
 
 @dataclass(frozen=True)

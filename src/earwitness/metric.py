@@ -15,16 +15,12 @@ from numpy.typing import NDArray
 from earwitness.core import Alignment, Case, Cases, Key, Summary, Value, WordNetwork
 from earwitness.errors import UsageError, nearest
 from earwitness.models.text_encoder import LAYERS, Encoder, find_encoder
-from earwitness.stats.arrays import Bools, all_others, bounds
+from earwitness.stats.arrays import Bools, Floats, Ints, all_others, bounds
 
 # --- Metrics -------------------------------------------------------------------------------------
 # A metric is a family with one set of parameters and several named values. ``measure`` turns a case
 # into a row of statistics; rows of many cases are summed, never averaged; ``score`` turns a sum (of
 # one case or of a million, weighted or not) into values. Intervals and tests come free that way.
-
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class ReferenceViews(NamedTuple):
@@ -40,7 +36,7 @@ class ReferenceViews(NamedTuple):
     left_out: Floats
 
 
-def row_sums(statistics: Floats, counts: NDArray[np.int64]) -> Floats:
+def row_sums(statistics: Floats, counts: Ints) -> Floats:
     """Sums of every so many rows; no count is 0."""
     first = np.concatenate([[0], np.cumsum(counts)])[:-1].astype(np.int64)
     sums: Floats = np.add.reduceat(statistics, first, axis=0)
@@ -106,7 +102,7 @@ class Metric(ABC):
             self.measure_many(cases), self.measure_many(alone if each else []), left_out
         )
 
-    def pool(self, statistics: Floats, counts: NDArray[np.int64]) -> Floats:
+    def pool(self, statistics: Floats, counts: Ints) -> Floats:
         """A row for every so many rows: what several looks at one case come to, their mean."""
         return row_sums(statistics, counts) / counts[:, None]
 
@@ -258,7 +254,7 @@ class PairMetric(Metric):
         """Where both sides say the same, though no value is defined."""
 
 
-def _ranked(goodness: Floats, counts: NDArray[np.int64]) -> Ints:
+def _ranked(goodness: Floats, counts: Ints) -> Ints:
     """Rows case by case, the best reference first, the first among equals."""
     return np.lexsort((-goodness, np.repeat(np.arange(len(counts)), counts)))
 
@@ -272,7 +268,7 @@ def mean_statistics(values: Floats) -> Floats:
     return np.concatenate([np.where(defined, values, 0.0), defined], axis=1)
 
 
-def mean_pool(statistics: Floats, counts: NDArray[np.int64]) -> Floats:
+def mean_pool(statistics: Floats, counts: Ints) -> Floats:
     """A row for every so many rows: means over those in which a value is defined.
 
     Whoever is defined once weighs as much as whoever is defined always.
@@ -330,7 +326,7 @@ class CaseList(Cases):
     def several(self) -> bool:
         return any(len(case.references) > 1 for case in self._cases)
 
-    def take(self, index: NDArray[np.int64]) -> CaseList:
+    def take(self, index: Ints) -> CaseList:
         return CaseList(self._cases[i] for i in index.tolist())
 
     def each(self) -> CaseList:

@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 from unicodedata import name
 
-import numpy as np
 from msgspec import UNSET, Struct, UnsetType
-from numpy.typing import NDArray
 
 from earwitness.core import Cases, OnError
 from earwitness.errors import UsageError
@@ -26,7 +24,7 @@ from earwitness.io.schema import Fault, Name, is_name
 from earwitness.io.source import LineBlock
 from earwitness.metric import Metric
 from earwitness.metric_set import MetricSet
-from earwitness.stats.arrays import Floats
+from earwitness.stats.arrays import Floats, Hashes, Ints
 from earwitness.text.rouge import LATIN_WORD
 
 # --- Groups by a field ---------------------------------------------------------------------------
@@ -157,10 +155,6 @@ class OutputLine(ItemLine, forbid_unknown_fields=True, kw_only=True):
 
 
 # --- Parsed cases of a block ---------------------------------------------------------------------
-
-
-Ints = NDArray[np.int64]
-Hashes = NDArray[np.uint64]
 
 
 @dataclass

@@ -22,7 +22,7 @@ from earwitness.studies.design.report import records_csv
 from earwitness.studies.file.reader import with_digest
 from earwitness.studies.population import Population
 from earwitness.studies.ratings.collect import TableOptions
-from earwitness.studies.ratings.from_answers import rating_records, ratings_of
+from earwitness.studies.ratings.from_answers import rating_records, ratings_from_answers
 from earwitness.studies.simulate import study_simulate
 from helpers.samples import write_lines
 from helpers.score_tables import QUICK, agreed, figure, people, rating_rows, score_rows, table
@@ -396,7 +396,7 @@ def simulated(**more: Any) -> Any:
 
 def ratings_in(found: Any) -> Any:
     """What follows from its answers."""
-    return ratings_of(found.design, dict(enumerate(found.answers, 1)), "simulated")
+    return ratings_from_answers(found.design.study, dict(enumerate(found.answers, 1)), "simulated")
 
 
 def scored(found: Any, path: Path) -> Path:

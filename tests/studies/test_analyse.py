@@ -23,7 +23,7 @@ from earwitness.studies.design.report import records_csv
 from earwitness.studies.file.reader import with_digest
 from earwitness.studies.population import Population
 from earwitness.studies.ratings.collect import TableOptions
-from earwitness.studies.ratings.from_answers import rating_records, ratings_of
+from earwitness.studies.ratings.from_answers import rating_records, ratings_from_answers
 from earwitness.studies.results import Results
 from earwitness.studies.simulate import SimulatedStudy, simulated_write, study_simulate
 from earwitness.studies.study import ANALYSIS_INTERVALS, Study
@@ -46,7 +46,7 @@ def taken(study: Study, population: Population | None = None, seed: int = 1) -> 
 
 def ratings(found: SimulatedStudy) -> list[Rating]:
     """What follows from the answers."""
-    return ratings_of(found.design, dict(enumerate(found.answers, 1)), "simulated")
+    return ratings_from_answers(found.design.study, dict(enumerate(found.answers, 1)), "simulated")
 
 
 def results(study: Study, votes: list[Rating], **how: Any) -> Results:

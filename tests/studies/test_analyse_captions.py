@@ -13,7 +13,7 @@ from earwitness.errors import InputError
 from earwitness.studies.analyse import changed, settings_of, study_analyse, study_results
 from earwitness.studies.answers import answer_line
 from earwitness.studies.file.reader import read_study
-from earwitness.studies.ratings.from_answers import ratings_of
+from earwitness.studies.ratings.from_answers import ratings_from_answers
 from earwitness.studies.results import Results
 from earwitness.studies.simulate import study_simulate
 from earwitness.studies.study import Study
@@ -110,7 +110,7 @@ def test_answers_to_forms_divide_listeners(file: Path) -> None:
 def test_simulated_studies_are_divided_by_forms_too(file: Path) -> None:
     study = read_study(with_plan(file, "{by: [trained, dataset]}"))
     made = study_simulate(study, seed=2)
-    ratings = ratings_of(made.design, dict(enumerate(made.answers, 1)), "simulated")
+    ratings = ratings_from_answers(made.design.study, dict(enumerate(made.answers, 1)), "simulated")
     found = study_results(study, ratings, answers=made.answers, draws=50)
     assert [one.field for one in found.scales[0].groups] == ["trained", "dataset"]
 

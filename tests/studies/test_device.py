@@ -16,7 +16,7 @@ from earwitness.studies.design.report import study_design
 from earwitness.studies.device import HEADPHONE_TEST_ROUNDS, drawn
 from earwitness.studies.file.reader import read_study, with_digest
 from earwitness.studies.pages import pages
-from earwitness.studies.ratings.from_answers import ratings_of
+from earwitness.studies.ratings.from_answers import ratings_from_answers
 from earwitness.studies.simulate import study_simulate
 from earwitness.studies.take import study_take
 from earwitness.web.site import make_course
@@ -162,7 +162,7 @@ def test_simulated_listeners_answer_device_pages_and_everything_as_before(folder
     assert device == [{"level": 0, "sides": True, "huggins": [6, 6], "antiphase": [6, 6]}] * 2
     kept = [(one.page, one.values) for one in more.answers if one.page != "device"]
     assert kept == [(one.page, one.values) for one in plain.answers]
-    assert ratings_of(more.design, dict(enumerate(more.answers, 1)), "x")
+    assert ratings_from_answers(more.design.study, dict(enumerate(more.answers, 1)), "x")
 
 
 @pytest.mark.parametrize(

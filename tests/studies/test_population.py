@@ -11,7 +11,7 @@ from earwitness.core import Rating
 from earwitness.errors import UsageError
 from earwitness.studies.file.reader import with_digest
 from earwitness.studies.population import Population, World
-from earwitness.studies.ratings.from_answers import ratings_of
+from earwitness.studies.ratings.from_answers import ratings_from_answers
 from earwitness.studies.simulate import study_simulate
 from earwitness.studies.trials import KINDS
 from helpers.study_files import udase
@@ -22,7 +22,7 @@ STUDY = with_digest(udase(listeners=16, panels=1, clips=20, sessions=2))
 def ratings(population: Population, seed: int = 0, **more: object) -> list[Rating]:
     """All ratings of a simulated study."""
     found = study_simulate(replace(STUDY, **more), population, seed=seed)  # type: ignore[arg-type]
-    return ratings_of(found.design, dict(enumerate(found.answers, 1)), "simulated")
+    return ratings_from_answers(found.design.study, dict(enumerate(found.answers, 1)), "simulated")
 
 
 @pytest.mark.parametrize("fatigue", [0.0, 0.3])
@@ -58,7 +58,7 @@ def test_careless_listeners_are_as_many_as_said_and_do_not_hear_systems_apart() 
     found = study_simulate(STUDY, Population(careless=3), seed=4)
     careless = {one["listener"] for one in found.people if one["careless"]}
     assert len(careless) == 3
-    votes = ratings_of(found.design, dict(enumerate(found.answers, 1)), "simulated")
+    votes = ratings_from_answers(found.design.study, dict(enumerate(found.answers, 1)), "simulated")
 
     def spread(of_careless: bool) -> float:
         own = [one for one in votes if (one.listener in careless) is of_careless]
@@ -104,6 +104,6 @@ def test_what_cannot_be_is_refused(more: dict[str, object], told: str) -> None:
 def test_listeners_answer_every_kind(kind: str) -> None:
     study = udase(kind=kind, listeners=3, panels=1, clips=3, sessions=1, reference="ref")
     found = study_simulate(with_digest(study), Population())
-    given = ratings_of(found.design, dict(enumerate(found.answers, 1)), "simulated")
+    given = ratings_from_answers(found.design.study, dict(enumerate(found.answers, 1)), "simulated")
     assert {one.listener for one in given} == {1, 2, 3}
     assert {one["scale"] for one in found.truth} <= {scale.name for scale in KINDS[kind]().scales}

@@ -22,7 +22,6 @@ from earwitness.chapters.cases import ChapterCases
 from earwitness.chapters.matching import MATCHINGS, Partition, median_distance
 from earwitness.core import Case, Value
 from earwitness.metric import (
-    Floats,
     PairMetric,
     at_least,
     harmonic,
@@ -32,7 +31,7 @@ from earwitness.metric import (
     one_of,
     ratio,
 )
-from earwitness.stats.arrays import Bools, Ints, same_rows
+from earwitness.stats.arrays import Bools, Floats, Ints, same_rows
 
 # --- Base of chapter metrics ---------------------------------------------------------------------
 

@@ -11,9 +11,9 @@ from earwitness.chapters.cases import ChapterCases
 from earwitness.chapters.matching import TM_RULES
 from earwitness.chapters.metrics import MEAN_VALUE_COUNT, ChapterMeans, ChapterMetric, Chunks
 from earwitness.core import Alignment, Case, Titles, Value
-from earwitness.metric import EncodedMetric, Floats, at_least, one_of, ratio
+from earwitness.metric import EncodedMetric, at_least, one_of, ratio
 from earwitness.models.text_encoder import bertscore
-from earwitness.stats.arrays import Bools, Ints, Ragged
+from earwitness.stats.arrays import Bools, Floats, Ints, Ragged
 from earwitness.text.alignment import alignment, word_errors
 from earwitness.text.rouge import WORD_SPLITTERS, WORDS_OPTION, rouge_l
 

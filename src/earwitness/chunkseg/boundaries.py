@@ -7,15 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from earwitness.chapters.cases import ChapterCases
 from earwitness.core import Case
 from earwitness.errors import InputError, Problem
 from earwitness.registry import METRICS
-from earwitness.stats.arrays import Ragged
+from earwitness.stats.arrays import Floats, Ragged
 
-Floats = NDArray[np.float64]
 VALUES_CHUNKSEG_LACKS = ("f1", "f1_micro", "f1_sample")
 REQUIRED_FIELDS = ("hypothesis", "reference", "duration")
 SAMPLES_PER_KERNEL_CALL = 500  # what fits into a core's cache

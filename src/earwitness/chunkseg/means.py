@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from earwitness.stats.arrays import Floats
+
 COUNT_KEYS = ("num_segments", "reference/num_segments")
 PICKS_IN_MEMORY = 1_000_000  # at a time
 

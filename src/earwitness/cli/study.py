@@ -15,8 +15,8 @@ import click
 
 from earwitness.cli.main import Termination
 from earwitness.cli.output import OutputTarget, bar, notes
-from earwitness.cli.study_analyse import analyse
-from earwitness.cli.study_store import export, links, status
+from earwitness.cli.study_analyse import FILE_PATH, analyse
+from earwitness.cli.study_store import STUDY_ARGUMENT, export, links, status
 from earwitness.cli.study_take import Terminal, player
 from earwitness.cli.study_workbooks import export_xlsx, import_xlsx
 from earwitness.errors import UsageError
@@ -33,9 +33,6 @@ from earwitness.studies.study import Study
 from earwitness.studies.take import Addresses, study_take
 from earwitness.studies.trials import KINDS, block_kind
 from earwitness.studies.wording import wording
-
-FILE_PATH = click.Path(path_type=Path)
-
 
 # --- Command study power -------------------------------------------------------------------------
 
@@ -153,7 +150,6 @@ def _qualities(given: Sequence[str]) -> Qualities:
 # --- Command group study -------------------------------------------------------------------------
 
 
-STUDY_ARGUMENT = click.argument("study", type=FILE_PATH)
 MINUTES_OPTION = click.option(
     "--minutes", type=float, help="Find the clips for so many minutes a listener."
 )

@@ -16,10 +16,10 @@ from typing import Any
 import click
 
 from earwitness.cli.output import check_results, notes
+from earwitness.cli.study_analyse import FILE_PATH
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFile
 
-FILE_PATH = click.Path(path_type=Path)
 STUDY_ARGUMENT = click.argument("study", type=FILE_PATH)
 DB_OPTION = click.option("--db", help="Where answers are kept.  [default: study.db beside STUDY]")
 TO_OPTION = click.option(

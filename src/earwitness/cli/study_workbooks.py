@@ -12,7 +12,7 @@ from typing import IO, Any
 import click
 
 from earwitness.cli.output import check_results, notes
-from earwitness.cli.study_analyse import parted
+from earwitness.cli.study_analyse import FILE_PATH, parted
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFile
 from earwitness.studies.rubric import BUILT_IN_RUBRICS
@@ -33,7 +33,6 @@ from earwitness.studies.workbooks.to_ratings import (
 )
 from earwitness.studies.workbooks.write import DEFAULT_FILE_PATTERN
 
-FILE_PATH = click.Path(path_type=Path)
 STUDY_OPTIONS = ("key", "blank", "rubric_name", "comments")  # options that a study answers
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
-from msgspec import Meta, inspect
+from msgspec import NODEFAULT, Meta, inspect, to_builtins
 
 from earwitness.errors import nearest
 
@@ -23,7 +21,9 @@ CUSTOM_FIELDS_HINT = " — what is your own goes under meta"
 MAX_DURATION_SECONDS = 1e9  # seconds, more than thirty years
 MAX_TIME_SECONDS = 1e12  # seconds from the start
 MAX_INTEGER_NAME = 2**62  # of whole numbers that name something
-NAME_PATTERN = r"\A(?! )[^\x00-\x1f\x7f]+(?<! )\Z"  # no control characters, no blanks around
+MAX_WHOLE_NUMBER = 1_000_000  # of whole numbers that count something
+# no control characters, no blanks around; read alike by Python and by editors of JSON Schema
+NAME_PATTERN = r"^(?! )[^\x00-\x1f\x7f]+(?<! )(?![\s\S])"
 
 
 class Fault(NamedTuple):
@@ -127,13 +127,6 @@ def check_number(value: Any, path: str) -> Iterator[Fault]:
         yield Fault(path, f"must be finite, got {show(value)}")
 
 
-def check_name(value: Any, path: str) -> Iterator[Fault]:
-    """A name: printable text that is not empty, or a whole number."""
-    if not is_name(value):
-        remedy = "no control characters, no blanks around it"
-        yield Fault(path, f"must be printable text or a whole number, got {show(value)}", remedy)
-
-
 def check_text(value: Any, path: str) -> Iterator[Fault]:
     """Any text."""
     if not isinstance(value, str):
@@ -169,15 +162,6 @@ def check_row(
     return check
 
 
-def check_either(kind: type, one: Check, other: Check) -> Check:
-    """One check for values of a kind, another for all else."""
-
-    def check(value: Any, path: str) -> Iterator[Fault]:
-        yield from (one if isinstance(value, kind) else other)(value, path)
-
-    return check
-
-
 def show(value: Any) -> str:
     """A value as JSON, cut to a readable length."""
     return _cut(json.dumps(value, ensure_ascii=False, default=str))
@@ -191,166 +175,29 @@ def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-# --- Shapes and JSON Schema ----------------------------------------------------------------------
-
-
-MAX_WHOLE_NUMBER = 1_000_000
-Schema = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What a value must be: a check that finds every fault, and the same as a schema."""
-
-    check: Check
-    schema: Schema = dataclasses.field(default_factory=dict)
-
-    def __call__(self, value: Any, path: str) -> Iterator[Fault]:
-        return self.check(value, path)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A key: what its value must be, what it means, and what holds if it is left out."""
-
-    shape: Shape
-    doc: str
-    required: bool = False
-    default: Any = None
-
-    @property
-    def schema(self) -> Schema:
-        """Its part of a schema."""
-        default = {} if self.default is None else {"default": self.default}
-        return {"description": self.doc, **self.shape.schema, **default}
-
-
-text = Shape(check_text, {"type": "string"})
-name = Shape(check_name, {"type": ["string", "integer"]})
-
-
-def whole(least: int, most: int = MAX_WHOLE_NUMBER) -> Shape:
-    """A whole number in a range."""
-
-    def check(value: Any, path: str) -> Iterator[Fault]:
-        right = isinstance(value, int) and not isinstance(value, bool)
-        if not right or not least <= value <= most:
-            told = f"must be a whole number from {least} to {most:,}"
-            yield Fault(path, f"{told}, got {show(value)}")
-
-    return Shape(check, {"type": "integer", "minimum": least, "maximum": most})
-
-
-def number(least: float, most: float = float("inf")) -> Shape:
-    """A number in a range."""
-
-    def check(value: Any, path: str) -> Iterator[Fault]:
-        found = list(check_number(value, path))
-        yield from found
-        if not found and not least <= value <= most:
-            told = f"from {least:g} on" if most == float("inf") else f"from {least:g} to {most:g}"
-            yield Fault(path, f"must be {told}, got {show(value)}")
-
-    top = {} if most == float("inf") else {"maximum": most}
-    return Shape(check, {"type": "number", "minimum": least, **top})
-
-
-any_number = Shape(check_number, {"type": "number"})
-
-
-def either(plain: Shape, whole: Shape) -> Shape:
-    """Something plain, or a mapping that says more."""
-
-    def check(value: Any, path: str) -> Iterator[Fault]:
-        return (whole if isinstance(value, dict) else plain)(value, path)
-
-    return Shape(check, {"anyOf": [plain.schema, whole.schema]})
-
-
-def _yes_or_no(value: Any, path: str) -> Iterator[Fault]:
-    if not isinstance(value, bool):
-        yield Fault(path, f"must be true or false, got {show(value)}")
-
-
-yes_or_no = Shape(_yes_or_no, {"type": "boolean"})
-
-
-def one_of(what: str, known: Iterable[str]) -> Shape:
-    """One of several names."""
-    names = list(known)
-
-    def check(value: Any, path: str) -> Iterator[Fault]:
-        if value not in names:
-            yield Fault(path, f"there is no {what} {show(value)}", nearest(str(value), names))
-
-    return Shape(check, {"enum": names})
-
-
-def list_of(inner: Shape, *, least: int = 0) -> Shape:
-    """A list whose every element is of a shape."""
-    schema = {"type": "array", "items": inner.schema, "minItems": least}
-    return Shape(listed(inner.check, least=least), schema)
-
-
-def pair_of(inner: Shape) -> Shape:
-    """A list of two."""
-    schema = {"type": "array", "items": inner.schema, "minItems": 2, "maxItems": 2}
-    return Shape(check_row([Field(inner.check, required=True)] * 2), schema)
-
-
-def mapping_of(inner: Shape) -> Shape:
-    """Any names, each with a value of a shape."""
-
-    def check(value: Any, path: str) -> Iterator[Fault]:
-        found = list(mapping(value, path))
-        yield from found
-        if not found:
-            for key, one in value.items():
-                yield from inner(one, f"{path}.{key}")
-
-    return Shape(check, {"type": "object", "additionalProperties": inner.schema})
-
-
-anything = Shape(lambda value, path: iter(()), {})  # noqa: ARG005
-
-
-def record(entries: Mapping[str, Entry]) -> Shape:
-    """These keys and no others."""
-    fields = {key: Field(entry.shape.check, entry.required) for key, entry in entries.items()}
-    schema = {
-        "type": "object",
-        "properties": {key: entry.schema for key, entry in entries.items()},
-        "required": [key for key, entry in entries.items() if entry.required],
-        "additionalProperties": False,
-    }
-    return Shape(check_record(fields, own=""), schema)
-
-
-def filled(value: Mapping[str, Any], entries: Mapping[str, Entry]) -> dict[str, Any]:
-    """The same with what holds for keys that are left out."""
-    known = {key: entry.default for key, entry in entries.items() if entry.default is not None}
-    return {**known, **value}
-
-
 # --- Checks of structs ---------------------------------------------------------------------------
-# A record is described once, by its struct: names, types and bounds, and in the ``extra`` of a
-# type's ``Meta`` the wording of its faults where the usual one does not do: ``message`` says what a
-# value must be, ``remedy`` what to do, ``unit`` what the bounds are in.
+# A record or a YAML file is described once, by its struct: names, types and bounds, and in the
+# ``extra`` of a type's ``Meta`` the wording of its faults where the usual one does not do:
+# ``message`` says what a value must be, ``remedy`` what to do, ``unit`` what the bounds are in,
+# ``noun`` and ``options`` which names may be chosen.
 
 
-Wording = Mapping[str, str]
+Wording = Mapping[str, Any]
 JSON_TYPES: dict[type[inspect.Type], type | tuple[type, ...]] = {
     inspect.StrType: str,
     inspect.IntType: int,
     inspect.FloatType: (int, float),
+    inspect.BoolType: bool,
     inspect.ListType: list,
     inspect.TupleType: list,
     inspect.DictType: dict,
 }
 
 
-def derive_check(struct: type) -> Check:
+def derive_check(struct: type, *, hints: bool = True) -> Check:
     """The check that a struct stands for: it accepts what msgspec accepts, and finds every fault.
+
+    With ``hints``, an unknown field is told where it belongs, or where fields of one's own go.
 
     >>> from msgspec import Struct
     >>> class Song(Struct, forbid_unknown_fields=True):
@@ -362,76 +209,118 @@ def derive_check(struct: type) -> Check:
     seconds must not be negative, got -1
     titel unknown field
     """
-    return _derive(inspect.type_info(struct))
+    return _derive(inspect.type_info(struct), {}, hints)
 
 
-def _derive(kind: inspect.Type, wording: Wording | None = None) -> Check:
+def _derive(kind: inspect.Type, wording: Wording, hints: bool) -> Check:
     """The check of a type."""
-    wording = wording or {}
     match kind:
         case inspect.Metadata():
-            return _derive(kind.type, kind.extra)
+            return _derive(kind.type, {**wording, **(kind.extra or {})}, hints)
         case inspect.StructType(array_like=True):
-            return check_row([_field(one) for one in kind.fields], **wording)
+            return check_row([_field(field, hints) for field in kind.fields], **wording)
         case inspect.StructType():
-            fields = {one.name: _field(one) for one in kind.fields}
+            fields = {field.name: _field(field, hints) for field in kind.fields}
+            if not hints:
+                return check_record(fields, own="", **wording)
             return check_record(fields, inside=_fields_inside(kind), **wording)
         case inspect.TupleType() if len(kind.item_types) == 2:
-            return check_row([Field(_derive(one), required=True) for one in kind.item_types])
+            return check_row([Field(_derive(item, {}, hints), True) for item in kind.item_types])
         case inspect.ListType():
-            return listed(_derive(kind.item_type), least=kind.min_length or 0)
+            return _check_list(kind, wording, _derive(kind.item_type, {}, hints))
+        case inspect.DictType():
+            key_check = _derive(kind.key_type, {}, hints)
+            return _check_mapping(key_check, _derive(kind.value_type, {}, hints))
         case inspect.UnionType():
-            return _check_union(kind.types, wording)
+            checks = [(_json_types(inner), _derive(inner, {}, hints)) for inner in kind.types]
+            return _check_union(checks, wording)
         case inspect.FloatType():
             return _check_bounds(kind, wording)
         case inspect.IntType():
             return _check_whole(kind, wording)
+        case inspect.StrType() if "options" in wording:
+            return _check_choice(wording["noun"], wording["options"])
         case inspect.StrType():
             return _check_string(kind, wording)
-        case inspect.DictType():
-            return mapping
+        case inspect.BoolType():
+            return _check_boolean
+        case inspect.AnyType():
+            return lambda value, path: iter(())  # noqa: ARG005
     raise TypeError(f"no check for {kind}")
 
 
-def _field(field: inspect.Field) -> Field:
-    return Field(_derive(field.type), field.required)
+def _field(field: inspect.Field, hints: bool) -> Field:
+    return Field(_derive(field.type, {}, hints), field.required)
 
 
 def _plain(kind: inspect.Type) -> inspect.Type:
-    return kind.type if isinstance(kind, inspect.Metadata) else kind
+    while isinstance(kind, inspect.Metadata):
+        kind = kind.type
+    return kind
 
 
 def _fields_inside(struct: inspect.StructType) -> dict[str, str]:
     """Fields of the structs inside a struct, with where they are."""
-    found: dict[str, str] = {}
+    places: dict[str, str] = {}
     for field in struct.fields:
         kind, place = _plain(field.type), field.name
         if isinstance(kind, inspect.ListType):
             kind, place = _plain(kind.item_type), f"{place}[0]"
         if isinstance(kind, inspect.StructType) and not kind.array_like:
-            found |= {one.name: place for one in kind.fields}
-    return found
+            places |= {inner.name: place for inner in kind.fields}
+    return places
 
 
-def _check_union(kinds: Sequence[inspect.Type], wording: Wording) -> Check:
+def _check_list(kind: inspect.ListType, wording: Wording, item_check: Check) -> Check:
+    """A list; with a wording, its length is told by that."""
+    if "message" not in wording:
+        return listed(item_check, least=kind.min_length or 0)
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        yield from listed(item_check)(value, path)
+        least, most = kind.min_length or 0, kind.max_length or sys.maxsize
+        if isinstance(value, list) and not least <= len(value) <= most:
+            yield Fault(path, f"{wording['message']}, got {len(value)}")
+
+    return check
+
+
+def _check_mapping(key_check: Check, value_check: Check) -> Check:
+    """Any names that pass a check, each with a value that passes another."""
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        if not isinstance(value, dict):
+            yield from mapping(value, path)
+            return
+        for key, inner in value.items():
+            yield from key_check(key, f"{path}.{key}")
+            yield from value_check(inner, f"{path}.{key}")
+
+    return check
+
+
+def _check_union(checks: Sequence[tuple[tuple[type, ...], Check]], wording: Wording) -> Check:
     """One of several types; without a wording, what is of none of them is taken for the first."""
-    checks = [(_json_type(kind), _derive(kind)) for kind in kinds]
 
     def check(value: Any, path: str) -> Iterator[Fault]:
         if not wording:
-            fitting = (one for json_type, one in checks if isinstance(value, json_type))
+            fitting = (inner for types, inner in checks if isinstance(value, types))
             yield from next(fitting, checks[0][1])(value, path)
-        elif all(any(one(value, path)) for _, one in checks):
+        elif all(any(inner(value, path)) for _, inner in checks):
             yield Fault(path, f"{wording['message']}, got {show(value)}", wording["remedy"])
 
     return check
 
 
-def _json_type(kind: inspect.Type) -> type | tuple[type, ...]:
+def _json_types(kind: inspect.Type) -> tuple[type, ...]:
+    """The Python types of the JSON values that a type stands for."""
     kind = _plain(kind)
+    if isinstance(kind, inspect.UnionType):
+        return tuple(json_type for inner in kind.types for json_type in _json_types(inner))
     if isinstance(kind, inspect.StructType):
-        return list if kind.array_like else dict
-    return JSON_TYPES[type(kind)]
+        return (list if kind.array_like else dict,)
+    types = JSON_TYPES[type(kind)]
+    return types if isinstance(types, tuple) else (types,)
 
 
 def _check_bounds(kind: inspect.FloatType, wording: Wording) -> Check:
@@ -439,9 +328,9 @@ def _check_bounds(kind: inspect.FloatType, wording: Wording) -> Check:
     unit, remedy = wording.get("unit", ""), wording.get("remedy", "")
 
     def check(value: Any, path: str) -> Iterator[Fault]:
-        found = list(check_number(value, path))
-        yield from found
-        if found:
+        faults = list(check_number(value, path))
+        yield from faults
+        if faults:
             return
         below, above = _below(kind, value), _above(kind, value)
         if "message" in wording and (below or above):
@@ -479,16 +368,68 @@ def _check_whole(kind: inspect.IntType, wording: Wording) -> Check:
 
 def _check_string(kind: inspect.StrType, wording: Wording) -> Check:
     """Text that is long enough and of a pattern."""
+    message = wording.get("message", f"must match {kind.pattern}")
 
     def check(value: Any, path: str) -> Iterator[Fault]:
-        found = list(check_text(value, path))
-        yield from found
-        if not found and len(value) < (kind.min_length or 0):
+        faults = list(check_text(value, path))
+        yield from faults
+        if not faults and len(value) < (kind.min_length or 0):
             yield Fault(path, "must not be empty", wording.get("remedy", ""))
-        elif not found and kind.pattern and not re.search(kind.pattern, value):
-            yield Fault(path, f"must match {kind.pattern}, got {show(value)}")
+        elif not faults and kind.pattern and not re.search(kind.pattern, value):
+            yield Fault(path, f"{message}, got {show(value)}")
 
     return check
+
+
+def _check_choice(noun: str, options: Sequence[str]) -> Check:
+    """One of several names."""
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        if value not in options:
+            yield Fault(path, f"there is no {noun} {show(value)}", nearest(str(value), options))
+
+    return check
+
+
+def _check_boolean(value: Any, path: str) -> Iterator[Fault]:
+    if not isinstance(value, bool):
+        yield Fault(path, f"must be true or false, got {show(value)}")
+
+
+# --- Defaults of structs -------------------------------------------------------------------------
+
+
+def fill_defaults(value: Mapping[str, Any], struct: type) -> dict[str, Any]:
+    """A checked value with the defaults of what is left out, also in the structs inside.
+
+    >>> from msgspec import Struct
+    >>> class Hall(Struct):
+    ...     seats: int
+    ...     name: str = "hall"
+    >>> class House(Struct):
+    ...     halls: list[Hall]
+    >>> fill_defaults({"halls": [{"seats": 80}]}, House)
+    {'halls': [{'seats': 80, 'name': 'hall'}]}
+    """
+    filled: dict[str, Any] = _fill(value, inspect.type_info(struct))
+    return filled
+
+
+def _fill(value: Any, kind: inspect.Type) -> Any:
+    kind = _plain(kind)
+    if isinstance(kind, inspect.ListType):
+        return [_fill(inner, kind.item_type) for inner in value]
+    if not isinstance(kind, inspect.StructType):
+        return value
+    filled = {}
+    for field in kind.fields:
+        if field.name in value:
+            filled[field.name] = _fill(value[field.name], field.type)
+        elif field.default is not NODEFAULT:
+            filled[field.name] = field.default
+        elif field.default_factory is not NODEFAULT:
+            filled[field.name] = to_builtins(field.default_factory())
+    return filled
 
 
 # --- Field types ---------------------------------------------------------------------------------
@@ -524,3 +465,22 @@ Moment = Annotated[
     ),
 ]
 Number = Annotated[float, Meta(ge=-1e300, le=1e300)]
+
+
+def whole_range(least: int, most: int = MAX_WHOLE_NUMBER) -> Meta:
+    """A whole number in a range."""
+    message = f"must be a whole number from {least} to {most:,}"
+    return Meta(ge=least, le=most, extra={"message": message})
+
+
+def number_range(least: float, most: float | None = None) -> Meta:
+    """A number in a range."""
+    limits = f"from {least:g} on" if most is None else f"from {least:g} to {most:g}"
+    return Meta(ge=least, le=most, extra={"message": f"must be {limits}"})
+
+
+def choice_of(noun: str, options: Iterable[str]) -> Meta:
+    """One of several names."""
+    names = list(options)
+    extra = {"noun": noun, "options": names}
+    return Meta(extra=extra, extra_json_schema={"enum": names})

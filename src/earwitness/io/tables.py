@@ -327,13 +327,38 @@ def open_csv(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, dict[s
         yield list(reader.fieldnames or ()), ((reader.line_num, row) for row in reader)
 
 
-def unreadable(path: Path, error: Exception, remedy: str = "") -> Problem:
-    """A file that cannot be read as a table, and why."""
-    told = error.strerror if isinstance(error, OSError) and error.strerror else error
-    return Problem(str(path), 0, "", f"cannot be read: {told}", remedy)
+@dataclass
+class RowTable:
+    """Rows of a file, each with the number of its line, and what is wrong with the file.
+
+    ``columns`` are those of a table with commas; JSON lines have none.
+    """
+
+    columns: list[str] | None = None
+    rows: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
 
 
-def objects(path: Path, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_row_table(path: Path, remedy: str = "") -> RowTable:
+    """All rows of a table with commas, or of JSON lines if the file is called so.
+
+    Rows are as in ``open_csv``. A file that cannot be read is a problem, with ``remedy``.
+    """
+    table = RowTable()
+    try:
+        if path.suffix == ".jsonl":
+            table.rows = list(_read_objects(path, table.problems))
+        else:
+            with open_csv(path) as (columns, rows):
+                table.columns, table.rows = columns, list(rows)
+    except TABLE_ERRORS as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        problem = Problem(str(path), 0, "", f"cannot be read: {reason}", remedy)
+        return RowTable(problems=[problem])
+    return table
+
+
+def _read_objects(path: Path, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Objects with the number of their line; what is wrong with others goes to ``problems``."""
     for number, line in enumerate(path.read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
         if not line.strip():
@@ -346,5 +371,5 @@ def objects(path: Path, problems: list[Problem]) -> Iterator[tuple[int, dict[str
         if isinstance(row, dict):
             yield number, row
         else:
-            told = f"must be an object, got {show(row)}"
-            problems.append(Problem(str(path), number, "", told))
+            message = f"must be an object, got {show(row)}"
+            problems.append(Problem(str(path), number, "", message))

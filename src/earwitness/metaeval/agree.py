@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from earwitness.core import Input, Key, Progress, Rating, Score, no_progress
+from earwitness.core import Input, Key, Progress, Rating, Score, StrPath, no_progress
 from earwitness.errors import InputError, Problem, UsageError, nearest
 from earwitness.io.schema import BadLine, Fault, load
 from earwitness.io.source import Records, RecordSource
@@ -19,13 +19,12 @@ from earwitness.metaeval.join import metrics_of
 from earwitness.metaeval.pipeline import ScoresAndRatings, agree
 from earwitness.metaeval.results import Concordance
 from earwitness.metaeval.settings import AgreementSettings
-from earwitness.studies.analyse import NO_FIELD, settings_of
+from earwitness.studies.analyse import settings_of
 from earwitness.studies.analysis.pipeline import RatingSet, with_anchors
 from earwitness.studies.analysis.prepare import resolve
 from earwitness.studies.analysis.settings import AnalysisSettings, Scales
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.ratings.collect import (
-    Place,
     TableOptions,
     check_ratings,
     check_roles,
@@ -36,7 +35,7 @@ from earwitness.studies.ratings.collect import (
 from earwitness.studies.ratings.columns import LONG_TABLE_ROLES, SAMPLE_COLUMNS, ColumnOptions
 from earwitness.studies.ratings.reader import ParsedRatings, read_rows
 from earwitness.studies.screening import screen
-from earwitness.studies.study import Study
+from earwitness.studies.study import NO_GROUPS, Study
 from earwitness.version import __version__
 
 # --- Output lengths as a baseline ----------------------------------------------------------------
@@ -250,11 +249,11 @@ class ScoreOptions:
 
 
 def study_agree(
-    scores: Place | Sequence[Place],
-    ratings: Place | Sequence[Place] = (),
+    scores: StrPath | Sequence[StrPath],
+    ratings: StrPath | Sequence[StrPath] = (),
     *,
-    study: Place | Study | None = None,
-    db: Place | None = None,
+    study: StrPath | Study | None = None,
+    db: StrPath | None = None,
     scales: Sequence[str] = (),
     ends: Sequence[str] = (),
     scoring: ScoreOptions = ScoreOptions(),  # noqa: B008
@@ -277,7 +276,7 @@ def study_agree(
     check_scores(_listed(scores), files, study, db, _listeners(reading))
     plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
     roles: dict[str, Any] = {"reference": reference, "anchor": anchor}
-    asked = settings_of(plan, screening=screening, scales=ends, by=(NO_FIELD,), **roles)
+    asked = settings_of(plan, screening=screening, scales=ends, by=(NO_GROUPS,), **roles)
     if db is not None:
         material = stored_material(plan, db, files, asked)
     else:
@@ -320,7 +319,7 @@ def _read_as(scoring: ScoreOptions, reading: TableOptions) -> str:
     return f"|patterns({','.join(parts)})" if parts else ""
 
 
-def _listed(given: Place | Sequence[Place]) -> list[Place]:
+def _listed(given: StrPath | Sequence[StrPath]) -> list[StrPath]:
     return [given] if isinstance(given, str | PathLike) else list(given)
 
 
@@ -346,7 +345,7 @@ def _known_scales(names: Sequence[str], ratings: Iterable[Rating]) -> None:
 
 
 def _both(
-    files: list[Place],
+    files: list[StrPath],
     scoring: ScoreOptions,
     material: RatingSet,
     ratings: Sequence[Rating],
@@ -379,7 +378,7 @@ def _both(
     )
 
 
-def _tables(files: Sequence[Place], scoring: ScoreOptions) -> list[ScoreTable]:
+def _tables(files: Sequence[StrPath], scoring: ScoreOptions) -> list[ScoreTable]:
     """Tables of scores; of several, each need not have all that is named, but one must."""
     tables = [_read(one, scoring, several=len(files) > 1) for one in files]
     names = [name for table in tables for name in table.columns]
@@ -389,7 +388,7 @@ def _tables(files: Sequence[Place], scoring: ScoreOptions) -> list[ScoreTable]:
     return tables
 
 
-def _read(path: Place, scoring: ScoreOptions, *, several: bool) -> ScoreTable:
+def _read(path: StrPath, scoring: ScoreOptions, *, several: bool) -> ScoreTable:
     return read_scores(
         path,
         pattern=scoring.pattern,

@@ -1,4 +1,4 @@
-"""Permutation tests, Williams' and Steiger's tests, and values expected by chance."""
+"""Permutation tests, Williams' test, and values expected by chance."""
 
 from __future__ import annotations
 
@@ -207,14 +207,8 @@ def _chosen(
 
 # --- Tests of dependent correlations -------------------------------------------------------------
 # Two metrics on the same points share people, and often much of their error; so their correlations
-# with people are not independent. Williams' t (in Steiger's form, n − 3 degrees of freedom) and
-# Steiger's Z (Fisher's z, with the mean of the two correlations) allow for that: both take the two
-# correlations with people and that of the metrics with one another. Fisher's difference is for
-# metrics on different points.
-#
-# ITU-T P.1401 compares RMSE by F and outlier ratios by the normal difference of shares, as if
-# errors of two metrics were independent. On the same points they are not, and where they go
-# together both tests find less than there is.
+# with people are not independent. Williams' t (in Steiger's form, n − 3 degrees of freedom) allows
+# for that: it takes the two correlations with people and that of the metrics with one another.
 #
 # All p are two-sided, and all arguments may be arrays that broadcast. What is undefined has NaN:
 # too few points, a correlation that is not between −1 and 1, three correlations that cannot hold
@@ -226,7 +220,7 @@ ROUNDING_TOLERANCE = 1e-12  # differences and determinants smaller than this are
 
 
 class Difference(NamedTuple):
-    """Statistics, above 0 where the first is the larger (F: above 1), and their two-sided p."""
+    """Statistics, above 0 where the first is the larger, and their two-sided p."""
 
     statistic: Floats
     p: Floats
@@ -248,68 +242,8 @@ def williams(first: ArrayLike, second: ArrayLike, between: ArrayLike, n: ArrayLi
     return Difference(t, _mask_undefined_p(2 * stdtr(freedom, -np.abs(t)), varies, a, b))
 
 
-def steiger(first: ArrayLike, second: ArrayLike, between: ArrayLike, n: ArrayLike) -> Difference:
-    """Steiger's Z for two correlations with people, and the one ``between`` the metrics."""
-    from scipy.special import ndtr
-
-    a, b, c, n = _floats(first, second, between, n)
-    mean = ((a + b) / 2) ** 2
-    covariance = c * (1 - 2 * mean) - mean * (1 - 2 * mean - c * c) / 2
-    shared = ratio(covariance, (1 - mean) ** 2)
-    varies = 2 - 2 * shared + 0 * _determinant(a, b, c)
-    points = np.where(n > 3, n - 3, np.nan)
-    z = _over((_fisher(a) - _fisher(b)) * np.sqrt(points), varies)
-    return Difference(z, _mask_undefined_p(2 * ndtr(-np.abs(z)), varies, a, b))
-
-
-def independent(
-    first: ArrayLike, second: ArrayLike, first_n: ArrayLike, second_n: ArrayLike
-) -> Difference:
-    """Fisher's z for two correlations on different points."""
-    from scipy.special import ndtr
-
-    a, b, *counts = _floats(first, second, first_n, second_n)
-    varies = sum((1 / np.where(n > 3, n - 3, np.nan) for n in counts), np.zeros(a.shape))
-    z = _over(_fisher(a) - _fisher(b), varies)
-    return Difference(z, 2 * ndtr(-np.abs(z)))
-
-
-def rmse_difference(
-    first: ArrayLike, second: ArrayLike, first_freedom: ArrayLike, second_freedom: ArrayLike
-) -> Difference:
-    """F of two RMSE, with N − d degrees of freedom each.
-
-    P.1401 puts the larger above the smaller and asks whether F is beyond its 95 % point: that is
-    p < 0.1 here, since either may be the larger.
-    """
-    from scipy.special import fdtr, fdtrc
-
-    a, b, *freedom = _floats(first, second, first_freedom, second_freedom)
-    m, n = (np.where(each > 0, each, np.nan) for each in freedom)
-    f = ratio(a**2, b**2)
-    return Difference(f, np.minimum(1, 2 * np.minimum(fdtr(m, n, f), fdtrc(m, n, f))))
-
-
-def outlier_difference(
-    first: ArrayLike, second: ArrayLike, first_n: ArrayLike, second_n: ArrayLike
-) -> Difference:
-    """The normal difference of two outlier ratios, with the variance of the pooled ratio."""
-    from scipy.special import ndtr
-
-    a, b, *counts = _floats(first, second, first_n, second_n)
-    m, n = (np.where(each > 0, each, np.nan) for each in counts)
-    pooled = (a * m + b * n) / (m + n)
-    varies = pooled * (1 - pooled) * (1 / m + 1 / n)
-    z = _over(a - b, varies)
-    return Difference(z, _mask_undefined_p(2 * ndtr(-np.abs(z)), varies, a, b))
-
-
 def _floats(*given: ArrayLike) -> list[Floats]:
     return list(np.broadcast_arrays(*(np.asarray(each, np.float64) for each in given)))
-
-
-def _fisher(r: Floats) -> Floats:
-    return np.arctanh(np.where(np.abs(r) < 1, r, np.nan))
 
 
 def _determinant(a: Floats, b: Floats, c: Floats) -> Floats:

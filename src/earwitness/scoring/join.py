@@ -15,7 +15,8 @@ from earwitness.errors import InputError, Problem, nearest
 from earwitness.io.records import Findings, KeyIndex, hash_names, refuse_other_files
 from earwitness.io.schema import Fault, is_name
 from earwitness.io.source import LineBlock, RecordSource
-from earwitness.task import GroupLabels, Hashes, ParsedBatch, Slicing, TaskReader, given, item_name
+from earwitness.stats.arrays import Hashes
+from earwitness.task import GroupLabels, ParsedBatch, Slicing, TaskReader, given, item_name
 
 # --- References files ----------------------------------------------------------------------------
 

@@ -13,19 +13,12 @@ from numpy.typing import NDArray
 
 from earwitness.core import Case, Value
 from earwitness.errors import UsageError
-from earwitness.metric import (
-    CaseList,
-    Floats,
-    Metric,
-    at_least,
-    mean_pool,
-    mean_statistics,
-    mean_values,
-)
+from earwitness.metric import CaseList, Metric, at_least, mean_pool, mean_statistics, mean_values
 from earwitness.recordings.types import Recording
 from earwitness.skims.day import PERIOD_SECONDS, Day, heard
 from earwitness.skims.measures import DayMeasures
 from earwitness.skims.types import Skim
+from earwitness.stats.arrays import Floats
 
 # --- Days for the metric -------------------------------------------------------------------------
 # Recordings are long, so what was made of the last few is kept; what an embedder makes of a

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from zlib import crc32
 
 import numpy as np
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from earwitness.audio.files import read_sound, sound_library
 from earwitness.errors import EarwitnessWarning, InputError, Problem, UsageError, nearest
-from earwitness.io import schema
 from earwitness.io.schema import (
-    Entry,
     Fault,
-    Shape,
-    filled,
-    mapping_of,
-    number,
-    pair_of,
-    record,
-    show,
+    derive_check,
+    fill_defaults,
+    number_range,
+    whole_range,
 )
 from earwitness.io.yaml import read_yaml
 from earwitness.soundscapes.sources import CROSSFADE_SECONDS, SOURCES, SoundSource
@@ -148,51 +143,62 @@ def read_clip(path: str, rate: int) -> Sound:
 
 PRESET_FOLDER = Path(str(files("earwitness.soundscapes"))) / "presets"
 PRESETS = ("village", "city", "forest")
-HOURS_PATTERN = re.compile(r"\A(\d{1,2})(?:-(\d{1,2}))?\Z")
+HOURS_PATTERN = r"^([01]?[0-9]|2[0-3])(-([01]?[0-9]|2[0-4]))?(?![\s\S])"  # 7, or 22-5
 MAX_LEVEL_DB = 0.0  # dB of full scale
 
 
-def _amount(least: float, most: float) -> Shape:
-    """A number for all hours, 24 numbers, or numbers from one o'clock to another."""
-    one = number(least, most)
-
-    def check(value: Any, path: str) -> Iterator[Fault]:
-        if isinstance(value, Mapping):
-            for hours, inner in value.items():
-                yield from _hours(str(hours), f"{path}.{hours}")
-                yield from one(inner, f"{path}.{hours}")
-        elif isinstance(value, list):
-            yield from schema.list_of(one)(value, path)
-            if len(value) != HOURS_PER_DAY:
-                yield Fault(path, f"must have {HOURS_PER_DAY} numbers, got {len(value)}")
-        else:
-            yield from one(value, path)
-
-    return Shape(check)
-
-
-def _hours(text: str, path: str) -> Iterator[Fault]:
-    found = HOURS_PATTERN.match(text)
-    if not found or int(found[1]) >= HOURS_PER_DAY or int(found[2] or 0) > HOURS_PER_DAY:
-        told = f"must be an hour from 0 to 23, or two such as 22-5, got {show(text)}"
-        yield Fault(path, told)
+Hours = Annotated[
+    str,
+    Meta(
+        pattern=HOURS_PATTERN,
+        extra={"message": "must be an hour from 0 to 23, or two such as 22-5"},
+    ),
+]
+DayLength = Meta(
+    min_length=HOURS_PER_DAY,
+    max_length=HOURS_PER_DAY,
+    extra={"message": f"must have {HOURS_PER_DAY} numbers"},
+)
+# a number for all hours, 24 numbers, or numbers from one o'clock to another
+Share = Annotated[float, number_range(0, 1)]
+HourlyShare = Share | Annotated[list[Share], DayLength] | dict[Hours, Share]
+EventCount = Annotated[float, number_range(0, 10_000)]
+HourlyCount = EventCount | Annotated[list[EventCount], DayLength] | dict[Hours, EventCount]
+Level = Annotated[float, number_range(-120, MAX_LEVEL_DB)]
+EventLength = Annotated[float, number_range(0.1)]
 
 
-ROW_KEYS = {
-    "share": Entry(_amount(0, 1), "of each hour in which it sounds"),
-    "events": Entry(_amount(0, 10_000), "in each hour"),
-    "level": Entry(number(-120, MAX_LEVEL_DB), "at its loudest moment, in dB of full scale"),
-    "seconds": Entry(pair_of(number(0.1)), "of an event: at least, at most"),
-    "strikes": Entry(schema.yes_or_no, "once at every hour, as a clock does", default=False),
-}
-TIMETABLE_KEYS = {
-    "title": Entry(schema.text, "what is heard", default=""),
-    "seed": Entry(schema.whole(0, 2**31), "of all that is left to chance", default=0),
-    "hour": Entry(number(1, 3600), "seconds in an hour", default=3600.0),
-    "background": Entry(number(-120, MAX_LEVEL_DB), "how loud quiet is, in dB", default=-58.0),
-    "clips": Entry(schema.text, "a folder of one's own sounds, a folder for every source"),
-    "sources": Entry(mapping_of(record(ROW_KEYS)), "what sounds, and when", required=True),
-}
+class TimetableRowKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A source of a timetable file."""
+
+    share: (
+        Annotated[HourlyShare, Meta(description="of each hour in which it sounds")] | UnsetType
+    ) = UNSET
+    events: Annotated[HourlyCount, Meta(description="in each hour")] | UnsetType = UNSET
+    level: (
+        Annotated[Level, Meta(description="at its loudest moment, in dB of full scale")] | UnsetType
+    ) = UNSET
+    seconds: (
+        Annotated[
+            tuple[EventLength, EventLength], Meta(description="of an event: at least, at most")
+        ]
+        | UnsetType
+    ) = UNSET
+    strikes: Annotated[bool, Meta(description="once at every hour, as a clock does")] = False
+
+
+class TimetableKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A timetable file."""
+
+    title: Annotated[str, Meta(description="what is heard")] = ""
+    seed: Annotated[int, whole_range(0, 2**31), Meta(description="of all left to chance")] = 0
+    hour: Annotated[float, number_range(1, 3600), Meta(description="seconds in an hour")] = 3600.0
+    background: Annotated[Level, Meta(description="how loud quiet is, in dB")] = -58.0
+    clips: (
+        Annotated[str, Meta(description="a folder of one's own sounds, a folder for every source")]
+        | UnsetType
+    ) = UNSET
+    sources: Annotated[dict[str, TimetableRowKeys], Meta(description="what sounds, and when")]
 
 
 def find_timetable(name: str | Path, *, clips: str | Path | None = None) -> Timetable:
@@ -207,10 +213,10 @@ def find_timetable(name: str | Path, *, clips: str | Path | None = None) -> Time
 def read_timetable(path: Path, *, clips: str | Path | None = None) -> Timetable:
     """A file, or all that is wrong with it."""
     file = read_yaml(path)
-    faults = list(record(TIMETABLE_KEYS)(file.value, ""))
+    faults = list(derive_check(TimetableKeys, hints=False)(file.value, ""))
     if faults:
         raise InputError([file.problem(one) for one in faults], done="made")
-    value = filled(file.value, TIMETABLE_KEYS)
+    value = fill_defaults(file.value, TimetableKeys)
     folder = clips or (path.parent / value["clips"] if "clips" in value else None)
     own = {} if folder is None else own_sources(Path(folder))
     sources = {**SOURCES, **own}

@@ -8,7 +8,6 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from os import PathLike
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -17,7 +16,7 @@ import numpy as np
 
 from earwitness.audio.files import sound_library
 from earwitness.audio.signal import render
-from earwitness.core import Progress, no_progress
+from earwitness.core import Progress, StrPath, no_progress
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFile, AtomicFolder
 from earwitness.soundscapes.mix import Mixer
@@ -161,7 +160,6 @@ MAX_WAV_BYTES = 4_000_000_000  # bytes of a WAV file; more needs RF64
 MAX_HOUR_GAP_SECONDS = 60.0
 MIN_SAMPLE_RATE = 16_000  # samples a second
 PIECE_SECONDS = 30.0  # seconds that are made at a time
-StrPath = str | PathLike[str]
 
 
 def soundscape(

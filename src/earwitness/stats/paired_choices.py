@@ -301,11 +301,6 @@ DIFFERENCING, INDEPENDENT_OBSERVATIONS, FORCED_CHOICE = "differencing", "indepen
 MAX_SENSITIVITY = 80.0  # a d′ beyond which every share is 1 in double precision
 
 
-def share_right(sensitivity: float, model: str = DIFFERENCING) -> float:
-    """The share of right answers that follows from d′."""
-    return SENSITIVITY_MODELS[model](sensitivity)
-
-
 def sensitivity(right: float, model: str = DIFFERENCING) -> float:
     """d′ from a share of right answers, from 0 to 1.
 

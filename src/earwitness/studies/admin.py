@@ -8,11 +8,11 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from os import PathLike, fspath
+from os import fspath
 from pathlib import Path
 from typing import Any
 
-from earwitness.core import Answer, Rating
+from earwitness.core import Answer, Rating, StrPath
 from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.store.records import ListenerStatus, OtherStudy, ParticipationState, SubmittedAnswer
 from earwitness.store.store import Store
@@ -21,9 +21,13 @@ from earwitness.studies.design.report import study_design
 from earwitness.studies.device import PlaybackCounts, played
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.pages import counted, pages
-from earwitness.studies.ratings.from_answers import StudySource, check_heard, ratings_of
+from earwitness.studies.ratings.from_answers import (
+    StudySource,
+    check_against_design,
+    ratings_from_answers,
+)
 from earwitness.studies.results import Who
-from earwitness.studies.study import Design, ListenerPlan, Study
+from earwitness.studies.study import STORE_FILE_NAME, Design, ListenerPlan, Study
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.base import LETTERS
 from earwitness.version import __version__
@@ -76,8 +80,6 @@ def left_out(store: Store, plan: Study, numbers: Container[int]) -> list[str]:
 # --- Links and export from a store ---------------------------------------------------------------
 
 
-Place = str | PathLike[str]
-STORE_FILE_NAME = "study.db"  # beside the study file, unless told
 Record = dict[str, Any]
 
 
@@ -106,9 +108,9 @@ class StoredAnswers:
 
     def ratings(self) -> list[Rating]:
         """Ratings that follow from the answers."""
-        given = dict(enumerate(self.answers, 1))
-        check_heard(self.design, given, self.name)
-        return ratings_of(self.design, given, self.name)
+        answers = dict(enumerate(self.answers, 1))
+        check_against_design(self.design, answers, self.name)
+        return ratings_from_answers(self.design.study, answers, self.name)
 
     def plays(self) -> dict[Who, PlaybackCounts]:
         """What every listener heard in the trials that count."""
@@ -123,19 +125,19 @@ class StoredAnswers:
         }
 
 
-def store_address(study: Place, db: Place | None) -> str:
+def store_address(study: StrPath, db: StrPath | None) -> str:
     """The address of a store, or the one beside the study file."""
     return fspath(db) if db else str(Path(study).parent / STORE_FILE_NAME)
 
 
-def is_there(db: Place) -> bool:
+def is_there(db: StrPath) -> bool:
     """Whether a store is there; of servers of databases, it is taken to be."""
     address = fspath(db).removeprefix("sqlite:///")
     return "://" in address or Path(address).is_file()
 
 
 @contextmanager
-def opened(plan: Study, db: Place, *, new: bool = False) -> Iterator[Store]:
+def opened(plan: Study, db: StrPath, *, new: bool = False) -> Iterator[Store]:
     """A store that has this study; a ``new`` one is made where there is none.
 
     It warns of answers to another form of the study.
@@ -152,7 +154,7 @@ def opened(plan: Study, db: Place, *, new: bool = False) -> Iterator[Store]:
 
 
 def study_links(
-    study: StudySource, db: Place, *, base: str = "", first: int | None = None
+    study: StudySource, db: StrPath, *, base: str = "", first: int | None = None
 ) -> list[Record]:
     """A link for every listener, or the first ones, who has no open place; the same every time."""
     made = study_design(study)
@@ -168,14 +170,14 @@ def study_links(
     ]
 
 
-def study_uninvite(study: StudySource, db: Place, most: int) -> list[int]:
+def study_uninvite(study: StudySource, db: StrPath, most: int) -> list[int]:
     """Take links back from the last listeners of whom nothing has come; their numbers."""
     plan = plan_of(study)
     with opened(plan, db) as store:
         return store.uninvite(plan.digest, most)
 
 
-def study_unblock(study: StudySource, db: Place, listener: int) -> None:
+def study_unblock(study: StudySource, db: StrPath, listener: int) -> None:
     """Let a listener who was blocked come in once more."""
     plan = plan_of(study)
     with opened(plan, db) as store:
@@ -204,7 +206,7 @@ class PageNames:
         return self.made[length]
 
 
-def stored_answers(study: StudySource, db: Place) -> StoredAnswers:
+def stored_answers(study: StudySource, db: StrPath) -> StoredAnswers:
     """Answers that count, listener by listener; pages that only tell are left out."""
     made = study_design(plan_of(study))
     with opened(made.study, db) as store:
@@ -216,7 +218,7 @@ def stored_answers(study: StudySource, db: Place) -> StoredAnswers:
     return StoredAnswers(made, _named(fspath(db)), tuple(ordered))
 
 
-def study_records(study: StudySource, db: Place) -> Iterator[Record]:
+def study_records(study: StudySource, db: StrPath) -> Iterator[Record]:
     """All that a store has of a study: every answer ever given, events, what went with them."""
     plan = plan_of(study)
     with opened(plan, db) as store:
@@ -290,7 +292,7 @@ def judges_captions(study: Study) -> bool:
 # --- Progress of listeners -----------------------------------------------------------------------
 
 
-def study_status(study: StudySource, db: Place) -> list[Record]:
+def study_status(study: StudySource, db: StrPath) -> list[Record]:
     """How far every listener is whom the store knows; of captions, also what came in workbooks."""
     plan = plan_of(study)
     with opened(plan, db) as store:

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from earwitness.core import Answer, Input, Progress, Rating, no_progress
+from earwitness.core import Answer, Input, Progress, Rating, StrPath, no_progress
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFolder
 from earwitness.report.html.page import html
@@ -18,7 +18,6 @@ from earwitness.studies.analysis.prepare import CodedRatings, coded, resolve
 from earwitness.studies.analysis.settings import AnalysisSettings, rule_named, said_scales
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.ratings.collect import (
-    Place,
     TableOptions,
     check_ratings,
     check_roles,
@@ -33,7 +32,7 @@ from earwitness.studies.report.export import methods, results_json, tables_csv
 from earwitness.studies.results import Results
 from earwitness.studies.rubric import defined
 from earwitness.studies.screening import screen
-from earwitness.studies.study import Rule, Study
+from earwitness.studies.study import NO_GROUPS, Rule, Study
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ, Mushra
 from earwitness.studies.trials.rubric import RubricKind
@@ -43,7 +42,6 @@ from earwitness.version import __version__
 
 
 DEFAULT_GROUP_FIELDS = ("dataset", "jury")  # by which judged captions are divided
-NO_FIELD = "none"  # says that results are not divided
 MIDDLE_ANCHOR = list(ANCHOR_CUTOFFS_HZ)[-1]  # the anchor that is to be heard as one
 
 
@@ -74,7 +72,7 @@ def settings_of(
     said: dict[str, Any] = {"interval": interval, "level": level, "correction": correction}
     said |= {"contrasts": tuple(contrasts), "by": tuple(by), "margins": _margins(margins)}
     plan = replace(planned.plan, **{name: value for name, value in said.items() if value})
-    plan = replace(plan, by=tuple(name for name in plan.by if name != NO_FIELD))
+    plan = replace(plan, by=tuple(name for name in plan.by if name != NO_GROUPS))
     rules = planned.screening if screening is None else tuple(map(rule_named, screening))
     return replace(
         planned,
@@ -155,7 +153,7 @@ def _pairs(contrasts: Sequence[tuple[str, str]]) -> str:
 
 
 def _fields(by: Sequence[str]) -> str:
-    return ", ".join(name for name in by if name != NO_FIELD) or "nothing"
+    return ", ".join(name for name in by if name != NO_GROUPS) or "nothing"
 
 
 def _shown(margins: Mapping[str, float]) -> str:
@@ -170,10 +168,10 @@ def _rules(rules: Sequence[Rule]) -> str:
 
 
 def study_analyse(
-    ratings: Place | Sequence[Place],
+    ratings: StrPath | Sequence[StrPath],
     *,
-    study: Place | Study | None = None,
-    db: Place | None = None,
+    study: StrPath | Study | None = None,
+    db: StrPath | None = None,
     reading: TableOptions = TableOptions(),  # noqa: B008
     progress: Progress = no_progress,
     **how: Any,
@@ -218,7 +216,7 @@ def study_results(
     return analyse(replace(material, simulated=simulated), settings)
 
 
-def kept_ratings(files: Sequence[Place], study: Study, scale: str) -> CodedRatings:
+def kept_ratings(files: Sequence[StrPath], study: Study, scale: str) -> CodedRatings:
     """Ratings of one scale, screened as the study plans it."""
     settings = settings_of(study)
     material = material_of([Path(one) for one in files], study, TableOptions(), settings)
@@ -241,7 +239,7 @@ def result_files(results: Results) -> dict[str, str]:
     return pages | {"methods.txt": methods(results) + "\n"} | tables_csv(results)
 
 
-def results_write(results: Results, folder: Place) -> list[str]:
+def results_write(results: Results, folder: StrPath) -> list[str]:
     """Write all files of results into a new folder, whole or not at all; their names."""
     files = result_files(results)
     with AtomicFolder(Path(folder)) as place:

@@ -13,52 +13,45 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from earwitness.core import Answer
 from earwitness.errors import InputError, Problem, UsageError
-from earwitness.io.schema import (
-    BadLine,
-    Fault,
-    Field,
-    check_either,
-    check_name,
-    check_number,
-    check_record,
-    check_text,
-    listed,
-    load,
-    mapping,
-)
+from earwitness.io.schema import BadLine, Fault, derive_check, load
 
 try:
     import fcntl
 except ImportError:  # some systems have no such locks
     fcntl = None  # type: ignore[assignment]
 
-PRESENTED_TRIAL_SHAPE = check_record(
-    {
-        "item": Field(check_text, required=True),
-        "systems": Field(listed(check_text, least=1), required=True),
-        "target": Field(check_number, required=True),
-    },
-    own="",
-)
-ANSWER_SHAPE = check_record(
-    {
-        "study": Field(check_text, required=True),
-        "listener": Field(check_either(int, check_number, check_name), required=True),
-        "page": Field(check_text, required=True),
-        "values": Field(mapping, required=True),
-        "heard": Field(PRESENTED_TRIAL_SHAPE),
-        "at": Field(check_text),
-        "version": Field(check_text),
-    },
-    own="",
-)
 SIMULATED_TIMESTAMP = "simulated"  # stands where the time of an answer does
 CUT_LINE_MARK = b" # cut short"  # ends half a line; no JSON ends in it
 WORKBOOK_META_KEY = "workbook"  # stands in what goes with an answer that came in a workbook
+
+
+class HeardTrial(Struct, forbid_unknown_fields=True):
+    """What was presented on the page of an answer."""
+
+    item: str
+    systems: Annotated[list[str], Meta(min_length=1)]
+    target: float
+
+
+class AnswerRecord(Struct, forbid_unknown_fields=True):
+    """A line of a file of answers."""
+
+    study: str
+    listener: int
+    page: str
+    values: dict[str, Any]
+    heard: HeardTrial | UnsetType = UNSET
+    at: str | UnsetType = UNSET
+    version: str | UnsetType = UNSET
+
+
+check_answer = derive_check(AnswerRecord, hints=False)
 
 
 @dataclass(frozen=True)
@@ -158,7 +151,7 @@ class AnswersFile:
             return
         try:
             value = load(line)
-            faults = list(_wrong(value, self.digest, self._seen))
+            faults = list(_find_faults(value, self.digest, self._seen))
         except BadLine as bad:
             faults = [bad.fault]
         yield from (Problem(str(self.path), number, *fault) for fault in faults)
@@ -167,19 +160,16 @@ class AnswersFile:
             self._seen[value["listener"], value["page"]] = number
 
 
-def _wrong(value: Any, digest: str, seen: dict[tuple[int, str], int]) -> Iterator[Fault]:
-    faults = list(ANSWER_SHAPE(value, ""))
+def _find_faults(value: Any, digest: str, seen: dict[tuple[int, str], int]) -> Iterator[Fault]:
+    faults = list(check_answer(value, ""))
     yield from faults
     if faults:
         return
-    if not isinstance(value["listener"], int) or isinstance(value["listener"], bool):
-        yield Fault("listener", "must be a whole number")
-    elif (value["listener"], value["page"]) in seen:
-        where = seen[value["listener"], value["page"]]
-        yield Fault("page", f"was answered on line {where} already", "keep one")
+    if line := seen.get((value["listener"], value["page"])):
+        yield Fault("page", f"was answered on line {line} already", "keep one")
     if value["study"] != digest:
-        told = f"is of study {value['study'][:12]}…, this is {digest[:12]}…"
-        yield Fault("study", told, "has the study file changed since?")
+        message = f"is of study {value['study'][:12]}…, this is {digest[:12]}…"
+        yield Fault("study", message, "has the study file changed since?")
 
 
 def answer_line(answer: Answer) -> bytes:

@@ -58,7 +58,7 @@ def label(question: Row, value: float, words: Wording) -> str:
 
 View = dict[str, Any]
 Address = Callable[[str, str, int], str]
-AGREE_ANSWER, TRAINING_PAGES = "agree", "training"
+AGREE_ANSWER, TRAINING_PAGES, ANCHOR_PAGES = "agree", "training", "anchors"
 # kinds of pages that are no trials
 CONSENT_PAGE, FORM_PAGE, TEXT_PAGE, REST_PAGE, END_PAGE = "consent", "form", "text", "rest", "end"
 DEVICE_PAGE, FEEDBACK_PAGE = "device", "feedback"
@@ -99,7 +99,7 @@ def pages(study: Study, plan: ListenerPlan, address: Address) -> Iterator[Page]:
     if study.device:
         yield show.device(plan.listener)
     yield from show.told()
-    for name, trials in ((TRAINING_PAGES, plan.training), ("anchors", plan.anchors)):
+    for name, trials in ((TRAINING_PAGES, plan.training), (ANCHOR_PAGES, plan.anchors)):
         if trials:
             title = words.page(name)
             yield show.text(f"{name}.0", words.page(f"{name}_told"), title)
@@ -116,7 +116,7 @@ def pages(study: Study, plan: ListenerPlan, address: Address) -> Iterator[Page]:
 
 def planned(plan: ListenerPlan) -> dict[str, Trial]:
     """All trials of one listener by the names of their pages."""
-    named = {TRAINING_PAGES: plan.training, "anchors": plan.anchors}
+    named = {TRAINING_PAGES: plan.training, ANCHOR_PAGES: plan.anchors}
     named |= {str(number): session for number, session in enumerate(plan.sessions, 1)}
     return {
         f"{name}.{number}": trial

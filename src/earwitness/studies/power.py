@@ -19,7 +19,7 @@ from earwitness.studies.analyse import kept_ratings
 from earwitness.studies.design.plan import minutes
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.population import Population
-from earwitness.studies.study import Scale, Study, StudyBlock
+from earwitness.studies.study import MIXED_MODEL, NO_CORRECTION, Scale, Study, StudyBlock
 from earwitness.studies.trials import block_kind
 from earwitness.version import __version__
 
@@ -71,7 +71,7 @@ class PowerPlan:
 DEFAULT_DIFFERENCE_SHARES = (0.05, 0.1)  # shares of the scale that are looked at if nothing is said
 LISTENER_COUNT_FACTORS = (0.5, 1.0, 1.5, 2.0, 3.0)  # of the planned listeners
 # intervals that speak about other items
-ITEM_GENERALIZING_INTERVALS = ("mixed", "two_way_bootstrap")
+ITEM_GENERALIZING_INTERVALS = (MIXED_MODEL, "two_way_bootstrap")
 COMPONENT_NAMES = tuple(asdict(Components()))
 
 
@@ -195,7 +195,7 @@ def _plan(
     """The comparison of two systems as the study plans it."""
     pairs = len(block.systems) * (len(block.systems) - 1) // 2
     planned = [one for one in plan.analysis.contrasts if {*one} <= {*block.systems}]
-    tests = 1 if plan.analysis.correction == "none" else len(planned) or max(1, pairs)
+    tests = 1 if plan.analysis.correction == NO_CORRECTION else len(planned) or max(1, pairs)
     return PowerScenario(
         components=parts,
         listeners=plan.listeners,
@@ -205,7 +205,7 @@ def _plan(
         alpha=1 - plan.analysis.level,
         tests=tests,
         step=scale.step if rounded else None,
-        method="mixed" if plan.analysis.interval in ITEM_GENERALIZING_INTERVALS else METHODS[0],
+        method=MIXED_MODEL if plan.analysis.interval in ITEM_GENERALIZING_INTERVALS else METHODS[0],
     )
 
 
@@ -292,7 +292,7 @@ def _short(found: PowerPlan) -> Iterator[str]:
 
 
 def _told(found: PowerPlan) -> str:
-    speaks = "other listeners and other items" if found.method == "mixed" else "these items"
+    speaks = "other listeners and other items" if found.method == MIXED_MODEL else "these items"
     return (
         f"Comparisons of two systems by {found.method}, which speaks about {speaks}; simulated, "
         "with the interval of the simulation. The least difference is by the noncentral t."

@@ -19,7 +19,7 @@ from earwitness.studies.design.report import records_csv, study_design
 from earwitness.studies.device import perfect
 from earwitness.studies.pages import AGREE_ANSWER, CONSENT_PAGE, DEVICE_PAGE, Page, heard, pages
 from earwitness.studies.population import Person, Population, World
-from earwitness.studies.ratings.from_answers import ratings_of
+from earwitness.studies.ratings.from_answers import ratings_from_answers
 from earwitness.studies.study import Design, ListenerPlan, Question, Study
 from earwitness.studies.trials import block_kind
 from earwitness.version import __version__
@@ -149,7 +149,7 @@ def simulated_write(
     answers = b"".join(map(answer_line, simulated.answers))
     found = Input(ANSWERS_FILE, hashlib.sha256(answers).hexdigest(), len(answers))
     lines = dict(enumerate(simulated.answers, 1))
-    ratings = ratings_of(simulated.design, lines, ANSWERS_FILE)
+    ratings = ratings_from_answers(simulated.design.study, lines, ANSWERS_FILE)
     results = study_results(
         simulated.design.study, ratings, (found,), answers=simulated.answers, simulated=True, **how
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 
 DEFAULT_SOUND_PATTERN = "{system}/{item}.wav"
+STORE_FILE_NAME = "study.db"  # where answers are kept beside the study file, unless told
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +249,7 @@ class Scale:
     step: float = 1.0
     slider: bool = False
 
-    @property
+    @cached_property
     def values(self) -> list[float]:
         """All of them, the best first."""
         steps = round((self.high - self.low) / self.step)
@@ -268,5 +269,10 @@ class Scale:
 # --- Choices of an analysis plan -----------------------------------------------------------------
 
 
-ANALYSIS_INTERVALS = ("cluster_t", "naive_t", "cluster_bootstrap", "two_way_bootstrap", "mixed")
-ANALYSIS_CORRECTIONS = ("holm", "bh", "none")
+MIXED_MODEL, NO_CORRECTION = "mixed", "none"
+ANALYSIS_INTERVALS = (
+    *("cluster_t", "naive_t", "cluster_bootstrap", "two_way_bootstrap"),
+    MIXED_MODEL,
+)
+ANALYSIS_CORRECTIONS = ("holm", "bh", NO_CORRECTION)
+NO_GROUPS = "none"  # says that results are not divided

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import random
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import jsonschema
+import msgspec
 import pytest
 import yaml
 from click.testing import CliRunner
 
 from earwitness.cli.main import group
 from earwitness.errors import InputError, UsageError
+from earwitness.io.schema import fill_defaults
 from earwitness.studies.design.report import study_design, study_render, study_write
 from earwitness.studies.file.reader import read_study
-from earwitness.studies.file.schema import schema
+from earwitness.studies.file.schema import StudyKeys, check_study_file, study_schema
 from earwitness.studies.prepare import starting_file
 from earwitness.studies.trials import KINDS
 from earwitness.studies.wording import wording
@@ -464,8 +470,8 @@ def test_a_new_study_file_can_be_read(kind: str, study: Path) -> None:
 def test_the_published_schema_accepts_what_is_accepted_and_refuses_unknown_keys(
     study: Path,
 ) -> None:
-    check = jsonschema.Draft202012Validator(schema())
-    check.check_schema(schema())
+    check = jsonschema.Draft202012Validator(study_schema())
+    check.check_schema(study_schema())
     texts = [FILE, FILE + MORE, FOLDERS, *map(starting_file, KINDS)]
     assert [list(check.iter_errors(yaml.safe_load(text))) for text in texts] == [[]] * len(texts)
     for old, new in (("panels", "pannels"), ("seed: 3", "seed: -3"), ("p835", "p853")):
@@ -475,6 +481,44 @@ def test_the_published_schema_accepts_what_is_accepted_and_refuses_unknown_keys(
         problems(study)
 
 
+ODD_VALUES = (None, True, 0, -1, 0.5, "", "a", " a", "a\n", [], ["a"], [1, 2], {}, {"a": 1})
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every mapping or list inside a value, with each of its keys or indices."""
+    keys = value if isinstance(value, dict) else range(len(value) if isinstance(value, list) else 0)
+    for key in keys:
+        yield value, key
+        yield from places(value[key])
+
+
+def test_the_reader_accepts_of_changed_files_what_the_published_schema_accepts() -> None:
+    rng = random.Random(5)
+    schema = jsonschema.Draft202012Validator(study_schema())
+    texts = [FILE, FILE + MORE, FOLDERS, *map(starting_file, KINDS)]
+    studies = [yaml.safe_load(text) for text in texts]
+    accepted = 0
+    for _ in range(1000):
+        study = copy.deepcopy(rng.choice(studies))
+        inside, key = rng.choice(list(places(study)))
+        change = rng.choice(("replace", "replace", "delete", "add"))
+        if change == "replace":
+            inside[key] = rng.choice(ODD_VALUES)
+        elif change == "delete":
+            del inside[key]
+        elif isinstance(inside, dict):
+            inside["nosuch"] = 1
+        else:
+            inside.append(rng.choice(ODD_VALUES))
+        faults = list(check_study_file(study, ""))
+        assert schema.is_valid(study) == (not faults), (study, faults)
+        if not faults:
+            msgspec.convert(study, StudyKeys)
+            assert not list(check_study_file(fill_defaults(study, StudyKeys), ""))
+        accepted += not faults
+    assert 100 < accepted < 900
+
+
 def test_the_schema_is_published() -> None:
     page = Path(__file__).parents[3] / "docs" / "study.schema.json"
-    assert json.loads(page.read_text()) == schema()
+    assert json.loads(page.read_text()) == study_schema()

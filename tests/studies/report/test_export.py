@@ -20,7 +20,9 @@ from earwitness.report.latex import escape
 from earwitness.report.markdown import escape as escape_markdown
 from earwitness.report.numbers import number, p_value
 from earwitness.report.parts import Intervals, Lines, Matrix, Panels, Part, ValueSpread, VoteCounts
-from earwitness.studies.report.export import ESTIMATE_COLUMNS, MEAN_COLUMNS, methods, tables_csv
+from earwitness.studies.report.csv_columns import ESTIMATE_COLUMNS
+from earwitness.studies.report.export import methods, tables_csv
+from earwitness.studies.report.means import MEAN_COLUMNS
 from earwitness.studies.results import Results
 from earwitness.studies.study import Analysis, Rule
 from helpers.sample_results import FIXTURES, SYSTEMS, mos, mushra, nothing, preference

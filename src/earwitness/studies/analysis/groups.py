@@ -26,7 +26,7 @@ from earwitness.studies.analysis.means import (
     with_correction,
 )
 from earwitness.studies.analysis.prepare import CodedRatings
-from earwitness.studies.analysis.settings import MIXED, AnalysisSettings
+from earwitness.studies.analysis.settings import AnalysisSettings
 from earwitness.studies.results import (
     DifferenceTest,
     FieldGroups,
@@ -37,6 +37,7 @@ from earwitness.studies.results import (
     Interaction,
     Who,
 )
+from earwitness.studies.study import MIXED_MODEL
 
 MAX_GROUPS = 12  # groups of a field
 NO_GROUP = -1
@@ -133,9 +134,9 @@ def _tested(
     by_t, by_model = list[tuple[Estimate, float]](), list[tuple[Estimate, float]]()
     for one in planned(coded, settings):
         rows = group_differences(coded.votes, one.pair, codes, of_listeners=of_listeners)
-        if MIXED in settings.methods:
+        if MIXED_MODEL in settings.methods:
             by_model += modelled(rows, pairs, level=plan.level)
-        if plan.interval != MIXED:
+        if plan.interval != MIXED_MODEL:
             by_t += over_listeners(
                 rows,
                 pairs,
@@ -145,7 +146,7 @@ def _tested(
                 draws=settings.draws,
                 seed=settings.seed,
             )
-    if plan.interval == MIXED:
+    if plan.interval == MIXED_MODEL:
         return _corrected(by_model, settings), []
     return _corrected(by_t, settings), _corrected(by_model, settings)
 

@@ -17,9 +17,9 @@ from earwitness.stats.mixed_model import MixedModelFit, mixed_contrasts, mixed_m
 from earwitness.stats.significance import CORRECTIONS
 from earwitness.stats.votes import Votes
 from earwitness.studies.analysis.prepare import CodedRatings
-from earwitness.studies.analysis.settings import MIXED, AnalysisSettings, has_good
+from earwitness.studies.analysis.settings import AnalysisSettings, has_good
 from earwitness.studies.results import Equivalence, SystemMeans
-from earwitness.studies.study import Scale
+from earwitness.studies.study import MIXED_MODEL, Scale
 
 # --- Means and differences of systems ------------------------------------------------------------
 
@@ -37,7 +37,7 @@ def mean_estimates(
 ) -> dict[str, Estimate]:
     """The mean of every system with the interval of a method."""
     level = settings.plan.level
-    if method == MIXED:
+    if method == MIXED_MODEL:
         found = mixed_means(coded.votes, level=level, fitted=fitted)
     else:
         draws, seed = settings.draws, settings.seed
@@ -137,7 +137,7 @@ def modelled(
 
     There are none where systems were rated against others.
     """
-    if fitted is None or settings.plan.interval == MIXED or against_others(coded):
+    if fitted is None or settings.plan.interval == MIXED_MODEL or against_others(coded):
         return ()
     named, level = planned(coded, settings), settings.plan.level
     pairs = [one.pair for one in named]
@@ -208,7 +208,7 @@ def _tested(
 ) -> list[ContrastEstimate]:
     """By the planned method; the mixed model has no size of an effect, and takes that of t."""
     plan = settings.plan
-    mixed = plan.interval == MIXED
+    mixed = plan.interval == MIXED_MODEL
     found = contrasts(
         votes,
         pairs,

@@ -25,7 +25,7 @@ from earwitness.studies.analysis.prepare import (
     stimuli,
 )
 from earwitness.studies.analysis.rubric import rubric_results
-from earwitness.studies.analysis.settings import MIXED, AnalysisSettings, Scales, described
+from earwitness.studies.analysis.settings import AnalysisSettings, Scales, described
 from earwitness.studies.device import PlaybackCounts
 from earwitness.studies.results import (
     Groupings,
@@ -36,6 +36,7 @@ from earwitness.studies.results import (
     Who,
 )
 from earwitness.studies.screening import screen
+from earwitness.studies.study import MIXED_MODEL
 from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ, BASIC_QUALITY_SCALE
 
 # --- Results of one scale ------------------------------------------------------------------------
@@ -83,7 +84,7 @@ def scale_results(
             abilities=abilities(ratings, every.scale, level=plan.level),
             notes=(*whole.notes, *_alone(every.ratings), *_undivided(settings)),
         )
-    fitted = fit(kept.votes) if MIXED in settings.methods else None
+    fitted = fit(kept.votes) if MIXED_MODEL in settings.methods else None
     subjects = subject_model(kept, settings)
     return replace(
         whole,

@@ -11,13 +11,17 @@ from earwitness.studies.analysis.prepare import REPEAT_RULES
 from earwitness.studies.rubric import TOTAL, Rubric
 from earwitness.studies.rubric_totals import Blank
 from earwitness.studies.screening import SCREENS
-from earwitness.studies.study import ANALYSIS_CORRECTIONS, ANALYSIS_INTERVALS, Analysis, Rule, Scale
+from earwitness.studies.study import (
+    ANALYSIS_CORRECTIONS,
+    ANALYSIS_INTERVALS,
+    MIXED_MODEL,
+    Analysis,
+    Rule,
+    Scale,
+)
 from earwitness.studies.trials import KINDS
 
 # --- Analysis settings ---------------------------------------------------------------------------
-
-
-MIXED = "mixed"
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ class AnalysisSettings:
         """Intervals that are computed, the planned one first."""
         first = self.plan.interval
         others = [
-            one for one in ANALYSIS_INTERVALS if one != first and (self.mixed or one != MIXED)
+            one for one in ANALYSIS_INTERVALS if one != first and (self.mixed or one != MIXED_MODEL)
         ]
         return (first, *others)
 

@@ -14,7 +14,6 @@ from earwitness.studies.design.orders import PanelHistory, together
 from earwitness.studies.design.subsets import equivalent_subsets
 from earwitness.studies.study import Clip, Design, ListenerPlan, Session, Study, StudyBlock, Trial
 from earwitness.studies.trials import block_kind
-from earwitness.studies.trials.base import TrialKind
 
 # --- Design of a whole study ---------------------------------------------------------------------
 
@@ -101,7 +100,7 @@ class _Panel:
             np.random.default_rng([study.seed, ORDERS_STREAM, listener, number]),
             study.reference,
             pool=self.pools[number],
-            asked=self._asked(kind, block, turn),
+            asked=scale_orders(study, number, listener),
             block=number,
         )
         known = {clip.name: str(clip.covariates.get(kind.within, "")) for clip in study.material}
@@ -109,13 +108,6 @@ class _Panel:
 
     def _systems(self, block: StudyBlock, turn: int) -> tuple[str, ...]:
         return heard_by(turn, block.systems, block.heard, self.place)
-
-    def _asked(self, kind: TrialKind, block: StudyBlock, turn: int) -> list[tuple[str, ...]]:
-        """The order of scales of every session; listeners, and panels, take turns to start."""
-        orders, number = kind.scale_orders, len(block.systems)
-        start = sum(first_order(one, number, block.heard) for one in (turn, self.place))
-        half = ceil(block.sessions / 2)
-        return [orders[(start + (n >= half)) % len(orders)] for n in range(block.sessions)]
 
     def _training(self, listener: int, turn: int, scales: tuple[str, ...]) -> Session:
         """Trials of the first block's kind, of clips that the listener does not hear later."""
@@ -131,6 +123,19 @@ class _Panel:
             items, systems, 1, rng, study.reference, pool=pool, asked=[scales]
         )
         return tuple(made[: study.training])
+
+
+def scale_orders(study: Study, number: int, listener: int) -> list[tuple[str, ...]]:
+    """The order of scales of every session of a block.
+
+    Listeners, and panels, take turns to start; the second half of the sessions has the next order.
+    """
+    block = study.blocks[number]
+    orders = block_kind(block).scale_orders
+    turns, systems = divmod(listener - 1, study.panels), len(block.systems)
+    start = sum(first_order(turn, systems, block.heard) for turn in turns)
+    half = ceil(block.sessions / 2)
+    return [orders[(start + (n >= half)) % len(orders)] for n in range(block.sessions)]
 
 
 def _anchors(study: Study, listener: int, scales: tuple[str, ...]) -> Session:

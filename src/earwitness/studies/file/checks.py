@@ -9,7 +9,7 @@ from typing import Any
 from earwitness.errors import Problem, UsageError, nearest
 from earwitness.io.schema import Fault
 from earwitness.studies.screening import SCREENS, SHARE_LIMITS
-from earwitness.studies.study import Clip
+from earwitness.studies.study import NO_GROUPS, Clip
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import LETTERS, TrialKind
 from earwitness.studies.trials.rubric import RubricKind
@@ -88,16 +88,13 @@ def jury_faults(value: StudyMapping) -> Iterator[Fault]:
 # --- Result groups and equivalence margins -------------------------------------------------------
 
 
-NO_DIVISION = "none"  # says that results are not divided
-
-
 def by_faults(value: StudyMapping, clips: Sequence[Clip]) -> Iterator[Fault]:
     """Results are divided by what is known of clips or listeners."""
     if not clips:
         return
     asked = [str(one["name"]) for questions in value["forms"].values() for one in questions]
     juries = ["jury"] * bool(value["juries"])
-    known = [*clips[0].covariates, *juries, *asked, NO_DIVISION]
+    known = [*clips[0].covariates, *juries, *asked, NO_GROUPS]
     names = list(map(str, value["analysis"]["by"]))
     for index, name in enumerate(names):
         path = f"analysis.by[{index}]"

@@ -18,8 +18,8 @@ from typing import Any
 
 from earwitness.errors import Problem, nearest
 from earwitness.io.schema import Fault, show
-from earwitness.io.tables import TABLE_ERRORS, open_csv
-from earwitness.studies.file.material import read_table
+from earwitness.io.tables import read_row_table
+from earwitness.studies.file.material import read_clips
 from earwitness.studies.study import DEFAULT_SOUND_PATTERN, ListenerPlan, Session, Study, Trial
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.base import TrialKind
@@ -119,7 +119,7 @@ class PlaylistVocabulary:
         return replace(trial, scales=(row["scale"],), block=number)
 
 
-def read_rows(folder: Path, known: PlaylistVocabulary) -> ListenerPlaylists:
+def read_playlists(folder: Path, known: PlaylistVocabulary) -> ListenerPlaylists:
     """All plans of a folder, by listener."""
     found = ListenerPlaylists()
     for listener, path in sorted(_files(folder, found.problems).items()):
@@ -158,7 +158,7 @@ def _outside(folder: Path, plan: ListenerPlan) -> Iterator[Problem]:
     table = folder / f"samples_subset_{plan.panel}.csv"
     if not table.is_file():
         return
-    found = read_table(table, None)
+    found = read_clips(table, None)
     yield from found.problems
     names = {clip.name for clip in found.clips}
     heard = dict.fromkeys(trial.item for session in plan.sessions for trial in session)
@@ -193,17 +193,18 @@ def _files(folder: Path, problems: list[Problem]) -> dict[int, Path]:
 
 
 def _read(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Row]]:
+    if path.suffix != ".json":
+        table = read_row_table(path)
+        problems += table.problems
+        for line, row in table.rows:
+            yield line, {key: _whole(key, row[key]) for key in row}
+        return
     try:
-        if path.suffix == ".json":
-            rows = json.loads(path.read_text(encoding="utf-8-sig"))
-            if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-                raise ValueError("must be a list of rows")
-            yield from enumerate(rows, 1)
-        else:
-            with open_csv(path) as (_, table):
-                for line, row in table:
-                    yield line, {key: _whole(key, row[key]) for key in row}
-    except (*TABLE_ERRORS, ValueError, RecursionError) as error:
+        rows = json.loads(path.read_text(encoding="utf-8-sig"))
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise ValueError("must be a list of rows")
+        yield from enumerate(rows, 1)
+    except (OSError, ValueError, RecursionError) as error:
         problems.append(Problem(str(path), 0, "", f"cannot be read: {error}"))
 
 

@@ -13,7 +13,7 @@ from unicodedata import normalize
 from earwitness.audio.wav import wav_seconds
 from earwitness.errors import Problem, UsageError, nearest
 from earwitness.io.schema import Fault, is_name, show
-from earwitness.io.tables import TABLE_ERRORS, objects, open_csv, unreadable
+from earwitness.io.tables import RowTable, read_row_table
 from earwitness.studies.study import Clip, Gold, Scale
 from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ
 
@@ -145,22 +145,20 @@ class StudyMaterial:
     problems: list[Problem] = field(default_factory=list)
 
 
-def read_table(path: Path, sounds: Sounds | None, folders: Sequence[str] = ()) -> StudyMaterial:
+def read_clips(path: Path, sounds: Sounds | None, folders: Sequence[str] = ()) -> StudyMaterial:
     """A table of clips; seconds may be missing where files can be asked.
 
     ``folders`` are systems and others that files may be named for; if none, any.
     """
-    found = StudyMaterial()
-    try:
-        lined = path.suffix == ".jsonl"
-        rows = list(objects(path, found.problems) if lined else _read_clip_rows(path, found))
-    except TABLE_ERRORS as error:
-        remedy = "without the line material, clips are what the folders of files have"
-        return StudyMaterial(problems=[unreadable(path, error, remedy)])
-    if not rows and not found.problems:
-        found.problems.append(Problem(str(path), 1, "", "has no clip in it"))
-    _take(str(path), rows, sounds, folders, found)
-    return found
+    table = read_row_table(
+        path, "without the line material, clips are what the folders of files have"
+    )
+    material = StudyMaterial(problems=table.problems)
+    rows = table.rows if table.columns is None else _clip_rows(path, table, material)
+    if not rows and not material.problems:
+        material.problems.append(Problem(str(path), 1, "", "has no clip in it"))
+    _take_clips(str(path), rows, sounds, folders, material)
+    return material
 
 
 def read_folders(sounds: Sounds) -> StudyMaterial:
@@ -198,26 +196,27 @@ def _parse_covariate(value: str | float, wanted: bool) -> str | float:
     return found if abs(found) < float("inf") else value
 
 
-def _read_clip_rows(path: Path, found: StudyMaterial) -> Iterator[tuple[int, Row]]:
-    with open_csv(path) as (columns, rows):
-        faults = list(_wrong_columns(columns))
-        found.problems += [Problem(str(path), 1, *fault) for fault in faults]
-        if faults:
-            return
-        for line, row in rows:
-            if None in row or None in row.values():
-                told = f"needs {len(columns)} fields"
-                found.problems.append(Problem(str(path), line, "", told))
-                continue
-            files = {
-                k.removeprefix(FILE_COLUMN_PREFIX): row.pop(k)
-                for k in columns
-                if k.startswith(FILE_COLUMN_PREFIX)
-            }
-            seconds = (
-                {"seconds": _parse_covariate(row["seconds"], True)} if "seconds" in row else {}
-            )
-            yield line, {**row, **seconds, "files": {k: v for k, v in files.items() if v}}
+def _clip_rows(path: Path, table: RowTable, material: StudyMaterial) -> list[tuple[int, Row]]:
+    """Rows of a table with commas as objects: files by system, seconds as a number."""
+    columns = table.columns or []
+    faults = list(_wrong_columns(columns))
+    material.problems += [Problem(str(path), 1, *fault) for fault in faults]
+    rows: list[tuple[int, Row]] = []
+    for line, row in table.rows if not faults else ():
+        if None in row or None in row.values():
+            message = f"needs {len(columns)} fields"
+            material.problems.append(Problem(str(path), line, "", message))
+            continue
+        clip: Row = {"files": {}}
+        for column, cell in row.items():
+            if not column.startswith(FILE_COLUMN_PREFIX):
+                clip[column] = cell
+            elif cell:
+                clip["files"][column.removeprefix(FILE_COLUMN_PREFIX)] = cell
+        if "seconds" in clip:
+            clip["seconds"] = _parse_covariate(clip["seconds"], True)
+        rows.append((line, clip))
+    return rows
 
 
 def _wrong_columns(columns: Sequence[str]) -> Iterator[Fault]:
@@ -233,17 +232,17 @@ def _wrong_columns(columns: Sequence[str]) -> Iterator[Fault]:
             yield Fault("", 'a column cannot be called "files"', "write file.SYSTEM")
 
 
-def _take(
+def _take_clips(
     source: str,
     rows: list[tuple[int, Row]],
     sounds: Sounds | None,
     folders: Sequence[str],
-    found: StudyMaterial,
+    material: StudyMaterial,
 ) -> None:
-    seen: dict[str, int] = {}
+    lines: dict[str, int] = {}  # by name, of the first clip that is called so
     expected = {key for _, row in rows for key in row if key not in CLIP_COLUMNS}
     for line, row in rows:
-        faults = list(_check_clip_row(row, expected, seen, folders))
+        faults = list(_check_clip_row(row, expected, lines, folders))
         if not faults:
             clip = Clip(str(row["name"]), 0, files=dict(row.get("files") or {}))
             try:
@@ -251,10 +250,10 @@ def _take(
             except UsageError as error:
                 faults.append(Fault("seconds", str(error)))
             else:
-                rest = {key: _covariate(row[key]) for key in row if key not in CLIP_COLUMNS}
-                found.clips.append(replace(clip, covariates=rest))
-        found.problems += [Problem(source, line, *fault) for fault in faults]
-        seen.setdefault(normalize("NFC", str(row.get("name"))), line)
+                covariates = {key: _covariate(row[key]) for key in row if key not in CLIP_COLUMNS}
+                material.clips.append(replace(clip, covariates=covariates))
+        material.problems += [Problem(source, line, *fault) for fault in faults]
+        lines.setdefault(normalize("NFC", str(row.get("name"))), line)
 
 
 def _seconds(row: Row, clip: Clip, sounds: Sounds | None) -> float:
@@ -315,9 +314,7 @@ def _covariate(value: Any) -> str | float:
 # Lines may also be outputs as they are scored, which have the caption under ``output``.
 
 
-CAPTION_COLUMNS = ("item", "system", "caption")
 MAX_CAPTION_CHARACTERS = 32_000  # as many as a cell of a workbook holds
-CaptionRow = tuple[int, dict[str, Any]]
 
 
 @dataclass
@@ -337,32 +334,18 @@ class Captions:
 
 def read_captions(path: Path, items: Sequence[str], systems: Sequence[str]) -> Captions:
     """One caption of every system for every item, or all that is wrong."""
-    found = Captions()
-    try:
-        rows = list(_lines(path, found) if path.suffix == ".jsonl" else _read_caption_rows(path))
-    except TABLE_ERRORS as error:
-        found.problems.append(unreadable(path, error))
-        return found
-    for line, row in rows:
-        faults = list(_check_caption_row(row, items, systems, found))
-        found.problems += [Problem(str(path), line, *fault) for fault in faults]
+    table = read_row_table(path)
+    captions = Captions(problems=table.problems)
+    for line, row in table.rows:
+        output = row.get("output")
+        caption = {**row, **output} if isinstance(output, dict) else row
+        faults = list(_check_caption_row(caption, items, systems, captions))
+        captions.problems += [Problem(str(path), line, *fault) for fault in faults]
         if not faults:
-            found.texts[row["item"], row["system"]] = row["caption"].strip()
-    if not found.problems:
-        found.problems += list(_missing(str(path), items, systems, found))
-    return found
-
-
-def _read_caption_rows(path: Path) -> Iterator[CaptionRow]:
-    with open_csv(path) as (_, rows):
-        for line, row in rows:
-            yield line, {key: row.get(key) for key in CAPTION_COLUMNS}
-
-
-def _lines(path: Path, found: Captions) -> Iterator[CaptionRow]:
-    for number, row in objects(path, found.problems):
-        wrote = row.get("output")
-        yield number, {**row, **wrote} if isinstance(wrote, dict) else row
+            captions.texts[caption["item"], caption["system"]] = caption["caption"].strip()
+    if not captions.problems:
+        captions.problems += list(_missing(str(path), items, systems, captions))
+    return captions
 
 
 def _check_caption_row(
@@ -416,18 +399,17 @@ class GoldVocabulary:
 
 def read_gold(path: Path, known: GoldVocabulary) -> GoldTable:
     """A table, or all that is wrong with it."""
-    try:
-        with open_csv(path) as (columns, rows):
-            if sorted(columns) != sorted(GOLD_COLUMNS):
-                told = f"needs the columns {', '.join(GOLD_COLUMNS)}, and no others"
-                return GoldTable(problems=[Problem(str(path), 1, "", told)])
-            return _read_gold_rows(rows, str(path), known)
-    except TABLE_ERRORS as error:
-        return GoldTable(problems=[unreadable(path, error)])
+    table = read_row_table(path)
+    if not table.problems and sorted(table.columns or ()) != sorted(GOLD_COLUMNS):
+        message = f"needs the columns {', '.join(GOLD_COLUMNS)}, and no others"
+        table.problems.append(Problem(str(path), 1, "", message))
+    if table.problems:
+        return GoldTable(problems=table.problems)
+    return _read_gold_rows(table.rows, str(path), known)
 
 
 def _read_gold_rows(
-    rows: Iterator[tuple[int, Row]], source: str, known: GoldVocabulary
+    rows: Sequence[tuple[int, Row]], source: str, known: GoldVocabulary
 ) -> GoldTable:
     found, seen = GoldTable(), dict[tuple[str, str, str], int]()
     for line, row in rows:

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.errors import InputError, Problem, UsageError
-from earwitness.io.schema import Fault, filled
+from earwitness.io.schema import Fault, fill_defaults
 from earwitness.io.yaml import YamlDocument, read_yaml
-from earwitness.studies.file import schema
 from earwitness.studies.file.checks import (
     captioned,
     contradictions,
@@ -21,7 +20,7 @@ from earwitness.studies.file.checks import (
     missing_sounds,
     with_rubric,
 )
-from earwitness.studies.file.listener_rows import PlaylistVocabulary, read_rows
+from earwitness.studies.file.listener_rows import PlaylistVocabulary, read_playlists
 from earwitness.studies.file.material import (
     GoldVocabulary,
     Sounds,
@@ -29,11 +28,12 @@ from earwitness.studies.file.material import (
     anchor_clips,
     misfit,
     read_captions,
+    read_clips,
     read_folders,
     read_gold,
-    read_table,
     with_numbers,
 )
+from earwitness.studies.file.schema import StudyKeys, check_study_file
 from earwitness.studies.screening import SCREENS
 from earwitness.studies.study import (
     DEFAULT_SOUND_PATTERN,
@@ -96,16 +96,16 @@ def read_study(
     """
     place = Path(path)
     file = read_yaml(place)
-    faults = list(schema.STUDY_SHAPE(file.value, ""))
+    faults = list(check_study_file(file.value, ""))
     if isinstance(file.value, dict) and isinstance(file.value.get("files"), str):
         faults += misfit(file.value["files"], captioned=captioned(file.value))
     if not isinstance(file.value, dict):
         _refuse(file, faults)
     wrong = {re.split(r"[.\[]", fault.field)[0] for fault in faults}
-    usable = {key: one for key, one in file.value.items() if key in schema.STUDY_KEYS}
-    usable = {key: one for key, one in usable.items() if key not in wrong}
+    keys = StudyKeys.__struct_fields__
+    usable = {key: file.value[key] for key in keys if key in file.value and key not in wrong}
     if {"systems", "blocks"} <= set(usable):  # the rest of the file can be looked at
-        value = _filled({"title": "", **usable})
+        value = _with_defaults({"title": "", **usable})
         looked = not wrong & {"files", "material"}
         found = _found(place.parent, value, without, looked=looked, heard=heard)
         faulty = contradictions(value, found.clips, practice=practice)
@@ -132,30 +132,19 @@ def _table_problems(folder: Path, value: Any) -> list[Problem]:
     table = value.get("material") if isinstance(value, dict) else None
     if not isinstance(table, str):
         return []
-    problems = read_table(folder / table, None).problems
+    problems = read_clips(folder / table, None).problems
     return [one for one in problems if "there is no file to ask" not in one.message]
 
 
-def _filled(value: StudyDict) -> StudyDict:
+def _with_defaults(value: StudyDict) -> StudyDict:
     """With what holds for keys that are left out, on every level."""
-    value = filled(value, schema.STUDY_KEYS)
-    value["blocks"] = [
-        with_rubric(filled(block, schema.BLOCK_KEYS), value.get("rubric"))
-        for block in value["blocks"]
-    ]
-    if value["juries"]:
-        value.setdefault("listeners", sum(value["juries"].values()))
-    for key, inner in (("balance", schema.BALANCE_KEYS), ("analysis", schema.ANALYSIS_KEYS)):
-        value[key] = filled(value[key], inner)
-    value["forms"] = {
-        when: [filled(one, schema.QUESTION_KEYS) for one in questions]
-        for when, questions in filled(value["forms"], schema.FORM_KEYS).items()
-    }
-    value["screening"] = [
-        {**rule, "limits": {**SCREENS[rule["rule"]].limits, **rule.get("limits", {})}}
-        for rule in value["screening"]
-    ]
-    return value
+    filled = fill_defaults(value, StudyKeys)
+    filled["blocks"] = [with_rubric(block, filled.get("rubric")) for block in filled["blocks"]]
+    if filled["juries"]:
+        filled.setdefault("listeners", sum(filled["juries"].values()))
+    for rule in filled["screening"]:
+        rule["limits"] = {**SCREENS[rule["rule"]].limits, **rule["limits"]}
+    return filled
 
 
 @dataclass
@@ -226,7 +215,7 @@ def _folders(value: StudyDict) -> list[str]:
 
 def _material(folder: Path, value: StudyDict, sounds: Sounds | None) -> StudyMaterial:
     if "material" in value:
-        return read_table(folder / value["material"], sounds, _folders(value))
+        return read_clips(folder / value["material"], sounds, _folders(value))
     if sounds is not None:
         return read_folders(sounds)
     told = "missing: name a table of clips, or say in files where sounds are"
@@ -269,7 +258,7 @@ def _study(value: StudyDict, found: _Found, folder: Path) -> Study:
 
 def _with_rows(study: Study, folder: Path) -> Study:
     """A study whose plans were made elsewhere: listeners, panels and blocks are as they say."""
-    rows = read_rows(folder, PlaylistVocabulary.of(study))
+    rows = read_playlists(folder, PlaylistVocabulary.of(study))
     if rows.problems:
         raise InputError(rows.problems, done="planned")
     blocks = []

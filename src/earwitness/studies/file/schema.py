@@ -1,9 +1,13 @@
-"""Keys of study.yaml with their types and defaults, and its JSON schema."""
+"""Keys of study.yaml with their types, defaults and meanings, and its JSON Schema."""
 
 from __future__ import annotations
 
-from earwitness.io import schema as fields
-from earwitness.io.schema import Entry, list_of, mapping_of, number, one_of, record, whole
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from earwitness.io.schema import Name, choice_of, derive_check, number_range, whole_range
 from earwitness.studies.device import DEVICE_STEPS
 from earwitness.studies.rubric import ROLES
 from earwitness.studies.screening import SCREENS
@@ -15,156 +19,302 @@ from earwitness.studies.study import (
 from earwitness.studies.trials import KINDS
 from earwitness.studies.wording import LANGUAGES
 
-NAME_LIST = list_of(fields.name)
-BALANCE_KEYS = {
-    "categories": Entry(
-        NAME_LIST, "columns of the material whose values are shared alike", default=[]
-    ),
-    "numbers": Entry(NAME_LIST, "columns of the material whose means are alike", default=[]),
-}
-BLOCK_KEYS = {
-    "kind": Entry(one_of("kind", KINDS), "what is presented and asked", required=True),
-    "parameters": Entry(mapping_of(fields.anything), "of the kind", default={}),
-    "systems": Entry(list_of(fields.name, least=1), "which of the systems; else all"),
-    "heard": Entry(whole(1), "systems that one listener hears; else all of the block"),
-    "clips": Entry(whole(1), "that one listener hears; else as many as a panel's share has"),
-    "sessions": Entry(whole(1), "parts with a rest between", default=1),
-    "rating_seconds": Entry(number(0), "to answer one question", default=4),
-}
-QUESTION_KEYS = {
-    "name": Entry(fields.name, "under which answers are kept", required=True),
-    "prompt": Entry(fields.text, "what is asked", required=True),
-    "answer": Entry(one_of("answer", ("text", "number", "choice")), "its form", default="text"),
-    "options": Entry(list_of(fields.text, least=2), "of a choice"),
-    "needed": Entry(fields.yes_or_no, "whether it must be answered", default=True),
-}
-FORM_KEYS = {
-    "before": Entry(list_of(record(QUESTION_KEYS)), "asked before listening", default=[]),
-    "after": Entry(list_of(record(QUESTION_KEYS)), "asked after listening", default=[]),
-}
-RULE_KEYS = {
-    "rule": Entry(one_of("rule", SCREENS), "who is left out", required=True),
-    "limits": Entry(mapping_of(fields.number(0)), "instead of the usual ones", default={}),
-}
-ANALYSIS_KEYS = {
-    "scales": Entry(NAME_LIST, "that results are about; else all", default=[]),
-    "contrasts": Entry(
-        list_of(fields.pair_of(fields.name)), "pairs of systems; else all", default=[]
-    ),
-    "interval": Entry(
-        one_of("interval", ANALYSIS_INTERVALS), "how sure means are", default="cluster_t"
-    ),
-    "level": Entry(number(0.5, 0.9999), "of intervals", default=0.95),
-    "correction": Entry(
-        one_of("correction", ANALYSIS_CORRECTIONS), "for many tests", default="holm"
-    ),
-    "by": Entry(
-        NAME_LIST,
-        "columns of the material, jury, or questions of forms, by which results are divided; for "
-        "captions dataset and jury if they are there, unless none is said",
-        default=[],
-    ),
-    "margins": Entry(
-        mapping_of(number(0)),
-        "by scale: systems that differ by less than this count as equivalent",
-        default={},
-    ),
-}
-SCALE_KEYS = {
-    "prompt": Entry(fields.text, "the question"),
-    "labels": Entry(list_of(fields.text, least=2), "words of the answers, the best first"),
-}
-WORDING_KEYS = {
-    "pages": Entry(mapping_of(fields.text), "titles and buttons", default={}),
-    "web": Entry(mapping_of(fields.text), "what only pages in a browser say", default={}),
-    "scales": Entry(mapping_of(record(SCALE_KEYS)), "questions and labels", default={}),
-}
-DIMENSION_KEYS = {
-    "name": Entry(fields.name, "a word", required=True),
-    "low": Entry(fields.any_number, "the lowest number", required=True),
-    "high": Entry(fields.any_number, "the highest number; 0 for a penalty", required=True),
-    "step": Entry(number(1e-6), "between numbers", required=True),
-    "role": Entry(one_of("role", ROLES), "whether it adds or takes away", default="score"),
-    "title": Entry(fields.text, "as raters see it"),
-    "help": Entry(fields.text, "what is judged"),
-    "anchors": Entry(mapping_of(fields.text), "what some of the numbers stand for"),
-}
-EXAMPLE_KEYS = {
-    "heard": Entry(fields.text, "what can be heard"),
-    "sound": Entry(fields.text, "a file to hear"),
-    "caption": Entry(fields.text, "that was judged", required=True),
-    "values": Entry(mapping_of(fields.any_number), "a number for every dimension", required=True),
-    "comment": Entry(fields.text, "why"),
-}
-RUBRIC_KEYS = {
-    "name": Entry(fields.name, "of a built-in one, or its own", required=True),
-    "title": Entry(fields.text, "as raters see it"),
-    "dimensions": Entry(list_of(record(DIMENSION_KEYS), least=1), "in the order they are asked"),
-    "total": Entry(fields.text, "a formula of dimensions: + - * / and parentheses"),
-    "examples": Entry(list_of(record(EXAMPLE_KEYS)), "captions that were judged, shown first"),
-}
-STUDY_KEYS = {
-    "title": Entry(fields.text, "what the study is called", required=True),
-    "seed": Entry(whole(0, 2**53), "another seed, another design", default=0),
-    "systems": Entry(list_of(fields.name, least=1), "names; each has a folder", required=True),
-    "files": Entry(
-        fields.text,
-        f"where sounds are, such as {DEFAULT_SOUND_PATTERN}; if given, all of them must be there",
-    ),
-    "material": Entry(
-        fields.text,
-        "a table of clips, CSV or JSONL: name, seconds, covariates; else what is in the folders",
-    ),
-    "reference": Entry(fields.name, "the folder with the sounds that others are compared with"),
-    "anchors": Entry(fields.text, "a folder with sounds that everybody rates before the sessions"),
-    "training": Entry(whole(0), "trials for practice, of clips not heard later", default=0),
-    "feedback": Entry(
-        fields.yes_or_no,
-        "whether listeners are told what was expected in practice",
-        default=False,
-    ),
-    "gold": Entry(
-        fields.text,
-        "a table of what is expected in practice, CSV: item, system, scale, value",
-    ),
-    "captions": Entry(
-        fields.text, "a table of what systems wrote, CSV or JSONL: item, system, caption"
-    ),
-    "rubric": Entry(
-        fields.either(fields.name, record(RUBRIC_KEYS)),
-        "by which captions are judged; else thumbs",
-    ),
-    "device": Entry(
-        list_of(one_of("step", DEVICE_STEPS)), "what a listener's device is checked for", default=[]
-    ),
-    "balance": Entry(record(BALANCE_KEYS), "what subsets are alike in", default={}),
-    "listeners": Entry(whole(1), "how many take part; needed unless there are rows"),
-    "juries": Entry(
-        mapping_of(whole(1)), "parts of the listeners, such as experts, and how many", default={}
-    ),
-    "panels": Entry(whole(1), "groups of listeners, each with clips of its own", default=1),
-    "rest_minutes": Entry(number(0), "between sessions", default=5),
-    "blocks": Entry(
-        list_of(record(BLOCK_KEYS), least=1), "parts, one after the other", required=True
-    ),
-    "rows": Entry(fields.text, "a folder with what each listener hears, made elsewhere"),
-    "language": Entry(one_of("language", LANGUAGES), "of the pages", default="en"),
-    "wordings": Entry(
-        record(WORDING_KEYS), "own words instead of those of the language", default={}
-    ),
-    "instructions": Entry(fields.text, "shown before the first trial", default=""),
-    "consent": Entry(fields.text, "that listeners must agree to", default=""),
-    "forms": Entry(record(FORM_KEYS), "questionnaires", default={}),
-    "screening": Entry(list_of(record(RULE_KEYS)), "whom the analysis leaves out", default=[]),
-    "analysis": Entry(record(ANALYSIS_KEYS), "what will be computed", default={}),
-}
-STUDY_SHAPE = record(STUDY_KEYS)
+# --- Field types ---------------------------------------------------------------------------------
 
 
-def schema() -> fields.Schema:
+Positive = Annotated[int, whole_range(1)]
+Amount = Annotated[float, number_range(0)]
+NonEmpty = Meta(min_length=1)
+NameList = list[Name]
+
+
+# --- Balance and blocks --------------------------------------------------------------------------
+
+
+class BalanceKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """What the subsets of panels are alike in."""
+
+    categories: Annotated[
+        NameList, Meta(description="columns of the material whose values are shared alike")
+    ] = []
+    numbers: Annotated[
+        NameList, Meta(description="columns of the material whose means are alike")
+    ] = []
+
+
+class BlockKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A part of a study that asks in one way."""
+
+    kind: Annotated[str, choice_of("kind", KINDS), Meta(description="what is presented and asked")]
+    parameters: Annotated[dict[str, Any], Meta(description="of the kind")] = {}
+    systems: (
+        Annotated[NameList, NonEmpty, Meta(description="which of the systems; else all")]
+        | UnsetType
+    ) = UNSET
+    heard: (
+        Annotated[
+            Positive, Meta(description="systems that one listener hears; else all of the block")
+        ]
+        | UnsetType
+    ) = UNSET
+    clips: (
+        Annotated[
+            Positive,
+            Meta(description="that one listener hears; else as many as a panel's share has"),
+        ]
+        | UnsetType
+    ) = UNSET
+    sessions: Annotated[Positive, Meta(description="parts with a rest between")] = 1
+    rating_seconds: Annotated[Amount, Meta(description="to answer one question")] = 4
+
+
+# --- Forms, screening and analysis ---------------------------------------------------------------
+
+
+class QuestionKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A question of a form."""
+
+    name: Annotated[Name, Meta(description="under which answers are kept")]
+    prompt: Annotated[str, Meta(description="what is asked")]
+    answer: Annotated[
+        str, choice_of("answer", ("text", "number", "choice")), Meta(description="its form")
+    ] = "text"
+    options: (
+        Annotated[list[str], Meta(min_length=2), Meta(description="of a choice")] | UnsetType
+    ) = UNSET
+    needed: Annotated[bool, Meta(description="whether it must be answered")] = True
+
+
+class FormKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Questionnaires before and after listening."""
+
+    before: Annotated[list[QuestionKeys], Meta(description="asked before listening")] = []
+    after: Annotated[list[QuestionKeys], Meta(description="asked after listening")] = []
+
+
+class RuleKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A rule of screening."""
+
+    rule: Annotated[str, choice_of("rule", SCREENS), Meta(description="who is left out")]
+    limits: Annotated[dict[str, Amount], Meta(description="instead of the usual ones")] = {}
+
+
+class AnalysisKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """What will be computed."""
+
+    scales: Annotated[NameList, Meta(description="that results are about; else all")] = []
+    contrasts: Annotated[
+        list[tuple[Name, Name]], Meta(description="pairs of systems; else all")
+    ] = []
+    interval: Annotated[
+        str, choice_of("interval", ANALYSIS_INTERVALS), Meta(description="how sure means are")
+    ] = "cluster_t"
+    level: Annotated[float, number_range(0.5, 0.9999), Meta(description="of intervals")] = 0.95
+    correction: Annotated[
+        str, choice_of("correction", ANALYSIS_CORRECTIONS), Meta(description="for many tests")
+    ] = "holm"
+    by: Annotated[
+        NameList,
+        Meta(
+            description="columns of the material, jury, or questions of forms, by which results "
+            "are divided; for captions dataset and jury if they are there, unless none is said"
+        ),
+    ] = []
+    margins: Annotated[
+        dict[str, Amount],
+        Meta(description="by scale: systems that differ by less than this count as equivalent"),
+    ] = {}
+
+
+# --- Wordings ------------------------------------------------------------------------------------
+
+
+class ScaleKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Words of a scale."""
+
+    prompt: Annotated[str, Meta(description="the question")] | UnsetType = UNSET
+    labels: (
+        Annotated[
+            list[str], Meta(min_length=2), Meta(description="words of the answers, the best first")
+        ]
+        | UnsetType
+    ) = UNSET
+
+
+class WordingKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Own words instead of those of the language."""
+
+    pages: Annotated[dict[str, str], Meta(description="titles and buttons")] = {}
+    web: Annotated[dict[str, str], Meta(description="what only pages in a browser say")] = {}
+    scales: Annotated[dict[str, ScaleKeys], Meta(description="questions and labels")] = {}
+
+
+# --- Rubrics -------------------------------------------------------------------------------------
+
+
+class DimensionKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A dimension of a rubric."""
+
+    name: Annotated[Name, Meta(description="a word")]
+    low: Annotated[float, Meta(description="the lowest number")]
+    high: Annotated[float, Meta(description="the highest number; 0 for a penalty")]
+    step: Annotated[float, number_range(1e-6), Meta(description="between numbers")]
+    role: Annotated[
+        str, choice_of("role", ROLES), Meta(description="whether it adds or takes away")
+    ] = "score"
+    title: Annotated[str, Meta(description="as raters see it")] | UnsetType = UNSET
+    help: Annotated[str, Meta(description="what is judged")] | UnsetType = UNSET
+    anchors: (
+        Annotated[dict[str, str], Meta(description="what some of the numbers stand for")]
+        | UnsetType
+    ) = UNSET
+
+
+class ExampleKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A caption that was judged."""
+
+    heard: Annotated[str, Meta(description="what can be heard")] | UnsetType = UNSET
+    sound: Annotated[str, Meta(description="a file to hear")] | UnsetType = UNSET
+    caption: Annotated[str, Meta(description="that was judged")]
+    values: Annotated[dict[str, float], Meta(description="a number for every dimension")]
+    comment: Annotated[str, Meta(description="why")] | UnsetType = UNSET
+
+
+class RubricKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A rubric: a built-in one that is changed, or a new one."""
+
+    name: Annotated[Name, Meta(description="of a built-in one, or its own")]
+    title: Annotated[str, Meta(description="as raters see it")] | UnsetType = UNSET
+    dimensions: (
+        Annotated[list[DimensionKeys], NonEmpty, Meta(description="in the order they are asked")]
+        | UnsetType
+    ) = UNSET
+    total: (
+        Annotated[str, Meta(description="a formula of dimensions: + - * / and parentheses")]
+        | UnsetType
+    ) = UNSET
+    examples: (
+        Annotated[list[ExampleKeys], Meta(description="captions that were judged, shown first")]
+        | UnsetType
+    ) = UNSET
+
+
+# --- The study file ------------------------------------------------------------------------------
+
+
+class StudyKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """The study file."""
+
+    title: Annotated[str, Meta(description="what the study is called")]
+    seed: Annotated[
+        int, whole_range(0, 2**53), Meta(description="another seed, another design")
+    ] = 0
+    systems: Annotated[NameList, NonEmpty, Meta(description="names; each has a folder")]
+    files: (
+        Annotated[
+            str,
+            Meta(
+                description=f"where sounds are, such as {DEFAULT_SOUND_PATTERN}; if given, all of "
+                "them must be there"
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    material: (
+        Annotated[
+            str,
+            Meta(
+                description="a table of clips, CSV or JSONL: name, seconds, covariates; else what "
+                "is in the folders"
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    reference: (
+        Annotated[
+            Name, Meta(description="the folder with the sounds that others are compared with")
+        ]
+        | UnsetType
+    ) = UNSET
+    anchors: (
+        Annotated[
+            str, Meta(description="a folder with sounds that everybody rates before the sessions")
+        ]
+        | UnsetType
+    ) = UNSET
+    training: Annotated[
+        int, whole_range(0), Meta(description="trials for practice, of clips not heard later")
+    ] = 0
+    feedback: Annotated[
+        bool, Meta(description="whether listeners are told what was expected in practice")
+    ] = False
+    gold: (
+        Annotated[
+            str,
+            Meta(
+                description="a table of what is expected in practice, CSV: item, system, scale, "
+                "value"
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    captions: (
+        Annotated[
+            str,
+            Meta(description="a table of what systems wrote, CSV or JSONL: item, system, caption"),
+        ]
+        | UnsetType
+    ) = UNSET
+    rubric: Annotated[
+        Name | RubricKeys | UnsetType,
+        Meta(description="by which captions are judged; else thumbs"),
+    ] = UNSET
+    device: Annotated[
+        list[Annotated[str, choice_of("step", DEVICE_STEPS)]],
+        Meta(description="what a listener's device is checked for"),
+    ] = []
+    balance: Annotated[BalanceKeys, Meta(description="what subsets are alike in")] = field(
+        default_factory=BalanceKeys
+    )
+    listeners: (
+        Annotated[Positive, Meta(description="how many take part; needed unless there are rows")]
+        | UnsetType
+    ) = UNSET
+    juries: Annotated[
+        dict[str, Positive],
+        Meta(description="parts of the listeners, such as experts, and how many"),
+    ] = {}
+    panels: Annotated[
+        Positive, Meta(description="groups of listeners, each with clips of its own")
+    ] = 1
+    rest_minutes: Annotated[Amount, Meta(description="between sessions")] = 5
+    blocks: Annotated[list[BlockKeys], NonEmpty, Meta(description="parts, one after the other")]
+    rows: (
+        Annotated[str, Meta(description="a folder with what each listener hears, made elsewhere")]
+        | UnsetType
+    ) = UNSET
+    language: Annotated[str, choice_of("language", LANGUAGES), Meta(description="of the pages")] = (
+        "en"
+    )
+    wordings: Annotated[
+        WordingKeys, Meta(description="own words instead of those of the language")
+    ] = field(default_factory=WordingKeys)
+    instructions: Annotated[str, Meta(description="shown before the first trial")] = ""
+    consent: Annotated[str, Meta(description="that listeners must agree to")] = ""
+    forms: Annotated[FormKeys, Meta(description="questionnaires")] = field(default_factory=FormKeys)
+    screening: Annotated[list[RuleKeys], Meta(description="whom the analysis leaves out")] = []
+    analysis: Annotated[AnalysisKeys, Meta(description="what will be computed")] = field(
+        default_factory=AnalysisKeys
+    )
+
+
+check_study_file = derive_check(StudyKeys, hints=False)
+
+
+def study_schema() -> dict[str, Any]:
     """The study file as a JSON Schema."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Earwitness study file",
-        **STUDY_SHAPE.schema,
+        **msgspec.json.schema(StudyKeys),
     }

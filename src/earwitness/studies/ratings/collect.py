@@ -11,31 +11,29 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from earwitness.core import Answer, Input, Key, Rating
+from earwitness.core import Answer, Input, Key, Rating, StrPath
 from earwitness.errors import UsageError, nearest
 from earwitness.studies.analysis.pipeline import RatingSet
 from earwitness.studies.analysis.settings import AnalysisSettings, known_scales
 from earwitness.studies.answers import SIMULATED_TIMESTAMP
 from earwitness.studies.ratings.columns import KnownNames, Limit
-from earwitness.studies.ratings.from_answers import ratings_of, study_answers
+from earwitness.studies.ratings.from_answers import ratings_from_answers, study_answers
 from earwitness.studies.ratings.reader import OffScaleVote, RatingsTable, read_ratings
 from earwitness.studies.results import Grouping, Groupings, RatingFault, Who
 from earwitness.studies.rubric import TOTAL, Rubric, defined
 from earwitness.studies.rubric_totals import Blank, off_scale, with_totals
-from earwitness.studies.study import Study
+from earwitness.studies.study import STORE_FILE_NAME, Study
 from earwitness.studies.trials import block_kind
 
 # --- Hints about wrong files ---------------------------------------------------------------------
 
 
-Place = str | PathLike[str]
 STUDY_SUFFIXES = (".yaml", ".yml")
 STORE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 SQLITE_MAGIC = b"SQLite format 3\0"
 # as a path, of two slashes one is left
 STORE_ADDRESS = re.compile(r"(sqlite|postgres(ql)?)(\+\w+)?:/")
 SNIFFED_BYTES = 1 << 16  # bytes of a file from which it is told what it has
-DEFAULT_STORE_FILE = "study.db"  # where serve keeps answers unless told
 FILE_KIND_WORDING = {
     "study": "is a study file",
     "store": "is a store",
@@ -44,7 +42,7 @@ FILE_KIND_WORDING = {
 }
 
 
-def check_ratings(files: Sequence[Place], study: Place | Study | None) -> None:
+def check_ratings(files: Sequence[StrPath], study: StrPath | Study | None) -> None:
     """Refuse stores that are named as files, and a study to which there are no answers."""
     for one in files:
         if STORE_ADDRESS.match(str(one)):
@@ -55,11 +53,11 @@ def check_ratings(files: Sequence[Place], study: Place | Study | None) -> None:
         raise UsageError(f"{_unanswered(study)}name answers or a table of ratings, or --db STORE")
 
 
-def _unanswered(study: Place | Study | None) -> str:
+def _unanswered(study: StrPath | Study | None) -> str:
     """What a study file lacks; names the store beside it, if there is one."""
     if study is None or isinstance(study, Study):
         return ""
-    beside = Path(study).parent / DEFAULT_STORE_FILE
+    beside = Path(study).parent / STORE_FILE_NAME
     if beside.is_file():
         told = f"its answers may be in the store beside it: say --db {beside}; or "
     else:
@@ -68,10 +66,10 @@ def _unanswered(study: Place | Study | None) -> str:
 
 
 def check_scores(
-    scores: Sequence[Place],
-    ratings: Sequence[Place],
-    study: Place | Study | None = None,
-    db: Place | None = None,
+    scores: Sequence[StrPath],
+    ratings: Sequence[StrPath],
+    study: StrPath | Study | None = None,
+    db: StrPath | None = None,
     listener: str = "listener",
 ) -> None:
     """Refuse ratings, studies and stores in the place of scores; say the command with both right.
@@ -95,7 +93,7 @@ def check_scores(
         )
 
 
-def sort_of(path: Place, listener: str = "listener") -> str:
+def sort_of(path: StrPath, listener: str = "listener") -> str:
     """What a file has, told from its name and its first line: scores if nothing else."""
     ending = Path(path).suffix.lower()
     start = _start(path)
@@ -109,7 +107,7 @@ def sort_of(path: Place, listener: str = "listener") -> str:
     return "ratings" if listener in names else "scores"
 
 
-def _start(path: Place) -> bytes:
+def _start(path: StrPath) -> bytes:
     """The first bytes of a file; none of what is no plain file, such as a pipe."""
     try:
         if not Path(path).is_file():
@@ -308,8 +306,8 @@ def material_of(
         if _are_answers(path):
             if plan is None:
                 raise UsageError(f"{path} has answers — name the study file, too")
-            made, answers = study_answers(plan, path)
-            rated = ratings_of(made, answers, str(path))
+            _, answers = study_answers(plan, path)
+            rated = ratings_from_answers(plan, answers, str(path))
             found.judged(settings.rubric, rated, _input(path), settings.blank)
             found.join(form_groups(plan, answers.values()), str(path))
             simulated |= any(one.at == SIMULATED_TIMESTAMP for one in answers.values())
@@ -374,7 +372,7 @@ def _input(path: Path) -> Input:
 
 
 def stored_material(
-    plan: Study | None, db: Place, files: Sequence[Place], settings: AnalysisSettings
+    plan: Study | None, db: StrPath, files: Sequence[StrPath], settings: AnalysisSettings
 ) -> RatingSet:
     """Ratings out of a store."""
     from earwitness.studies.admin import stored_answers  # needs a database only here

@@ -1,9 +1,15 @@
-"""Ratings derived from the answers that listeners gave in a study."""
+"""Ratings from the answers that listeners gave in a study, and their check against its design.
+
+An answer says what was heard: the item, the systems in order and which of them was the unknown one.
+Ratings follow from that and from the study file; the design is not made again for them.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,105 +17,222 @@ from typing import Any
 from earwitness.core import Answer, Rating
 from earwitness.errors import BadAnswer, EarwitnessWarning, InputError, Problem
 from earwitness.studies.answers import AnswerLines, AnswersFile
+from earwitness.studies.design.plan import scale_orders
 from earwitness.studies.design.report import study_design
-from earwitness.studies.pages import Page, heard, pages, planned, read_page
-from earwitness.studies.study import Design, Study, Trial
+from earwitness.studies.pages import (
+    ANCHOR_PAGES,
+    FEEDBACK_PAGE,
+    TEXT_PAGE,
+    TRAINING_PAGES,
+    Page,
+    heard,
+    pages,
+    planned,
+    read_page,
+)
+from earwitness.studies.study import Design, ListenerPlan, Study, Trial
+from earwitness.studies.trials import block_kind
 from earwitness.version import __version__
 
 StudySource = str | PathLike[str] | Study
 
-
-def read_checked_answers(made: Design, file: AnswersFile) -> AnswerLines:
-    """Answers of a file, all to trials as this version plans them."""
-    found = file.read()
-    for line in found.cut:
-        told = f"{file.path}:{line}: was cut short, and is passed over"
-        warnings.warn(told, EarwitnessWarning, stacklevel=3)
-    check_heard(made, found.lines, str(file.path))
-    return found
-
-
-def check_heard(made: Design, given: Mapping[int, Answer], source: str) -> None:
-    """Refuse answers to trials that this version plans otherwise."""
-    known = {plan.listener: planned(plan) for plan in made.plans}
-    problems = [
-        Problem(source, line, "heard", *told)
-        for line, answer in given.items()
-        for told in _other(answer, known.get(answer.listener, {}).get(answer.page))
-    ]
-    if problems:
-        raise InputError(problems, done="read")
-
-
-def _other(answer: Answer, trial: Trial | None) -> Iterator[tuple[str, str]]:
-    """How what was heard differs from the plan, if it does, and what to do."""
-    if trial is None:
-        return
-    if answer.heard is None:
-        yield "missing", f"what was presented on page {answer.page}?"
-    elif answer.heard != heard(trial):
-        told = f"was {_told(answer.heard)}, this version plans {_told(heard(trial))}"
-        other = answer.version not in ("", __version__)
-        remedy = (
-            f"use earwitness {answer.version}, which asked this" if other else "was it changed?"
-        )
-        yield told, remedy
-
-
-def _told(one: Mapping[str, Any]) -> str:
-    return f"{one['item']} as {' | '.join(one['systems'])} (target {one['target']})"
+# --- Answers of a file ---------------------------------------------------------------------------
 
 
 def study_ratings(study: StudySource, answers: str | PathLike[str]) -> list[Rating]:
     """Ratings that follow from a file of answers; practice and anchors do not count."""
-    return ratings_of(*study_answers(study, answers), str(answers))
+    design, lines = study_answers(study, answers)
+    return ratings_from_answers(design.study, lines, str(answers))
 
 
 def study_answers(
     study: StudySource, answers: str | PathLike[str]
 ) -> tuple[Design, Mapping[int, Answer]]:
     """The design of a study, and answers to it by the number of their line."""
-    made = study_design(study)
-    return made, read_checked_answers(made, AnswersFile(Path(answers), made.study.digest)).lines
+    design = study_design(study)
+    file = AnswersFile(Path(answers), design.study.digest)
+    return design, read_checked_answers(design, file).lines
 
 
-def ratings_of(made: Design, given: Mapping[int, Answer], source: str) -> list[Rating]:
-    """Ratings that follow from answers by the number of their line."""
-    found, problems = list[Rating](), list[Problem]()
-    known = {one: _pages(made, one) for one in {answer.listener for answer in given.values()}}
-    for line, answer in given.items():
-        page = known[answer.listener].get(answer.page)
-        try:
-            if page is None:
-                raise BadAnswer([f'listener {answer.listener} has no page "{answer.page}"'])
-            found += read_page(made.study, page, answer.values, answer.listener)
-        except BadAnswer as error:
-            problems += [Problem(source, line, "values", told) for told in error.wrong]
+def read_checked_answers(design: Design, file: AnswersFile) -> AnswerLines:
+    """Answers of a file, all to trials as this version plans them."""
+    answers = file.read()
+    for line in answers.cut:
+        message = f"{file.path}:{line}: was cut short, and is passed over"
+        warnings.warn(message, EarwitnessWarning, stacklevel=3)
+    check_against_design(design, answers.lines, str(file.path))
+    return answers
+
+
+# --- Check against the design --------------------------------------------------------------------
+
+
+def check_against_design(design: Design, answers: Mapping[int, Answer], source: str) -> None:
+    """Refuse answers to trials that this version plans otherwise."""
+    plans = {plan.listener: planned(plan) for plan in design.plans}
+    problems = [
+        Problem(source, line, *fault)
+        for line, answer in answers.items()
+        if answer.listener in plans
+        for fault in _differences(answer, plans[answer.listener].get(answer.page))
+    ]
     if problems:
         raise InputError(problems, done="read")
-    return found
 
 
-def _pages(made: Design, listener: int) -> dict[str, Page]:
-    plan = next((plan for plan in made.plans if plan.listener == listener), None)
-    shown: Iterable[Page] = () if plan is None else pages(made.study, plan, lambda *_: "")
-    return {page.name: page for page in shown}
+def _differences(answer: Answer, trial: Trial | None) -> Iterator[tuple[str, ...]]:
+    """How what was heard differs from the plan, if it does, and what to do."""
+    if trial is None:
+        if answer.heard is not None:
+            yield "values", _no_page(answer)
+    elif answer.heard is None:
+        yield "heard", "missing", f"what was presented on page {answer.page}?"
+    elif answer.heard != heard(trial):
+        presented, plan = _describe(answer.heard), _describe(heard(trial))
+        remedy = "was it changed?"
+        if answer.version not in ("", __version__):
+            remedy = f"use earwitness {answer.version}, which asked this"
+        yield "heard", f"was {presented}, this version plans {plan}", remedy
+
+
+def _describe(presented: Mapping[str, Any]) -> str:
+    systems = " | ".join(presented["systems"])
+    return f"{presented['item']} as {systems} (target {presented['target']})"
+
+
+def _no_page(answer: Answer) -> str:
+    return f'listener {answer.listener} has no page "{answer.page}"'
+
+
+# --- Ratings from answers ------------------------------------------------------------------------
+
+
+def ratings_from_answers(study: Study, answers: Mapping[int, Answer], source: str) -> list[Rating]:
+    """Ratings that follow from answers by the number of their line, and from what was heard."""
+    ratings, problems = list[Rating](), list[Problem]()
+    answered = _AnsweredPages(study)
+    for line, answer in answers.items():
+        try:
+            page = answered.page(answer)
+            ratings += read_page(study, page, answer.values, answer.listener)
+        except BadAnswer as error:
+            problems += [Problem(source, line, "values", message) for message in error.wrong]
+    if problems:
+        raise InputError(problems, done="read")
+    return ratings
+
+
+@dataclass(frozen=True)
+class _AnsweredPages:
+    """The pages that answers to a study are of, without its design."""
+
+    study: Study
+
+    def page(self, answer: Answer) -> Page:
+        """The page of an answer: a trial as it was heard, or one that all listeners see."""
+        if answer.heard is not None:
+            return self._trial_page(answer, answer.heard)
+        plan = self._plans.get(answer.listener)
+        sessions = self._session_blocks if plan is None else plan.sessions
+        page = self._other_pages(len(sessions)).get(answer.page)
+        if page is None or not self._is_listener(answer.listener):
+            raise BadAnswer([_no_page(answer)])
+        return page
+
+    def _trial_page(self, answer: Answer, presented: Mapping[str, Any]) -> Page:
+        part, _, number = answer.page.rpartition(".")
+        trial = self._trial(answer, part, presented)
+        if trial is None or not number.isdecimal() or not self._is_listener(answer.listener):
+            raise BadAnswer([_no_page(answer)])
+        session = int(part) if part.isdecimal() else 0
+        return Page(answer.page, {}, trial, session, (), session > 0, int(number))
+
+    def _trial(self, answer: Answer, part: str, presented: Mapping[str, Any]) -> Trial | None:
+        """What was heard, asked as the study says; nothing if it has no such session."""
+        item, systems = presented["item"], tuple(presented["systems"])
+        target = presented["target"]
+        if self._plans:
+            trial = self._planned_trials(answer.listener).get(answer.page)
+            if trial is None:
+                return None
+            return Trial(item, systems, trial.scales, trial.block, target, trial.against)
+        if part in (TRAINING_PAGES, ANCHOR_PAGES):
+            session = 1  # practice and anchors are asked as the first session is
+        elif part.isdecimal() and 0 < int(part) <= len(self._session_blocks):
+            session = int(part)
+        else:
+            return None
+        block, place = self._session_blocks[session - 1]
+        scales = scale_orders(self.study, block, answer.listener)[place]
+        against = self._against[block].get(frozenset(systems), "")
+        return Trial(item, systems, scales, block, target, against)
+
+    def _is_listener(self, number: int) -> bool:
+        return number in self._plans if self._plans else 0 < number <= self.study.listeners
+
+    def _planned_trials(self, listener: int) -> dict[str, Trial]:
+        """Trials by page where plans were made elsewhere, kept for the next answer."""
+        if listener not in self._planned and listener in self._plans:
+            self._planned[listener] = planned(self._plans[listener])
+        return self._planned.get(listener, {})
+
+    @cached_property
+    def _planned(self) -> dict[int, dict[str, Trial]]:
+        return {}
+
+    @cached_property
+    def _plans(self) -> dict[int, ListenerPlan]:
+        return {plan.listener: plan for plan in self.study.plans}
+
+    @cached_property
+    def _session_blocks(self) -> list[tuple[int, int]]:
+        """The block of each session, and the place of the session in it."""
+        blocks = enumerate(self.study.blocks)
+        return [(number, place) for number, block in blocks for place in range(block.sessions)]
+
+    @cached_property
+    def _against(self) -> list[dict[frozenset[str], str]]:
+        """By block, which of the systems that are compared the other is rated against."""
+        tables = []
+        for block in self.study.blocks:
+            kind = block_kind(block)
+            treatments = kind.treatments(block.systems, self.study.reference)
+            tables.append({frozenset(one): kind.against(one) for one in treatments})
+        return tables
+
+    def _other_pages(self, sessions: int) -> dict[str, Page]:
+        """All pages but trials, where there are so many sessions."""
+        if sessions not in self._known_pages:
+            study, empty = self.study, ListenerPlan(1, 1, ((),) * sessions)
+            names = [f"{part}.0" for part in (TRAINING_PAGES, ANCHOR_PAGES)]
+            names += [f"{FEEDBACK_PAGE}.{n + 1}" for n in range(study.training * study.feedback)]
+            texts = [Page(name, {"kind": TEXT_PAGE}) for name in names]
+            shown = [*pages(study, empty, lambda *_: ""), *texts]
+            self._known_pages[sessions] = {page.name: page for page in shown}
+        return self._known_pages[sessions]
+
+    @cached_property
+    def _known_pages(self) -> dict[int, dict[str, Page]]:
+        return {}
+
+
+# --- Ratings as records --------------------------------------------------------------------------
 
 
 def rating_records(ratings: Iterable[Rating]) -> list[dict[str, Any]]:
     """Ratings as records, with what is known of the moment: session, trial, question, place."""
     return [
         {
-            "item": one.key.item,
-            "system": one.key.system,
-            "scale": one.scale,
-            "listener": one.listener,
-            "session": one.session,
-            "value": one.value,
-            "trial": one.trial,
-            "asked": one.asked,
-            "place": one.place + 1,
-            "against": None if one.against is None else one.against.system,
+            "item": rating.key.item,
+            "system": rating.key.system,
+            "scale": rating.scale,
+            "listener": rating.listener,
+            "session": rating.session,
+            "value": rating.value,
+            "trial": rating.trial,
+            "asked": rating.asked,
+            "place": rating.place + 1,
+            "against": None if rating.against is None else rating.against.system,
         }
-        for one in ratings
+        for rating in ratings
     ]

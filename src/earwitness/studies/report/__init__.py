@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from earwitness.report.parts import Quote, Report, Section
-from earwitness.studies.report.agreement import check_sections, listener_sections
-from earwitness.studies.report.choices import choice_sections
-from earwitness.studies.report.differences import better_sections, further_sections
+from earwitness.report.parts import Lines, Quote, Report, Section
+from earwitness.studies.report.agreement import agreement_sections, effect_headlines
+from earwitness.studies.report.choices import choice_headlines, choice_sections
+from earwitness.studies.report.differences import difference_headlines, difference_sections
+from earwitness.studies.report.equivalence import equivalence_headlines, equivalence_sections
 from earwitness.studies.report.export import methods
-from earwitness.studies.report.groups import group_sections
-from earwitness.studies.report.headlines import in_short
+from earwitness.studies.report.groups import group_headlines, group_sections
+from earwitness.studies.report.listeners import listener_headlines, listener_sections
 from earwitness.studies.report.means import in_pairs, mean_sections, what_rated
-from earwitness.studies.report.rubric import fault_sections, judged_sections
-from earwitness.studies.report.screening import screening_sections
+from earwitness.studies.report.rubric import fault_sections, rubric_headlines, rubric_sections
+from earwitness.studies.report.screening import (
+    all_failed,
+    failure,
+    screening_headlines,
+    screening_sections,
+)
 from earwitness.studies.report.wording import several
 from earwitness.studies.results import Results
 
@@ -39,21 +45,37 @@ def _more(sections: Sequence[Section]) -> str:
 
 
 def _sections(results: Results) -> Iterator[Section]:
-    short = in_short(results)
-    if short.lines:
-        yield Section("In short", (short,))
+    if lines := tuple(_headlines(results)):
+        yield Section("In short", (Lines("", lines),))
     yield from mean_sections(results)
-    yield from better_sections(results)
-    yield from further_sections(results)
+    yield from difference_sections(results)
+    yield from equivalence_sections(results)
     yield from group_sections(results)
     yield from choice_sections(results)
-    yield from judged_sections(results)
+    yield from rubric_sections(results)
     yield from fault_sections(results)
     yield from listener_sections(results)
     yield from screening_sections(results)
-    yield from check_sections(results)
-    told = methods(results)
-    yield Section("Methods", (Quote(told),), "To copy into a paper:", place="pages")
+    yield from agreement_sections(results)
+    yield Section("Methods", (Quote(methods(results)),), "To copy into a paper:", place="pages")
+
+
+def _headlines(results: Results) -> Iterator[str]:
+    """Who leads, what cannot be told apart, who was left out and what that changes, and what is
+    strange about votes."""
+    if all_failed(results):
+        yield failure(results)
+    if results.simulated:
+        yield "all listeners were simulated: nobody heard anything"
+    yield from (f"other than the study had planned: {change}" for change in results.changed)
+    yield from difference_headlines(results)
+    yield from choice_headlines(results)
+    yield from equivalence_headlines(results)
+    yield from group_headlines(results)
+    yield from rubric_headlines(results)
+    yield from screening_headlines(results)
+    yield from effect_headlines(results)
+    yield from listener_headlines(results)
 
 
 def systems(results: Results) -> tuple[str, ...]:

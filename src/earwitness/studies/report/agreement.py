@@ -1,20 +1,28 @@
-"""Report sections and methods sentences on agreement, effects and listeners."""
+"""Agreement, effects and repeated votes: sections, headlines, methods sentences, CSV tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 
-from earwitness.core import Estimate, Value
+from earwitness.core import Estimate, Key, Value
 from earwitness.report.numbers import COMPONENT_LABELS, cell, number, p_value, titled
-from earwitness.report.parts import PEOPLE_SERIES, Intervals, Panel, Panels, Part, Section, Table
+from earwitness.report.parts import PEOPLE_SERIES, Intervals, Part, Section, Table
 from earwitness.report.sentences import listed
+from earwitness.stats.significance import holm
 from earwitness.studies.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
-from earwitness.studies.report.means import doubled_told
-from earwitness.studies.report.wording import MAX_LISTED_NAMES
+from earwitness.studies.report.csv_columns import (
+    ESTIMATE_COLUMNS,
+    Row,
+    TableContent,
+    estimate_cells,
+    fill_rows,
+)
+from earwitness.studies.report.means import doubled_sentence
+from earwitness.studies.report.wording import MAX_LISTED_NAMES, UNBOUNDED
 from earwitness.studies.results import (
+    Effect,
     ListenerAgreement,
-    ListenerFigures,
     Results,
     ScaleResults,
     Subjects,
@@ -24,7 +32,6 @@ from earwitness.studies.results import (
 # --- Agreement, subject model and effects --------------------------------------------------------
 
 
-UNBOUNDED = (float("-inf"), float("inf"))
 AGREEMENT_FIGURE = Value("agreement", "high", -1, 1, "")
 BIAS = Value("bias", "none", *UNBOUNDED, "points of the scale above (+) or below (−) the others")
 INCONSISTENCY = Value(
@@ -34,7 +41,7 @@ TOO_FEW_LISTENERS_TEXT = "too few to tell"
 MAX_TABLE_ITEMS = 300  # items of a table on a page
 
 
-def check_sections(results: Results) -> Iterator[Section]:
+def agreement_sections(results: Results) -> Iterator[Section]:
     """Agreement, the subject model, effects, doubled votes, items."""
     if any(scale.agreement for scale in results.scales):
         yield Section("Agreement", (_agreement(results.scales),))
@@ -47,7 +54,7 @@ def check_sections(results: Results) -> Iterator[Section]:
     if results.retests:
         yield Section("Test and retest", (_retests(results),), place="pages")
     if results.doubled:
-        told = doubled_told(results)
+        told = doubled_sentence(results)
         yield Section("Doubled votes", (_doubled(results),), told, "pictures", folded=True)
     items = tuple(_items(scale) for scale in results.scales if _listable(scale))
     if items:
@@ -193,101 +200,10 @@ def _items(scale: ScaleResults) -> Table:
     return Table(f"{titled(scale.value)} by item", ("item", *systems), rows)
 
 
-# --- Panels and figures of listeners -------------------------------------------------------------
-
-
-LISTENER_COLUMNS = (
-    *("votes", "mean", "sd", "bias", "inconsistency", "correlation", "rmse"),
-    *("usual", "run", "alike"),
-)
-SHARE_VALUE = Value("share", "none", 0, 1, "")
-PANELS_NOTE = (
-    "Each listener's mean of every system (dots, in the order of systems) beside that of all who "
-    "were kept (line). Bias is the mean difference from the others on the same stimuli, ± the "
-    "spread of differences about it."
-)
-FIGURES_NOTE = (
-    "Usual is the share of the value given most often, run the longest row of equal votes, alike "
-    "the share of trials with the same number on all scales; "
-    "correlation and rmse are with the mean of the others."
-)
-
-
-def listener_sections(results: Results) -> Iterator[Section]:
-    """Panels where there are means, else tables."""
-    scales = [scale for scale in results.scales if scale.listeners]
-    if scales:
-        parts = tuple(_part(results, scale) for scale in scales)
-        text = (
-            f"{PANELS_NOTE} {FIGURES_NOTE}"
-            if any(isinstance(p, Panels) for p in parts)
-            else FIGURES_NOTE
-        )
-        yield Section("Listeners", parts, text, place="pictures")
-
-
-def _part(results: Results, scale: ScaleResults) -> Panels | Table:
-    if scale.choices:
-        return _of_choices(results, scale)
-    drawn = any(one.means for one in scale.listeners)
-    return _panels(results, scale) if drawn else _table(results, scale)
-
-
-def _panels(results: Results, scale: ScaleResults) -> Panels:
-    everyone = {name: rated.mean.value for name, rated in scale.systems.items()}
-    panels = tuple(
-        Panel(str(one.listener), one.means, _remark(one, scale.value), one.listener in results.left)
-        for one in scale.listeners
-    )
-    return Panels(titled(scale.value), scale.value, everyone, panels, _table(results, scale))
-
-
-def _remark(one: ListenerFigures, value: Value) -> str:
-    if isnan(one.bias):
-        return ""
-    sign = "+" if one.bias > 0 else ""
-    return f"{sign}{number(one.bias, value)} ± {number(one.inconsistency, value)}"
-
-
-def _of_choices(results: Results, scale: ScaleResults) -> Table:
-    """What can be said of those who choose: they have no means of systems."""
-    rows = tuple(
-        (
-            *(str(one.listener), _state(results, one), f"{one.votes:,}"),
-            *(number(one.usual, SHARE_VALUE), f"{one.run:,}"),
-        )
-        for one in scale.listeners
-    )
-    header = ("listener", "", "votes", "usual", "run")
-    return Table(f"{titled(scale.value)}: listeners", header, rows, names=2)
-
-
-def _state(results: Results, one: ListenerFigures) -> str:
-    return "left out" if one.listener in results.left else "kept"
-
-
-def _table(results: Results, scale: ScaleResults) -> Table:
-    value = scale.value
-    rows = tuple(
-        (
-            *(str(one.listener), _state(results, one), f"{one.votes:,}"),
-            *(number(x, value) for x in (one.mean, one.sd, one.bias, one.inconsistency)),
-            *(
-                number(one.correlation, SHARE_VALUE),
-                number(one.rmse, value),
-                number(one.usual, SHARE_VALUE),
-            ),
-            *(f"{one.run:,}", number(one.alike, SHARE_VALUE)),
-        )
-        for one in scale.listeners
-    )
-    return Table(f"{titled(value)}: listeners", ("listener", "", *LISTENER_COLUMNS), rows, names=2)
-
-
 # --- Methods sentences on agreement --------------------------------------------------------------
 
 
-def agreement_told(results: Results) -> Iterator[str]:
+def agreement_methods(results: Results) -> Iterator[str]:
     """Sentences of the paragraph."""
     names = dict.fromkeys(n for s in results.scales for one in s.agreement for n in one.figures)
     if names:
@@ -299,3 +215,120 @@ def agreement_told(results: Results) -> Iterator[str]:
             f"P.910, annex E. Inconsistencies are held at a floor ({', '.join(floors)}), so that "
             "no single listener takes all the weight."
         )
+
+
+# --- Headlines on effects ------------------------------------------------------------------------
+
+
+EFFECT_WORDING = {
+    "order": "from the first to the last trial of a session",
+    "place": "from the first to the last place on a page",
+}
+
+
+def effect_headlines(results: Results) -> Iterator[str]:
+    """Those with a low p, corrected over all effects on all scales; of three listeners or more."""
+    effects = [(scale, effect) for scale in results.scales for effect in scale.effects]
+    corrected = holm([effect.p for _, effect in effects])
+    for (scale, effect), p in zip(effects, corrected, strict=True):
+        if p < 1 - results.plan.level and effect.difference.n >= MIN_LISTENERS_FOR_DIFFERENCE:
+            yield f"votes {_moved(scale, effect)} ({scale.value.name})"
+
+
+def _moved(scale: ScaleResults, effect: Effect) -> str:
+    far = number(abs(effect.difference.value), scale.value)
+    verb = "rise" if effect.difference.value > 0 else "fall"
+    later, _, earlier = effect.what.partition(" less ")
+    if effect.name in EFFECT_WORDING:
+        return f"{verb} by {far} {EFFECT_WORDING[effect.name]}"
+    return f"{verb} by {far} from {earlier} to {later}" if earlier else f"{verb} by {far}: {later}"
+
+
+# --- CSV tables of agreement, effects and stimuli ------------------------------------------------
+
+
+def agreement_tables(results: Results) -> dict[str, TableContent]:
+    """CSV tables by the name of their file."""
+    return {
+        "agreement.csv": _agreement_csv(results),
+        "subjects.csv": _subjects_csv(results),
+        "effects.csv": _effects_csv(results),
+        "doubled.csv": _doubled_csv(results),
+        "stimuli.csv": _stimuli_csv(results),
+    }
+
+
+def _agreement_csv(results: Results) -> TableContent:
+    rows = [
+        [
+            scale.value.name,
+            agreement.panel,
+            agreement.listeners,
+            agreement.stimuli,
+            name,
+            *estimate_cells(estimate),
+        ]
+        for scale in results.scales
+        for agreement in scale.agreement
+        for name, estimate in agreement.figures.items()
+    ]
+    return ["scale", "panel", "listeners", "stimuli", "name", *ESTIMATE_COLUMNS], rows
+
+
+def _subjects_csv(results: Results) -> TableContent:
+    rows = [
+        [scale.value.name, who, name, *estimate_cells(estimate)]
+        for scale in results.scales
+        if scale.subjects
+        for name, estimates in (
+            ("bias", scale.subjects.biases),
+            ("inconsistency", scale.subjects.inconsistencies),
+        )
+        for who, estimate in estimates.items()
+    ]
+    return ["scale", "listener", "name", *ESTIMATE_COLUMNS], rows
+
+
+def _effects_csv(results: Results) -> TableContent:
+    rows = [
+        [scale.value.name, effect.name, effect.what, *estimate_cells(effect.difference), effect.p]
+        for scale in results.scales
+        for effect in scale.effects
+    ]
+    return ["scale", "name", "what", *ESTIMATE_COLUMNS, "p"], rows
+
+
+def _doubled_csv(results: Results) -> TableContent:
+    most = max((len(repeated.values) for repeated in results.doubled), default=0)
+    rows = [
+        [
+            repeated.key.item,
+            repeated.key.system,
+            repeated.scale,
+            repeated.listener,
+            repeated.counted,
+            *repeated.values,
+        ]
+        for repeated in results.doubled
+    ]
+    header = ["item", "system", "scale", "listener", "counted"]
+    return header + [f"vote_{n}" for n in range(1, most + 1)], fill_rows(rows, most + 5)
+
+
+def _stimuli_csv(results: Results) -> TableContent:
+    """A row a stimulus and scale with all its votes, and the quality of the subject model."""
+    rows = []
+    most = max((len(stimulus.votes) for s in results.scales for stimulus in s.stimuli), default=0)
+    for scale in results.scales:
+        for stimulus in scale.stimuli:
+            n = sum(not isnan(vote) for vote in stimulus.votes)
+            quality = _quality(scale, stimulus.key)
+            named = [stimulus.key.item, stimulus.key.system, scale.value.name]
+            rows.append([*named, n, stimulus.mean, stimulus.sd, *quality, *stimulus.votes])
+    header = ["item", "system", "scale", "n", "mean", "sd", "quality"]
+    return header + [f"vote_{n}" for n in range(1, most + 1)], fill_rows(rows, most + 7)
+
+
+def _quality(scale: ScaleResults, key: Key) -> Row:
+    quality = scale.subjects.qualities.get(key) if scale.subjects else None
+    return ["" if quality is None else quality.value]

@@ -1,4 +1,4 @@
-"""Report sections and methods sentences on paired choices."""
+"""Paired choices: sections, headlines, methods sentences and CSV table."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ from earwitness.core import Estimate, Value
 from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, p_value
 from earwitness.report.parts import Intervals, Section, Table
 from earwitness.report.sentences import listed
-from earwitness.studies.report.wording import MAX_LISTED_NAMES, corrected, several
+from earwitness.studies.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
+from earwitness.studies.report.csv_columns import (
+    ESTIMATE_COLUMNS,
+    Row,
+    TableContent,
+    estimate_cells,
+)
+from earwitness.studies.report.wording import MAX_LISTED_NAMES, UNBOUNDED, corrected, several
 from earwitness.studies.results import BradleyTerryAbilities, PairChoices, Results, ScaleResults
+from earwitness.studies.study import NO_CORRECTION
 
 # --- Sections on choices -------------------------------------------------------------------------
 
 
-UNBOUNDED = (float("-inf"), float("inf"))
 CHOICE_SHARE = Value("share", "none", 0, 1, "share of choices, without ties; 0.5 is chance")
 RIGHT_ANSWER_SHARE = Value("share", "none", 0, 1, "share of right answers; 0.5 is chance")
 ABILITY = Value("ability", "high", *UNBOUNDED, "log of the Bradley–Terry ability; all sum to 0")
@@ -120,7 +127,7 @@ SENSITIVITY_MODELS = {
 }
 
 
-def choices_told(results: Results) -> Iterator[str]:
+def choice_methods(results: Results) -> Iterator[str]:
     """Sentences of the paragraph."""
     choices = [c for scale in results.scales for c in scale.choices]
     if choices:
@@ -153,3 +160,99 @@ def _sides(choices: Sequence[PairChoices]) -> str:
     if all(abx):
         return "ABX: one-sided"
     return "two-sided; ABX: one-sided" if any(abx) else "two-sided"
+
+
+# --- Headlines on choices ------------------------------------------------------------------------
+
+
+def choice_headlines(results: Results) -> Iterator[str]:
+    """How often systems were chosen, by scale."""
+    for scale in results.scales:
+        for choice in scale.choices:
+            for sentence in _chosen(choice, results):
+                yield f"{scale.value.name}: {sentence}"
+
+
+def _chosen(choice: PairChoices, results: Results) -> Iterator[str]:
+    """How often the one that was chosen more often was, with both p."""
+    total = choice.wins + choice.losses
+    if not total:
+        return
+    a, b, wins = choice.a, choice.b, choice.wins
+    if choice.sensitivity is not None:
+        what = f"of {a} and {b} {wins:,} of {total:,} answers were right"
+    else:
+        a, b, wins = (b, a, choice.losses) if choice.losses > wins else (a, b, wins)
+        what = f"{a} was chosen over {b} {wins:,} times of {total:,}"
+    corrected = results.plan.correction != NO_CORRECTION
+    exact = f"{p_value(choice.corrected if corrected else choice.p)} exact"
+    exact += ", corrected" * corrected
+    few = len(choice.listeners) < MIN_LISTENERS_FOR_DIFFERENCE
+    over = "–" if few else p_value(choice.p_over_listeners)
+    people = "not tested over listeners" if over == "–" else f"{over} over listeners"
+    yield f"{what} ({100 * wins / total:.0f} %); p {exact}; {people}"
+
+
+# --- CSV tables of choices -----------------------------------------------------------------------
+
+
+def choice_rows(scale: ScaleResults) -> Iterator[Row]:
+    """Shares of choices and abilities."""
+    for choice in scale.choices:
+        counts = [choice.wins + choice.losses + choice.ties, len(choice.listeners) or "", ""]
+        yield [
+            scale.value.name,
+            choice.a,
+            f"share against {choice.b}",
+            *estimate_cells(choice.share),
+            *counts,
+        ]
+    if scale.abilities:
+        for system, estimate in scale.abilities.systems.items():
+            yield [scale.value.name, system, "ability", *estimate_cells(estimate), "", "", ""]
+        if scale.abilities.ties:
+            yield [scale.value.name, "", "ties", *estimate_cells(scale.abilities.ties), "", "", ""]
+
+
+def choice_tables(results: Results) -> dict[str, TableContent]:
+    """CSV tables by the name of their file."""
+    return {"choices.csv": _choices_csv(results)}
+
+
+def _choices_csv(results: Results) -> TableContent:
+    """The whole, and each listener."""
+    header = [
+        "scale",
+        "a",
+        "b",
+        "listener",
+        "wins",
+        "losses",
+        "ties",
+        *ESTIMATE_COLUMNS,
+        "p",
+        "p_corrected",
+    ]
+    header += [f"over_listeners_{name}" for name in ESTIMATE_COLUMNS]
+    header += ["p_over_listeners", *(f"sensitivity_{name}" for name in ESTIMATE_COLUMNS)]
+    rows: list[Row] = []
+    for scale in results.scales:
+        for choice in scale.choices:
+            pair = [scale.value.name, choice.a, choice.b]
+            over_listeners = [*estimate_cells(choice.over_listeners), choice.p_over_listeners]
+            sensitivity = estimate_cells(choice.sensitivity)
+            counts = [
+                choice.wins,
+                choice.losses,
+                choice.ties,
+                *estimate_cells(choice.share),
+                choice.p,
+                choice.corrected,
+            ]
+            rows.append([*pair, "", *counts, *over_listeners, *sensitivity])
+            blank = [""] * (len(header) - 14)
+            for who, (wins, losses, ties, p) in choice.listeners.items():
+                rows.append(
+                    [*pair, who, wins, losses, ties, *[""] * len(ESTIMATE_COLUMNS), p, *blank]
+                )
+    return header, rows

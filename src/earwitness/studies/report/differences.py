@@ -1,23 +1,43 @@
-"""Report sections and methods sentences on differences and equivalence."""
+"""Differences between systems: who is better, headlines, methods sentences and CSV table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import isnan
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 
-from earwitness.core import Contrast, Estimate, Value
-from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value, titled
-from earwitness.report.parts import Matrix, Place, Section, Table
-from earwitness.report.sentences import listed
-from earwitness.report.tables import tested, who_is_better
-from earwitness.studies.report.wording import INTERVAL_WORDING, MAX_LISTED_NAMES, corrected, sized
-from earwitness.studies.results import DifferenceTest, Equivalence, Results, ScaleResults
+from earwitness.report.numbers import titled
+from earwitness.report.parts import Matrix, Section
+from earwitness.report.sentences import (
+    against_others,
+    by_mean,
+    competing,
+    leaders,
+    listed,
+    sentences,
+)
+from earwitness.report.tables import tested, verdict
+from earwitness.studies.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
+from earwitness.studies.report.csv_columns import (
+    ESTIMATE_COLUMNS,
+    TEST_COLUMNS,
+    TableContent,
+    estimate_cells,
+)
+from earwitness.studies.report.wording import (
+    INTERVAL_WORDING,
+    MAX_LISTED_NAMES,
+    corrected,
+    level_percent,
+    several,
+    sized,
+)
+from earwitness.studies.results import Results, ScaleResults
+from earwitness.studies.study import NO_CORRECTION
 
 # --- Matrix of differences -----------------------------------------------------------------------
 
 
-def better_sections(results: Results) -> Iterator[Section]:
+def difference_sections(results: Results) -> Iterator[Section]:
     """A matrix a scale."""
     compared = [scale for scale in results.scales if scale.contrasts]
     if compared:
@@ -62,172 +82,137 @@ def _in_part(results: Results, scale: ScaleResults) -> bool:
     return 0 < len(scale.contrasts) < count * (count - 1) // 2
 
 
-# --- Mixed model and equivalence sections --------------------------------------------------------
-# Words here never turn "no difference was found" into "there is none".
+# --- Headlines on differences --------------------------------------------------------------------
 
 
-MIXED = "mixed"
-Test = TypeVar("Test", Contrast, DifferenceTest)
-NO_PROOF_NOTE = "That no difference was found is no proof that there is none."
+SAME_LISTENERS_CLAUSE = "where the same listeners heard both"
 
 
-def further_sections(results: Results) -> Iterator[Section]:
-    """The mixed model beside the planned test; equivalence."""
-    if any(scale.modelled for scale in results.scales):
-        yield Section("For other items too", (_beside(results),), _scopes(results), place="pages")
-    if any(scale.equivalences for scale in results.scales):
-        said = any(not isnan(e.margin) for s in results.scales for e in s.equivalences)
-        told = _equivalence_told(results, said=said)
-        place: Place = "everywhere" if said else "pages"
-        yield Section("Equivalence", (_equivalences(results, said=said),), told, place)
+def difference_headlines(results: Results) -> Iterator[str]:
+    """Who leads, who cannot be told apart, and which pairs were compared if not all were."""
+    rated = [scale for scale in results.scales if scale.systems]
+    alone = [matrix_of(results, s) for s in rated if not against_others_only(s)]
+    if few := _too_few(results):
+        yield few
+    else:
+        yield from _everywhere(alone)
+    for scale in rated:
+        matrix = matrix_of(results, scale)
+        if few:
+            yield from by_mean(matrix)
+        elif against_others_only(scale):
+            yield from against_others(matrix)
+        else:
+            yield from sentences(matrix, SAME_LISTENERS_CLAUSE)
+            yield from _pairs_alike(matrix)
+    if not few:
+        yield from _pairs_planned(alone)
 
 
-def _scopes(results: Results) -> str:
-    plan = INTERVAL_WORDING.get(results.plan.interval)
-    scope = f"The planned test generalises to {plan.scope}; " if plan else ""
-    return (
-        f"{scope}the mixed model, with random effects of listeners, items, and both with systems, "
-        f"to {INTERVAL_WORDING[MIXED].scope}. p is {corrected(results)}."
+def _too_few(results: Results) -> str:
+    """That so few listeners tell nothing apart, where that is so."""
+    count = results.listeners - len(results.left)
+    if not 0 < count < MIN_LISTENERS_FOR_DIFFERENCE:
+        return ""
+    who = "1 listener is" if count == 1 else f"{count} listeners are"
+    return f"{who} too few to tell anything apart: it takes {MIN_LISTENERS_FOR_DIFFERENCE} or more"
+
+
+def _everywhere(matrices: list[Matrix]) -> Iterator[str]:
+    leading = {tuple(leaders(matrix)) for matrix in matrices}
+    if len(matrices) > 1 and len(leading) == 1 and len(first := leading.pop()) == 1:
+        mean = any(_not_compared(matrix, first[0]) for matrix in matrices)
+        yield f"{first[0]} leads on every scale{' by mean' * mean}."
+
+
+def _not_compared(matrix: Matrix, leader: str) -> bool:
+    return any(name != leader and not verdict(matrix, leader, name) for name in competing(matrix))
+
+
+def _pairs_planned(matrices: list[Matrix]) -> Iterator[str]:
+    """Which pairs were tested, where not all were."""
+    compared: dict[tuple[str, ...], list[str]] = {}
+    for matrix in matrices:
+        pairs = [pair for pair in combinations(competing(matrix), 2) if verdict(matrix, *pair)]
+        count = len(competing(matrix)) * (len(competing(matrix)) - 1) // 2
+        if 0 < len(pairs) < count:
+            message = f"{len(pairs):,} of {count:,} pairs of systems were compared"
+            pair_names = listed([f"{a} – {b}" for a, b in pairs])
+            compared.setdefault((message, pair_names), []).append(matrix.value.name)
+    for (message, pair_names), scales in compared.items():
+        where = f" on {listed(scales)}" if len(scales) < len(matrices) else ""
+        yield f"only {message}{where}: {pair_names}; of all others nothing is said"
+
+
+def _pairs_alike(matrix: Matrix) -> Iterator[str]:
+    """Pairs without the leader, or a control, that cannot be told apart or tested."""
+    lead = leaders(matrix)
+    others = [c for c in matrix.contrasts if not {c.a, c.b} & {*lead, *matrix.controls}]
+    for outcome, how in (("same", "told apart"), ("untested", "tested")):
+        pairs = [f"{c.a} – {c.b}" for c in others if verdict(matrix, c.a, c.b) == outcome]
+        whose = "of the others, " if lead else ""
+        if pairs:
+            yield f"{matrix.value.name}: {whose}these cannot be {how}: {listed(pairs)}"
+
+
+# --- Methods sentences on differences ------------------------------------------------------------
+
+
+def difference_methods(results: Results) -> Iterator[str]:
+    """Sentences about differences."""
+    compared = [scale for scale in results.scales if scale.contrasts]
+    if not compared:
+        return
+    name, alpha = results.plan.interval, 1 - results.plan.level
+    test = INTERVAL_WORDING[name].test if name in INTERVAL_WORDING else f"the method {name}"
+    yield (
+        f"{_pairs_compared(compared)} compared on each scale by {test}, at alpha {alpha:.4g}; "
+        f"{_correction(results, compared)}."
     )
+    sizes = {sized(c.effect.method) for s in compared for c in s.contrasts if c.effect is not None}
+    if sizes:
+        names = listed(sorted(sizes), MAX_LISTED_NAMES)
+        yield f"Effect sizes are given as {names}, with {level_percent(results)} intervals."
 
 
-def scopes(results: Results, planned: Test, modelled: Test | None) -> Iterator[tuple[str, Test]]:
-    """The planned test and the mixed model, each with the items that it speaks about."""
-    wide = {MIXED, "two_way_bootstrap"}
-    here = "other items too" if results.plan.interval in wide else "these items"
-    yield here, planned
-    if modelled is not None:
-        yield "other items too (mixed model)", modelled
+def _pairs_compared(scales: Sequence[ScaleResults]) -> str:
+    counts = {scale.value.name: len(scale.contrasts) for scale in scales}
+    return _by_scale(counts, "pair of systems was", "pairs of systems were")
 
 
-def with_n(estimate: Estimate, value: Value) -> str:
-    """A number with its interval and n."""
-    return f"{cell(estimate, value)} n {estimate.n:,}"
+def _correction(results: Results, scales: Sequence[ScaleResults]) -> str:
+    """Within what, over how many; and how many could not be tested."""
+    counts = {scale.value.name: sum(map(tested, scale.contrasts)) for scale in scales}
+    counts_compared = [len(scale.contrasts) for scale in scales]
+    message = f"p values are {corrected(results)}"
+    if results.plan.correction != NO_CORRECTION:
+        message += f", within each scale over {_by_scale(counts, 'pair', 'pairs')}"
+    if sum(counts.values()) < sum(counts_compared):
+        of = several(sum(counts_compared), "pair", "pairs")
+        message += f"; {sum(counts.values()):,} of {of} could be tested, and only those count"
+    return message
 
 
-def _beside(results: Results) -> Table:
-    name = CORRECTED_P_HEADINGS.get(results.plan.correction)
-    rows = tuple(
-        (
-            *(scale.value.name, f"{one.a} − {one.b}", scope, with_n(one.difference, scale.value)),
-            *(p_value(one.p), *([p_value(one.p_corrected)] if name else []), who_is_better(one)),
-        )
-        for scale, planned, modelled in _both(results)
-        for scope, one in scopes(results, planned, modelled)
-    )
-    header = ("scale", "of", "on", "difference", "p", *([name] if name else []), "better")
-    return Table("differences on these items, and on others too", header, rows, names=3)
+def _by_scale(counts: dict[str, int], singular: str, plural: str) -> str:
+    if len({*counts.values()}) == 1:
+        return several(next(iter(counts.values())), singular, plural)
+    return f"{', '.join(f'{count:,} ({name})' for name, count in counts.items())} {plural}"
 
 
-def _both(results: Results) -> Iterator[tuple[ScaleResults, Contrast, Contrast]]:
-    for scale in results.scales:
-        model = {(c.a, c.b): c for c in scale.modelled}
-        for c in scale.contrasts:
-            if (c.a, c.b) in model:
-                yield scale, c, model[c.a, c.b]
+# --- CSV table of differences --------------------------------------------------------------------
 
 
-def _equivalence_told(results: Results, *, said: bool) -> str:
-    wide = f"{100 * (2 * results.plan.level - 1):.4g} %"
-    told = f"{NO_PROOF_NOTE} "
-    if said:
-        told += (
-            "Equivalence is shown where both one-sided tests say that systems differ by less than "
-            f"the margin; p is the larger of the two, {corrected(results)}. "
-        )
-    return told + (
-        f"Within is the smallest margin that the {wide} interval fits into: with a margin of that "
-        "size, said before the data were seen, equivalence could have been claimed."
-    )
-
-
-def _equivalences(results: Results, *, said: bool) -> Table:
-    name = CORRECTED_P_HEADINGS.get(results.plan.correction)
-    wide = f"{100 * (2 * results.plan.level - 1):.4g} %"
-    rows = tuple(
-        (
-            *(e.value, f"{e.a} − {e.b}", with_n(e.difference, scale.value)),
-            "–" if isnan(e.within) else f"±{number(e.within, scale.value)}",
-            *(_judged(e, name) if said else ()),
-        )
+def difference_tables(results: Results) -> dict[str, TableContent]:
+    """CSV tables by the name of their file."""
+    header = ["scale", "a", "b", *TEST_COLUMNS, "correction", "better"]
+    header += [f"effect_{name}" for name in ESTIMATE_COLUMNS]
+    rows = [
+        [
+            *(scale.value.name, contrast.a, contrast.b, *estimate_cells(contrast.difference)),
+            *(contrast.p, contrast.p_corrected, results.plan.correction, contrast.better),
+            *estimate_cells(contrast.effect),
+        ]
         for scale in results.scales
-        for e in scale.equivalences
-    )
-    more = ("p", *([name] if name else []), "equivalence") if said else ()
-    header = ("scale", "of", f"difference, {wide}", "within", *more)
-    return Table("how large a difference may be", header, rows, names=2)
-
-
-def _judged(e: Equivalence, name: str | None) -> tuple[str, ...]:
-    if isnan(e.margin):
-        return ("–", *(["–"] if name else []), "no margin was said")
-    p = (p_value(e.p), *([p_value(e.p_corrected)] if name else []))
-    told = "not tested" if isnan(e.p) else "shown" if e.shown else "not shown"
-    return (*p, f"{told} within ±{e.margin:g}")
-
-
-def further_short(results: Results) -> Iterator[str]:
-    """What holds for these items only, and what is equivalent."""
-    for scale in results.scales:
-        yield from _only_here(results, scale)
-    for scale in results.scales:
-        yield from (_equivalent(results, scale, e) for e in scale.equivalences if not isnan(e.p))
-
-
-def _only_here(results: Results, scale: ScaleResults) -> Iterator[str]:
-    """Where the planned test and the mixed model do not say the same."""
-    plan = INTERVAL_WORDING.get(results.plan.interval)
-    for own, c, other in _both(results):
-        if own is not scale or plan is None:
-            continue
-        if c.better and not other.better and tested(other):
-            yield (
-                f"{scale.value.name}: that {_better(c)} holds for {plan.scope}; of other items it "
-                f"cannot be said (mixed model: p {p_value(other.p_corrected)})"
-            )
-        elif other.better and not tested(c):
-            yield (
-                f"{scale.value.name}: by the mixed model {_better(other)} "
-                f"(p {p_value(other.p_corrected)}); the planned test cannot be made"
-            )
-
-
-def _better(c: Contrast) -> str:
-    return f"{c.better} is better than {c.b if c.better == c.a else c.a}"
-
-
-def _equivalent(results: Results, scale: ScaleResults, e: Equivalence) -> str:
-    apart = next((c for c in scale.contrasts if (c.a, c.b) == (e.a, e.b)), None)
-    p = p_value(e.p_corrected)
-    if e.shown:
-        also = ", though they can be told apart" if apart and apart.better else ""
-        plan = INTERVAL_WORDING.get(results.plan.interval)
-        reach = f", for {plan.scope}" if plan else ""
-        told = f"{e.value}: {e.a} and {e.b} are equivalent within ±{e.margin:g} (p {p})"
-        return f"{told}{also}{reach}"
-    told = f"{e.value}: {e.a} and {e.b} are not shown to be equivalent within ±{e.margin:g} (p {p})"
-    return told if apart and apart.better else f"{told}, nor to be different"
-
-
-# --- Methods sentences on mixed model and equivalence --------------------------------------------
-
-
-def further_told(results: Results) -> Iterator[str]:
-    """Sentences of the paragraph."""
-    if any(scale.modelled for scale in results.scales):
-        way = INTERVAL_WORDING[MIXED]
-        told = f"Beside these, differences were tested by {way.test}"
-        yield f"{told}, which generalise to {way.scope}."
-    margins = [
-        f"{scale.value.name} ±{e.margin:g}"
-        for scale in results.scales
-        for e in scale.equivalences[:1]
-        if not isnan(e.margin)
+        for contrast in scale.contrasts
     ]
-    if margins:
-        test = "the mixed model" if results.plan.interval == MIXED else "the same method"
-        yield (
-            f"Equivalence was tested by two one-sided tests (TOST) by {test} at alpha "
-            f"{1 - results.plan.level:.4g}, within margins of {listed(margins, MAX_LISTED_NAMES)}; "
-            f"p is the larger of the two, {corrected(results)}."
-        )
+    return {"contrasts.csv": (header, rows)}

@@ -1,4 +1,4 @@
-"""Report sections and methods sentences on results by group."""
+"""Results by group: sections, headlines, methods sentences and CSV tables."""
 
 from __future__ import annotations
 
@@ -9,18 +9,25 @@ from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_valu
 from earwitness.report.parts import Intervals, Part, Section, Table
 from earwitness.report.sentences import listed
 from earwitness.report.tables import who_is_better
-from earwitness.studies.report.differences import scopes, with_n
+from earwitness.studies.report.csv_columns import (
+    ESTIMATE_COLUMNS,
+    TEST_COLUMNS,
+    TableContent,
+    estimate_cells,
+    tested_cells,
+)
+from earwitness.studies.report.equivalence import scopes, with_n
 from earwitness.studies.report.wording import INTERVAL_WORDING, MAX_LISTED_NAMES, corrected
 from earwitness.studies.results import FieldGroups, Interaction, Results, ScaleResults
+from earwitness.studies.study import MIXED_MODEL
 
 # --- Sections by group ---------------------------------------------------------------------------
 
 
 MAX_DRAWN_SCALES = 3  # scales that are drawn, unless there is a total
-MIXED = "mixed"
 INTERACTION_NOTE = (
     "That systems differ in one group and not in another is no proof that groups differ; whether "
-    "the difference depends on the group is tested by itself."
+    "the difference group_headlines on the group is tested by itself."
 )
 Pair = tuple[ScaleResults, FieldGroups]
 
@@ -143,7 +150,7 @@ def _agreement(field: str, own: Sequence[Pair]) -> Table:
     return Table(f"agreement by {field}", ("scale", field, *names), rows, names=2)
 
 
-def depends(results: Results) -> Iterator[str]:
+def group_headlines(results: Results) -> Iterator[str]:
     """Which differences depend on a group, as far as these items tell, or others too."""
     alpha = 1 - results.plan.level
     for scale in results.scales:
@@ -173,7 +180,7 @@ def _sentence(
 # --- Methods sentences on groups -----------------------------------------------------------------
 
 
-def groups_told(results: Results) -> Iterator[str]:
+def group_methods(results: Results) -> Iterator[str]:
     """Sentences of the paragraph."""
     every = [one for scale in results.scales for one in scale.groups]
     fields = {one.field: one.of for one in every}
@@ -188,7 +195,7 @@ def groups_told(results: Results) -> Iterator[str]:
 
 
 def _how(results: Results, sorts: set[str]) -> str:
-    if results.plan.interval == MIXED:
+    if results.plan.interval == MIXED_MODEL:
         return ", by the mixed model of differences"
     ways = []
     if "item" in sorts:
@@ -198,3 +205,77 @@ def _how(results: Results, sorts: set[str]) -> str:
     beside = any(i.modelled for s in results.scales for g in s.groups for i in g.interactions)
     mixed = ", and by a mixed model of differences with random listeners and items" * beside
     return f", {listed(ways)}{mixed}"
+
+
+# --- CSV tables of groups ------------------------------------------------------------------------
+
+
+def group_tables(results: Results) -> dict[str, TableContent]:
+    """CSV tables by the name of their file."""
+    return {
+        "groups.csv": _groups_csv(results),
+        "group_contrasts.csv": _group_contrasts_csv(results),
+        "interactions.csv": _interactions_csv(results),
+    }
+
+
+def _groups_csv(results: Results) -> TableContent:
+    rows = [
+        [
+            *(
+                scale.value.name,
+                grouped.field,
+                group.name,
+                system,
+                *estimate_cells(cell_means.mean),
+            ),
+            *(cell_means.votes, cell_means.listeners, cell_means.items),
+        ]
+        for scale in results.scales
+        for grouped in scale.groups
+        for group in grouped.groups
+        for system, cell_means in group.systems.items()
+    ]
+    header = ["scale", "field", "group", "system", *ESTIMATE_COLUMNS, "votes", "listeners", "items"]
+    return header, rows
+
+
+def _group_contrasts_csv(results: Results) -> TableContent:
+    rows = [
+        [
+            *(
+                scale.value.name,
+                grouped.field,
+                group.name,
+                contrast.a,
+                contrast.b,
+                *estimate_cells(contrast.difference),
+            ),
+            *(contrast.p, contrast.p_corrected, contrast.better),
+        ]
+        for scale in results.scales
+        for grouped in scale.groups
+        for group in grouped.groups
+        for contrast in group.contrasts
+    ]
+    return ["scale", "field", "group", "a", "b", *TEST_COLUMNS, "better"], rows
+
+
+def _interactions_csv(results: Results) -> TableContent:
+    rows = [
+        [
+            scale.value.name,
+            grouped.field,
+            interaction.a,
+            interaction.b,
+            interaction.first,
+            interaction.second,
+            *tested_cells(tested),
+        ]
+        for scale in results.scales
+        for grouped in scale.groups
+        for interaction in grouped.interactions
+        for tested in (interaction.tested, interaction.modelled)
+        if tested is not None
+    ]
+    return ["scale", "field", "a", "b", "first", "second", *TEST_COLUMNS], rows

@@ -1,4 +1,4 @@
-"""Report sections and methods sentences on votes, means and distributions."""
+"""Votes, means and distributions: sections, methods sentences and CSV table."""
 
 from __future__ import annotations
 
@@ -7,21 +7,26 @@ from math import isfinite
 
 import numpy as np
 
-from earwitness.core import Value
+from earwitness.core import Estimate, Value
 from earwitness.report.numbers import cell, number, percent, titled
 from earwitness.report.parts import Intervals, Lines, Part, Section, Table, ValueSpread, VoteCounts
 from earwitness.report.sentences import listed
-from earwitness.report.tables import tested
+from earwitness.studies.report.choices import choice_rows
+from earwitness.studies.report.csv_columns import (
+    ESTIMATE_COLUMNS,
+    Row,
+    TableContent,
+    estimate_cells,
+)
 from earwitness.studies.report.wording import (
     GOOD_POOR_SCALES,
     INTERVAL_WORDING,
     MAX_LISTED_NAMES,
     MAX_POOR_VOTE,
     MIN_GOOD_VOTE,
-    corrected,
+    level_percent,
     several,
     share_words,
-    sized,
     way,
 )
 from earwitness.studies.results import Results, ScaleResults, SystemMeans
@@ -192,14 +197,14 @@ def _quartiles(values: tuple[float, ...], value: Value) -> list[str]:
 # --- Methods sentences on means and tests --------------------------------------------------------
 
 
-def means_told(results: Results) -> Iterator[str]:
+def mean_methods(results: Results) -> Iterator[str]:
     """Sentences about means and shares."""
     rated = [r for scale in results.scales for r in scale.systems.values()]
     if not rated:
         return
     name = way(results)
     by = INTERVAL_WORDING[name].about if name in INTERVAL_WORDING else f"the method {name}"
-    yield f"Intervals of means ({_level(results)}) are by {by}."
+    yield f"Intervals of means ({level_percent(results)}) are by {by}."
     shares = [s for r in rated for s in (r.good, r.poor) if s is not None]
     if shares:
         method = listed(sorted({s.method for s in shares}), MAX_LISTED_NAMES)
@@ -208,10 +213,6 @@ def means_told(results: Results) -> Iterator[str]:
             "listener counting once, with intervals by "
             f"{INTERVAL_WORDING[method].name if method in INTERVAL_WORDING else method}."
         )
-
-
-def _level(results: Results) -> str:
-    return f"{100 * results.plan.level:.4g} %"
 
 
 def _kinds(scales: Sequence[ScaleResults]) -> str:
@@ -228,47 +229,6 @@ def _kinds(scales: Sequence[ScaleResults]) -> str:
     )
 
 
-def contrasts_told(results: Results) -> Iterator[str]:
-    """Sentences about differences."""
-    compared = [scale for scale in results.scales if scale.contrasts]
-    if not compared:
-        return
-    name, alpha = results.plan.interval, 1 - results.plan.level
-    test = INTERVAL_WORDING[name].test if name in INTERVAL_WORDING else f"the method {name}"
-    yield (
-        f"{_pairs(compared)} compared on each scale by {test}, at alpha {alpha:.4g}; "
-        f"{_correction(results, compared)}."
-    )
-    sizes = {sized(c.effect.method) for s in compared for c in s.contrasts if c.effect is not None}
-    if sizes:
-        names = listed(sorted(sizes), MAX_LISTED_NAMES)
-        yield f"Effect sizes are given as {names}, with {_level(results)} intervals."
-
-
-def _pairs(scales: Sequence[ScaleResults]) -> str:
-    counts = {scale.value.name: len(scale.contrasts) for scale in scales}
-    return _by_scale(counts, "pair of systems was", "pairs of systems were")
-
-
-def _correction(results: Results, scales: Sequence[ScaleResults]) -> str:
-    """Within what, over how many; and how many could not be tested."""
-    counts = {scale.value.name: sum(map(tested, scale.contrasts)) for scale in scales}
-    every = [len(scale.contrasts) for scale in scales]
-    told = f"p values are {corrected(results)}"
-    if results.plan.correction != "none":
-        told += f", within each scale over {_by_scale(counts, 'pair', 'pairs')}"
-    if sum(counts.values()) < sum(every):
-        of = several(sum(every), "pair", "pairs")
-        told += f"; {sum(counts.values()):,} of {of} could be tested, and only those count"
-    return told
-
-
-def _by_scale(counts: dict[str, int], one: str, more: str) -> str:
-    if len({*counts.values()}) == 1:
-        return several(next(iter(counts.values())), one, more)
-    return f"{', '.join(f'{count:,} ({name})' for name, count in counts.items())} {more}"
-
-
 # --- Methods sentences on votes ------------------------------------------------------------------
 
 
@@ -281,7 +241,7 @@ REPEAT_RULE_WORDING = {
 VOTE_NOTE_WORDS = ("vote", "missing")  # words of notes that belong into the paragraph
 
 
-def votes_told(results: Results) -> Iterator[str]:
+def vote_methods(results: Results) -> Iterator[str]:
     """Sentences of the paragraph."""
     rated = [scale for scale in results.scales if scale.systems]
     given = [scale for scale in rated if not _derived(scale)] or rated
@@ -298,13 +258,13 @@ def votes_told(results: Results) -> Iterator[str]:
         verb = "follows" if len(follow) == 1 else "follow"
         yield f"{listed(follow, MAX_LISTED_NAMES)} {verb} from these."
     if results.doubled:
-        yield doubled_told(results)
+        yield doubled_sentence(results)
     yield from (
         _sentence(note) for note in results.notes if any(w in note for w in VOTE_NOTE_WORDS)
     )
 
 
-def doubled_told(results: Results) -> str:
+def doubled_sentence(results: Results) -> str:
     """How votes that were given more than once are resolved."""
     rule = REPEAT_RULE_WORDING.get(results.rule, results.rule)
     what = several(len(results.doubled), "stimulus was", "stimuli were")
@@ -344,3 +304,61 @@ def _items(scales: Sequence[ScaleResults]) -> str:
 
 def _sentence(note: str) -> str:
     return f"{note[:1].upper()}{note[1:].rstrip('.')}."
+
+
+# --- CSV table of means --------------------------------------------------------------------------
+
+
+MEAN_COLUMNS = ("scale", "system", "name", *ESTIMATE_COLUMNS, "votes", "listeners", "items")
+
+
+def mean_tables(results: Results) -> dict[str, TableContent]:
+    """CSV tables by the name of their file."""
+    return {"means.csv": _means_csv(results)}
+
+
+def _means_csv(results: Results) -> TableContent:
+    """Every interval of every mean, those of all listeners too."""
+    rows: list[Row] = []
+    for scale in results.scales:
+        rows += [[*row, "yes"] for row in (*mean_rows(scale), *choice_rows(scale))]
+        for system, rated in scale.systems.items():
+            others = [estimate for estimate in rated.intervals.values() if estimate != rated.mean]
+            rows += [
+                [*_mean_row(scale, system, "mean", estimate, rated), "no"] for estimate in others
+            ]
+        rows += [
+            [
+                scale.value.name,
+                system,
+                "mean of everyone",
+                *estimate_cells(estimate),
+                "",
+                "",
+                "",
+                "no",
+            ]
+            for system, estimate in scale.everyone.items()
+        ]
+    return [*MEAN_COLUMNS, "planned"], rows
+
+
+def mean_rows(scale: ScaleResults) -> Iterator[Row]:
+    """Means and shares of systems."""
+    for system, rated in scale.systems.items():
+        yield _mean_row(scale, system, "mean", rated.mean, rated)
+        for name in VOTE_SHARES:
+            if (estimate := getattr(rated, name)) is not None:
+                yield _mean_row(scale, system, name, estimate, rated)
+    for grouped in scale.groups:
+        for group in grouped.groups:
+            for system, cell_means in group.systems.items():
+                name = f"mean, {grouped.field} {group.name}"
+                counts = (cell_means.votes, cell_means.listeners, cell_means.items)
+                yield [scale.value.name, system, name, *estimate_cells(cell_means.mean), *counts]
+
+
+def _mean_row(scale: ScaleResults, system: str, name: str, of: Estimate, rated: SystemMeans) -> Row:
+    """An estimate of a system, with what it rests on."""
+    counts = (rated.votes, rated.listeners, rated.items)
+    return [scale.value.name, system, name, *estimate_cells(of), *counts]

@@ -1,4 +1,4 @@
-"""Report sections and methods sentences on ratings by a rubric."""
+"""Ratings by a rubric: sections, headlines, methods sentences and CSV tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from earwitness.core import Estimate, Value
 from earwitness.report.numbers import cell, number, p_value
 from earwitness.report.parts import Heat, Part, Section, Table
 from earwitness.report.sentences import listed
-from earwitness.studies.report.wording import MAX_LISTED_NAMES, several
+from earwitness.studies.report.csv_columns import (
+    ESTIMATE_COLUMNS,
+    TEST_COLUMNS,
+    Row,
+    TableContent,
+    estimate_cells,
+    tested_cells,
+)
+from earwitness.studies.report.wording import MAX_LISTED_NAMES, UNBOUNDED, several
 from earwitness.studies.results import Results, RubricResults, Who
 
 # --- Methods sentences on rubrics ----------------------------------------------------------------
@@ -37,7 +45,7 @@ def faults_counted(results: Results) -> list[str]:
     return [several(count, *FAULT_WORDING[kind]) for kind, count in kinds.items()]
 
 
-def judged_told(results: Results) -> Iterator[str]:
+def rubric_methods(results: Results) -> Iterator[str]:
     """Sentences of the paragraph."""
     rubric = results.rubric
     if rubric is not None:
@@ -65,7 +73,6 @@ TOTAL_SCALE = "total"
 PEARSON_R = Value(
     "r", "none", -1, 1, "Pearson's r: below the diagonal over captions, above it within raters"
 )
-UNBOUNDED = (float("-inf"), float("inf"))
 SEVERITY_VALUE = Value("severity", "none", *UNBOUNDED, "")
 MAX_OPEN_FAULTS = 40  # faults that are listed openly
 STRONG_CORRELATION = 0.5  # a correlation that is told in short
@@ -81,7 +88,7 @@ SEVERITY_NOTE = (
 )
 
 
-def judged_sections(results: Results) -> Iterator[Section]:
+def rubric_sections(results: Results) -> Iterator[Section]:
     """Correlations of dimensions, severity of raters."""
     if results.rubric is None:
         return
@@ -188,7 +195,7 @@ def _without(results: Results) -> Table:
     return Table("differences without duplicate captions", header, rows, names=3)
 
 
-def judged_short(results: Results) -> Iterator[str]:
+def rubric_headlines(results: Results) -> Iterator[str]:
     """Faults by kind, what duplicates change in the total, and what goes together most."""
     if counts := faults_counted(results):
         yield f"faults: {listed(counts, 10)}; what was done about each stands below"
@@ -223,3 +230,40 @@ def _together(rubric: RubricResults) -> Iterator[str]:
         f"{one.a} and {one.b} go together (r {r} [{low}, {high}] over {one.pearson.n:,} captions)"
         f"{others}: the total may count the same thing twice"
     )
+
+
+# --- CSV tables of rubrics -----------------------------------------------------------------------
+
+
+def rubric_tables(results: Results) -> dict[str, TableContent]:
+    """CSV tables by the name of their file."""
+    return {
+        "correlations.csv": _correlations_csv(results),
+        "faults.csv": _faults_csv(results),
+        "without_duplicates.csv": _without_csv(results),
+    }
+
+
+def _correlations_csv(results: Results) -> TableContent:
+    rows = [
+        [correlation.a, correlation.b, name, *estimate_cells(getattr(correlation, name))]
+        for correlation in (results.rubric.correlations if results.rubric else ())
+        for name in ("pearson", "spearman", "within")
+    ]
+    return ["a", "b", "name", *ESTIMATE_COLUMNS], rows
+
+
+def _faults_csv(results: Results) -> TableContent:
+    header = ["kind", "item", "system", "listener", "scale", "told", "done", "where"]
+    return header, [[getattr(one, name) for name in header] for one in results.faults]
+
+
+def _without_csv(results: Results) -> TableContent:
+    rows: list[Row] = []
+    for comparison in results.rubric.without if results.rubric else ():
+        pair = [comparison.value, comparison.a, comparison.b]
+        rows.append([*pair, "all", *tested_cells(comparison.every), comparison.items])
+        rows.append(
+            [*pair, "without duplicates", *tested_cells(comparison.rest), comparison.rest_items]
+        )
+    return ["scale", "a", "b", "captions", *TEST_COLUMNS, "items"], rows

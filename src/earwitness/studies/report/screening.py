@@ -1,12 +1,16 @@
-"""Report sections and methods sentences on participants and screening."""
+"""Participants and screening: sections, headlines, methods sentences and CSV table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import isnan
 
+from earwitness.core import Estimate
 from earwitness.report.numbers import cell, number, titled
 from earwitness.report.parts import Intervals, Lines, Section, Table
 from earwitness.report.sentences import listed
+from earwitness.studies.report.csv_columns import TableContent, yes_or_no
+from earwitness.studies.report.listeners import name_listeners
 from earwitness.studies.report.wording import MAX_LISTED_NAMES, several
 from earwitness.studies.results import Results, ScaleResults, ScreeningVerdict
 from earwitness.studies.screening import SCREENS
@@ -18,7 +22,7 @@ from earwitness.studies.study import Rule
 Limits = Mapping[str, float]
 
 
-def screening_told(results: Results) -> Iterator[str]:
+def screening_methods(results: Results) -> Iterator[str]:
     """Sentences of the paragraph."""
     yield f"{several(results.listeners, 'listener', 'listeners')} took part."
     rules = rules_told(results)
@@ -211,3 +215,67 @@ def _table(title: str, scale: ScaleResults) -> Table:
         if name in scale.everyone
     )
     return Table(title, ("system", "without", "with", "change"), rows)
+
+
+# --- Headlines on listeners left out -------------------------------------------------------------
+
+
+def screening_headlines(results: Results) -> Iterator[str]:
+    """Whom rules left out; that nobody was, if they were applied; which were not."""
+    if results.left:
+        verb = "was" if len(results.left) == 1 else "were"
+        count = f"{len(results.left):,} of {results.listeners:,}"
+        yield f"{name_listeners(results.left)} {verb} left out ({count})"
+        changes = [scale for scale in results.scales if scale.everyone and scale.systems]
+        if changes:
+            yield _changed(changes, results.controls)
+    elif results.screened and not all_failed(results):
+        yield f"no listener of {results.listeners:,} was left out"
+    if names := unapplied(results):
+        yield f"{not_applied(names)}: see notes"
+
+
+def _changed(scales: list[ScaleResults], controls: Sequence[str]) -> str:
+    """Whether systems would stand in another order with all listeners, and how far means move."""
+    kept = {s.value.name: _means_kept(s, controls) for s in scales}
+    everyone = {s.value.name: s.everyone for s in scales}
+    other = [name for name, own in kept.items() if _order(own) != _order(everyone[name], own)]
+    moved = [
+        (abs(estimate.value - scale.everyone[name].value), name, scale)
+        for scale in scales
+        for name, estimate in kept[scale.value.name].items()
+        if name in scale.everyone and not isnan(estimate.value - scale.everyone[name].value)
+    ]
+    if not moved:
+        return "what that changes is not known"
+    most, name, scale = max(moved, key=lambda move: move[0])
+    order = f"the order changes on {listed(other)}" if other else "no system changes place"
+    return (
+        f"with all listeners {order}; the mean that moves most is that of {name} on "
+        f"{scale.value.name}, by {number(most, scale.value)}"
+    )
+
+
+def _means_kept(scale: ScaleResults, controls: Sequence[str]) -> dict[str, Estimate]:
+    return {name: rated.mean for name, rated in scale.systems.items() if name not in controls}
+
+
+def _order(means: Mapping[str, Estimate], among: Mapping[str, Estimate] | None = None) -> list[str]:
+    names = [n for n in among or means if n in means and not isnan(means[n].value)]
+    return sorted(names, key=lambda name: means[name].value)
+
+
+# --- CSV table of screening ----------------------------------------------------------------------
+
+
+def screening_tables(results: Results) -> dict[str, TableContent]:
+    """CSV tables by the name of their file."""
+    rows = [
+        [
+            *(verdict.listener, verdict.rule, verdict.scale, verdict.session or ""),
+            *(verdict.figures, yes_or_no(verdict.kept)),
+        ]
+        for verdict in results.screened
+    ]
+    header = ["listener", "rule", "scale", "session", "figures", "kept"]
+    return {"screening.csv": (header, rows)}

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from earwitness.studies.results import Results
+from earwitness.studies.study import MIXED_MODEL, NO_CORRECTION
 
+UNBOUNDED = (float("-inf"), float("inf"))
 MAX_LISTED_NAMES = 50  # names that a paragraph holds
 
 
@@ -40,7 +42,7 @@ INTERVAL_WORDING = {
         "other listeners and other items",
         "the same bootstrap, two-sided",
     ),
-    "mixed": IntervalWording(
+    MIXED_MODEL: IntervalWording(
         "a linear mixed model with crossed random intercepts of listeners, items, and both with "
         "systems",
         "other listeners and other items",
@@ -50,7 +52,7 @@ INTERVAL_WORDING = {
 CORRECTION_WORDING = {
     "holm": "corrected by Holm's method",
     "bh": "corrected by the method of Benjamini and Hochberg",
-    "none": "not corrected",
+    NO_CORRECTION: "not corrected",
 }
 EFFECT_SIZE_WORDING = {"hedges_g_z": "Hedges' g of differences within listeners"}
 MIN_GOOD_VOTE = 4  # of five points: Good or better
@@ -68,6 +70,11 @@ def corrected(results: Results) -> str:
     return CORRECTION_WORDING.get(
         results.plan.correction, f"corrected by {results.plan.correction}"
     )
+
+
+def level_percent(results: Results) -> str:
+    """The level of intervals."""
+    return f"{100 * results.plan.level:.4g} %"
 
 
 def way(results: Results) -> str:

@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from earwitness.core import Answer
+from earwitness.core import Answer, StrPath
 from earwitness.errors import BadAnswer, InputError, Problem, UsageError, nearest, whole_characters
 from earwitness.store.answers import AnswerChange, AnswerHistory, change_answers
 from earwitness.store.records import ParticipationState, SubmittedAnswer
@@ -236,10 +235,7 @@ def _number(rater: str) -> int:
 # --- Answers of returned workbooks ---------------------------------------------------------------
 
 
-Place = str | PathLike[str]
-
-
-def study_import_answers(study: StudySource, files: Sequence[Place]) -> MatchedAnswers:
+def study_import_answers(study: StudySource, files: Sequence[StrPath]) -> MatchedAnswers:
     """Answers of returned workbooks, or all that is wrong with any of them."""
     if not files:
         raise UsageError("name the workbooks that came back")
@@ -283,7 +279,7 @@ class WorkbookEntryResult:
 
 
 def study_enter(
-    study: StudySource, files: Sequence[Place], db: Place, *, replace: bool = False
+    study: StudySource, files: Sequence[StrPath], db: StrPath, *, replace: bool = False
 ) -> WorkbookEntryResult:
     """Keep the answers of workbooks in a store, which is made where there is none."""
     found = study_import_answers(study, files)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any
 
-from earwitness.core import Input, Key, Rating
+from earwitness.core import Input, Key, Rating, StrPath
 from earwitness.errors import InputError, Problem, UsageError
 from earwitness.studies.rubric import TOTAL, Rubric, defined
 from earwitness.studies.rubric_totals import Blank, CaptionJudgment, check_blanks, ratings
@@ -22,7 +21,6 @@ from earwitness.studies.workbooks.read import (
     read_workbooks,
 )
 
-FileName = str | PathLike[str]
 FILL_REMEDY = "fill it in, or say --blank"
 BLANK_FINDINGS = ("blank", "unrated")  # findings about cells that are empty
 SHOWN_EMPTY_ROWS = 5  # empty rows of a file that are told one by one
@@ -56,11 +54,11 @@ class ImportedRatings:
 
 
 def study_import_xlsx(
-    files: Sequence[FileName],
+    files: Sequence[StrPath],
     *,
     rubric_name: str = "thumbs",
     blank: Blank = "drop",
-    key: FileName | None = None,
+    key: StrPath | None = None,
 ) -> ImportedRatings:
     """Ratings of returned workbooks, all or nothing; faults of all files are told at once.
 
