@@ -11,11 +11,11 @@ from scipy import stats
 
 from earwitness.metaeval.significance import (
     Difference,
-    independent,
+    independent_test,
     outlier_difference,
     rmse_difference,
-    steiger,
-    williams,
+    steiger_test,
+    williams_test,
 )
 from earwitness.stats.arrays import Floats
 from helpers.samples import many
@@ -31,17 +31,17 @@ def rounded(found: Difference, digits: int = 4) -> list[float]:
 
 def test_silver_hittner_and_may_have_their_published_values() -> None:
     # Silver, Hittner & May (2006), as the R package cocor 1.1 tests itself: n = 100, .3 .4 .5
-    assert rounded(williams(0.3, 0.4, 0.5, 100)) == [-1.0767, 0.2843]
-    assert rounded(steiger(0.3, 0.4, 0.5, 100)) == [-1.0718, 0.2838]
+    assert rounded(williams_test(0.3, 0.4, 0.5, 100)) == [-1.0767, 0.2843]
+    assert rounded(steiger_test(0.3, 0.4, 0.5, 100)) == [-1.0718, 0.2838]
 
 
 def test_steigers_case_a_has_its_value() -> None:
     # Steiger (1980), p. 249, n = 103: Z = −0.8913 with rounded steps; cocor has −0.8887185
-    assert round(float(steiger(0.4, 0.5, 0.1, 103).statistic), 7) == -0.8887185
+    assert round(float(steiger_test(0.4, 0.5, 0.1, 103).statistic), 7) == -0.8887185
     # Williams by hand: |R| = 1 − .16 − .25 − .01 + .04 = .62; 102·1.1 = 112.2;
     # 2·(102/100)·.62 + .45²·.9³ = 1.2648 + .1476225; t = −.1·√(112.2 / 1.4124225)
     by_hand = -0.1 * math.sqrt(112.2 / 1.4124225)
-    assert float(williams(0.4, 0.5, 0.1, 103).statistic) == pytest.approx(by_hand, abs=1e-12)
+    assert float(williams_test(0.4, 0.5, 0.1, 103).statistic) == pytest.approx(by_hand, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_independent_correlations_have_the_values_of_the_books(
     first: float, second: float, counts: tuple[int, int], digits: int, z: float
 ) -> None:
     # The books round on the way; the values are those of cocor 1.1.
-    found = independent(first, second, *counts)
+    found = independent_test(first, second, *counts)
     assert round(float(found.statistic), digits) == z
     assert float(found.p) == pytest.approx(2 * stats.norm.sf(abs(z)), rel=10**-digits * 20)
 
@@ -84,7 +84,7 @@ def test_arrays_give_what_their_members_give() -> None:
     rng = np.random.default_rng(1)
     tables = rng.normal(size=(40, 25, 3)) + rng.normal(size=(40, 25, 1))
     r = np.array([correlated(table) for table in tables])
-    for test in (williams, steiger):
+    for test in (williams_test, steiger_test):
         found = test(r[:, 0, 1], r[:, 0, 2], r[:, 1, 2], 25)
         one = [test(each[0, 1], each[0, 2], each[1, 2], 25) for each in r]
         assert found.statistic.tolist() == [float(each.statistic) for each in one]
@@ -113,7 +113,9 @@ def plain_steiger(table: Floats) -> tuple[float, float]:
     return z, 2 * stats.norm.sf(abs(z))
 
 
-@pytest.mark.parametrize(("test", "plain"), [(williams, plain_williams), (steiger, plain_steiger)])
+@pytest.mark.parametrize(
+    ("test", "plain"), [(williams_test, plain_williams), (steiger_test, plain_steiger)]
+)
 def test_plain_twins_give_the_same(
     test: Callable[..., Difference], plain: Callable[[Floats], tuple[float, float]]
 ) -> None:
@@ -144,7 +146,7 @@ def test_metrics_that_are_equally_good_differ_in_one_case_of_twenty(
 ) -> None:
     runs, careful = many(2000, 20000), {12: 0.012, 40: 0.002}  # of 12 points Z finds too little
     found = correlations(runs, n, people, metrics, 5)
-    for test in (williams, steiger):
+    for test in (williams_test, steiger_test):
         size = float((test(found[0], found[1], found[2], n).p < 0.05).mean())
         assert abs(size - 0.05) < 4 * math.sqrt(0.0475 / runs) + careful[n], (test, size)
 
@@ -153,7 +155,7 @@ def test_independent_metrics_that_are_equally_good_differ_in_one_case_of_twenty(
     runs = many(2000, 20000)
     first = correlations(runs, 20, 0.5, 0.5, 6)[0]
     second = correlations(runs, 30, 0.5, 0.5, 7)[0]
-    size = float((independent(first, second, 20, 30).p < 0.05).mean())
+    size = float((independent_test(first, second, 20, 30).p < 0.05).mean())
     assert abs(size - 0.05) < 4 * math.sqrt(0.0475 / runs) + 0.005
 
 
@@ -174,16 +176,16 @@ def test_f_keeps_its_size_for_independent_errors_and_loses_it_for_shared_ones() 
 
 
 def test_what_is_undefined_has_no_number_and_metrics_that_are_the_same_do_not_differ() -> None:
-    for test in (williams, steiger):
+    for test in (williams_test, steiger_test):
         assert [math.isnan(x) for x in test(0.5, 0.5, 1.0, 20)] == [True, False]
         assert float(test(0.5, 0.5, 1.0, 20).p) == 1
         for given in ((0.5, 0.4, 0.3, 3), (np.nan, 0.4, 0.3, 20), (0.9, -0.9, 0.9, 20)):
             assert np.isnan(test(*given).statistic), given
             assert np.isnan(test(*given).p), given
         assert float(test(0.5, 0.5, 0.2, 20).p) == 1
-    assert np.isnan(independent(1.0, 0.5, 20, 20).p)
-    assert np.isnan(independent(0.2, 0.5, 3, 20).p)
-    assert float(independent(0.5, 0.5, 20, 20).p) == 1
+    assert np.isnan(independent_test(1.0, 0.5, 20, 20).p)
+    assert np.isnan(independent_test(0.2, 0.5, 3, 20).p)
+    assert float(independent_test(0.5, 0.5, 20, 20).p) == 1
     assert np.isnan(rmse_difference(0.5, 0.0, 20, 20).p)
     assert np.isnan(rmse_difference(0.5, 0.5, 0, 20).p)
     assert float(rmse_difference(0.0, 0.5, 20, 20).p) == 0
