@@ -25,7 +25,7 @@ from earwitness.metaeval.sample_size import coefficients_at_counts
 from earwitness.metaeval.significance import SWAP_UNITS, permutation_p
 from earwitness.metaeval.tie_calibration import calibrate_ties
 from earwitness.stats.arrays import Floats
-from earwitness.stats.bootstrap import blocks
+from earwitness.stats.bootstrap import draw_weight_blocks
 from earwitness.stats.votes import Votes
 
 DRAWS = 1000
@@ -58,7 +58,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 def by_scipy(name: str, scores: Floats, votes: Votes, over: str) -> Floats:
     """Draws × metrics, in a loop."""
-    (drawn,) = blocks(votes.size, DRAWS, 0)
+    (drawn,) = draw_weight_blocks(votes.size, DRAWS, 0)
     found = np.empty((DRAWS, len(scores)))
     means = cell_means(votes, drawn[2] if over == "raters" else None).mean(axis=2).round(9)
     of_systems = scores.mean(axis=2)

@@ -13,7 +13,7 @@ from earwitness.metaeval.coefficients import LEVELS, coefficient_names
 from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid
 from earwitness.metaeval.resampling import RESAMPLED_AXES, bootstrap_interval, resample_coefficients
 from earwitness.stats.arrays import Floats
-from earwitness.stats.bootstrap import blocks
+from earwitness.stats.bootstrap import draw_weight_blocks
 from earwitness.stats.votes import Votes
 from helpers.plain_coefficients import Table, level_value
 from helpers.plain_coefficients import cell_means as plain_cell_means
@@ -72,7 +72,7 @@ def test_draws_are_what_loops_over_drawn_indices_find(seed: int, level: str, ove
     found = resample_coefficients(
         scores, votes, level, coefficient_names(level), over=over, draws=4, seed=seed
     )
-    (drawn,) = blocks(SIZE, 4, seed)
+    (drawn,) = draw_weight_blocks(SIZE, 4, seed)
     for draw in range(4):
         picked = [
             np.repeat(np.arange(len(w[draw])), w[draw].astype(int) if yes else 1).tolist()

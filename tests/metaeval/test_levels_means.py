@@ -9,7 +9,7 @@ import pytest
 
 from earwitness.metaeval.levels import cell_means, interval_half_widths, system_means
 from earwitness.stats import significance
-from earwitness.stats.means import means
+from earwitness.stats.means import estimate_means
 from earwitness.stats.votes import Codes, Votes
 from helpers.samples import many
 from helpers.vote_grids import votes_of
@@ -33,8 +33,8 @@ def test_cells_count_once_whoever_voted_on_them() -> None:
 def test_where_all_vote_on_all_it_is_the_interval_of_listeners_means() -> None:
     votes = votes_of(3, 1.1)
     found = system_means(votes)
-    low, high = significance.interval(found, 0.9)
-    for n, peer in enumerate(means(votes, "cluster_t", level=0.9)):
+    low, high = significance.mean_interval(found, 0.9)
+    for n, peer in enumerate(estimate_means(votes, "cluster_t", level=0.9)):
         assert (found.mean[n], low[n], high[n]) == pytest.approx((peer.value, peer.low, peer.high))
 
 

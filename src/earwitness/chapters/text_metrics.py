@@ -74,10 +74,10 @@ class Sentences(ChapterMetric):
         own = [None] * len(pairs) if texts is None else list(texts.own_sentences)
         if self.of == "output":
             starts = [None if own[i] is None else starts[i] for i in range(len(pairs))]
-        grid = Ragged.of([sorted(times or ()) for times in starts])
+        grid = Ragged.from_rows([sorted(times or ()) for times in starts])
         output, reference = pairs.positive()
         if self.of == "output":
-            output = _moved(output, Ragged.of([sorted(times or ()) for times in own]))
+            output = _moved(output, Ragged.from_rows([sorted(times or ()) for times in own]))
         units = replace(
             pairs,
             duration=np.maximum(grid.lengths - 1, 0).astype(np.float64),

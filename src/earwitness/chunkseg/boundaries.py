@@ -42,8 +42,8 @@ def boundary_table(
 def _cases(samples: Sequence[Mapping[str, Any]]) -> Sequence[Case]:
     try:
         duration = np.array([sample["duration"] for sample in samples])
-        output = Ragged.of([sample["hypothesis"] for sample in samples])
-        reference = Ragged.of([sample["reference"] for sample in samples])
+        output = Ragged.from_rows([sample["hypothesis"] for sample in samples])
+        reference = Ragged.from_rows([sample["reference"] for sample in samples])
     except (TypeError, KeyError, ValueError) as error:
         raise _trouble(samples, error) from error
     if len(duration) and (duration.dtype.kind not in "fiub" or np.isnan(duration).any()):

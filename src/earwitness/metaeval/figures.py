@@ -542,7 +542,7 @@ def _output_points(comparison: ScaleComparison, votes: Votes) -> MappingPoints:
     """Every output with the t interval of its votes."""
     table = votes.table().T
     moments = significance.column_moments(table)
-    low, high = significance.interval(moments, 0.95)
+    low, high = significance.mean_interval(moments, 0.95)
     half_widths = ((high - low) / 2).reshape(votes.size[1], votes.size[0]).T.ravel()
     scores = comparison.table.scores.reshape(len(comparison.table.scores), -1)
     people = comparison.grid.people.ravel()

@@ -15,7 +15,7 @@ from earwitness.errors import UsageError, nearest
 from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid
 from earwitness.registry import METRICS
 from earwitness.stats.arrays import Floats
-from earwitness.stats.paired_choices import Choices, fitted
+from earwitness.stats.paired_choices import Choices, fit_bradley_terry
 from earwitness.stats.votes import Votes
 from earwitness.studies.analysis.choices import are_choices
 from earwitness.studies.analysis.prepare import coded
@@ -386,9 +386,9 @@ class ChoiceAbilities:
             repeated(self.listeners),
             (self.size[0], self.size[2]),
         )
-        abilities = fitted(votes).abilities
+        abilities = fit_bradley_terry(votes).abilities
         if not np.isfinite(abilities).all():  # somebody always won, or always lost
-            abilities = fitted(_add_half_votes(votes)).abilities
+            abilities = fit_bradley_terry(_add_half_votes(votes)).abilities
         return np.where(np.isfinite(abilities), abilities, np.nan)
 
 

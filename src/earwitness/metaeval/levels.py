@@ -65,7 +65,7 @@ class StudyDraws(NamedTuple):
 def evaluate_grid(
     grid: ScoreRatingGrid, level: str, names: Sequence[str], margins: Floats | float = 0.0
 ) -> LevelValues:
-    """Coefficients of all metrics at a level; ``margins`` see ``at``."""
+    """Coefficients of all metrics at a level; ``margins`` see ``evaluate_draws``."""
     _, systems, items = grid.scores.shape
     once = StudyDraws(np.ones((1, systems)), np.ones((1, items)), grid.people[None])
     coefficients, n = evaluate_draws(level, grid.scores, once, names, margins)
@@ -275,7 +275,7 @@ def system_means(votes: Votes, is_known: Bools | None = None) -> Moments:
 
 def interval_half_widths(votes: Votes, is_known: Bools, level: float) -> Floats:
     """Half the width of each system's interval."""
-    low, high = significance.interval(system_means(votes, is_known), level)
+    low, high = significance.mean_interval(system_means(votes, is_known), level)
     return np.asarray((high - low) / 2)
 
 
@@ -307,9 +307,9 @@ def is_connected(is_known: Bools) -> bool:
 
 
 def fit_item_effects(table: Floats) -> Floats:
-    """By item, from cells (systems × items, NaN if unknown); their mean is 0. 0 if not ``joint``.
+    """By item, from cells (systems × items, NaN if unknown); their mean is 0. 0 if not connected.
 
-    >>> item_effects(np.array([[1.0, 5, np.nan], [np.nan, 4, 8]])).tolist()
+    >>> fit_item_effects(np.array([[1.0, 5, np.nan], [np.nan, 4, 8]])).tolist()
     [-4.0, 0.0, 4.0]
     """
     is_known = ~np.isnan(table)

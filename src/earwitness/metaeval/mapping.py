@@ -11,7 +11,7 @@ from numpy.polynomial import polynomial
 
 from earwitness.core import Estimate
 from earwitness.stats.arrays import Bools, Floats
-from earwitness.stats.significance import share
+from earwitness.stats.significance import binomial_share
 
 # --- Monotonic polynomials -----------------------------------------------------------------------
 # A metric need not use the scale of people, so ITU-T P.1401 compares after a mapping: first or
@@ -48,7 +48,7 @@ ZERO_SLOPE_BASES = (
 class Fit:
     """A polynomial of scores that are scaled from ``low`` … ``high`` to −1 … 1.
 
-    ``asked`` is the order that was wanted, ``order`` the one that the points allow. ``direction``
+    ``asked_order`` was wanted, ``order`` the one that the points allow. ``direction``
     is 1 if it rises, −1 if it falls, 0 if it is flat. ``bound`` says that plain least squares would
     have turned; ``flat`` that points allow more than the mean, but nothing fits better. ``n``
     counts the points, ``undefined`` those without a score or a value of people.
@@ -75,7 +75,7 @@ class Fit:
 def fit_mapping(scores: Floats, people: Floats, order: int, direction: int = 0) -> Fit:
     """The best mapping of one metric's scores; ``direction`` 1 or −1 allows no other than that.
 
-    >>> found = fit(np.array([0.0, 1, 2, 3, 4]), np.array([1.0, 1, 2, 3, 3]), 1)
+    >>> found = fit_mapping(np.array([0.0, 1, 2, 3, 4]), np.array([1.0, 1, 2, 3, 3]), 1)
     >>> found.at(np.array([0.0, 4, 5])).round(3).tolist(), found.direction
     ([0.8, 3.2, nan], 1)
     """
@@ -322,7 +322,9 @@ def outlier_ratio(errors: Floats, widths: Floats, level: float = 0.95) -> Estima
     """The share of points whose error is beyond the interval of people."""
     is_known = ~np.isnan(errors) & ~np.isnan(widths)
     outside = int((np.abs(errors[is_known]) > widths[is_known]).sum())
-    return replace(share(outside, int(is_known.sum()), level), undefined=int((~is_known).sum()))
+    return replace(
+        binomial_share(outside, int(is_known.sum()), level), undefined=int((~is_known).sum())
+    )
 
 
 def _root_mean_square(errors: Floats, d: int) -> float:

@@ -387,7 +387,7 @@ def _system_estimates(
 ) -> dict[str, Estimate]:
     """By system, with the t interval."""
     level = comparison.settings.level
-    low, high = significance.interval(moments, level)
+    low, high = significance.mean_interval(moments, level)
     return {
         name: Estimate(
             float(moments.mean[n]),

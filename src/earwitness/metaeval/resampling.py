@@ -10,7 +10,7 @@ import numpy as np
 from earwitness.metaeval.coefficients import COEFFICIENTS
 from earwitness.metaeval.levels import StudyDraws, cell_means, evaluate_draws
 from earwitness.stats.arrays import Bools, Floats
-from earwitness.stats.bootstrap import blocks
+from earwitness.stats.bootstrap import draw_weight_blocks
 from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Votes
 
@@ -86,7 +86,7 @@ def _study_draws(
     _, systems, items = scores.shape
     raters = 0 if isinstance(votes, np.ndarray) else count_raters(votes)
     rows = max(1, NUMBERS_IN_MEMORY // max(1, items * max(systems, len(scores))))
-    for weight_block in blocks((systems, items, raters), draws, seed):
+    for weight_block in draw_weight_blocks((systems, items, raters), draws, seed):
         for start in range(0, len(weight_block[0]), rows):
             weights_by_unit = [weights[start : start + rows] for weights in weight_block]
             weights_by_unit = [
@@ -205,7 +205,8 @@ def _interval_factor(level: float, count: int | None) -> float:
 # enough for Pearson's r where systems are drawn: a metric with a high r has a small spread and one
 # with a lower r a large one, which is itself badly known from few systems, and by simulation one
 # interval in ten missed. There the difference is put together from the intervals of both metrics,
-# which know how skew they are, and from how draws of the two go together (Zou 2007).
+# which know how skew they are, and from how draws of the two go together: MOVER, the method of
+# variance estimates recovery (Zou 2007).
 
 
 def difference_interval(
@@ -220,7 +221,8 @@ def difference_interval(
 ) -> Interval:
     """Ends for every pair (the first less the second), from values of metrics and their draws.
 
-    ``points`` has a number a metric, ``drawn`` is draws × metrics; see ``interval`` for the rest.
+    ``points`` has a number a metric, ``draws`` is draws × metrics; see
+    ``bootstrap_interval``.
     """
     first, second = np.array(pairs, np.int64).reshape(-1, 2).T
     middle, differences = points[first] - points[second], draws[:, first] - draws[:, second]

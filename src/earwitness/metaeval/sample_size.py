@@ -46,7 +46,7 @@ def extrapolate_coefficient(
     """The value with more, from that with fewer and with all; ``counts`` are these three numbers.
 
     >>> r = [np.array([np.sqrt(0.9 * k / (k + 2))]) for k in (2, 4, 8)]
-    >>> bool(np.isclose(further(r[0], r[1], "pearson", (2, 4, 8)), r[2])[0])
+    >>> bool(np.isclose(extrapolate_coefficient(r[0], r[1], "pearson", (2, 4, 8)), r[2])[0])
     True
     """
     fewer, total, more = counts
@@ -92,7 +92,8 @@ def _from_r(r: Floats, name: str) -> Floats:
 # counts twice brings the same noise twice, and the whole panel would seem half as large as it is.)
 # An output that has fewer votes than are asked for keeps all. With all there are: the value itself.
 #
-# With more: extrapolated from the values with half of them and with all (see ``further``).
+# With more: extrapolated from the values with half of them and with all (see
+# ``extrapolate_coefficient``).
 #
 # How far studies with k of them spread: draws of k of n without replacement spread too little by
 # √(1 − k / n), and are pulled apart by it; of all of them, and of more, it is that of half of them,
@@ -227,9 +228,9 @@ def sufficient_count(
     means are taken to change with the logarithm.
 
     >>> means, halves = np.array([0.5, 0.6, 0.63, 0.64]), np.array([0.3, 0.2, 0.1, 0.05])
-    >>> enough([1, 2, 4, 8], means, halves, 0.02, 0.1)
+    >>> sufficient_count([1, 2, 4, 8], means, halves, 0.02, 0.1)
     4
-    >>> enough([1, 2, 4, 8], means, halves, 0.02, 0.08)
+    >>> sufficient_count([1, 2, 4, 8], means, halves, 0.02, 0.08)
     0
     """
     at_counts = np.log2(np.asarray(counts, np.float64))

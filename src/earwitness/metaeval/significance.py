@@ -265,7 +265,7 @@ def williams_test(
 ) -> Difference:
     """Williams' t for two correlations with people, and the one ``between`` the metrics.
 
-    >>> [round(float(x), 4) for x in williams(0.3, 0.4, 0.5, 100)]
+    >>> [round(float(x), 4) for x in williams_test(0.3, 0.4, 0.5, 100)]
     [-1.0767, 0.2843]
     """
     from scipy.special import stdtr

@@ -13,7 +13,7 @@ from earwitness.io.source import LineBlock
 from earwitness.metric_set import MetricSet
 from earwitness.scoring.join import References, parse_outputs
 from earwitness.stats.arrays import Hashes, Ints
-from earwitness.stats.bootstrap import few
+from earwitness.stats.bootstrap import draw_rows
 from earwitness.task import (
     ExtraStatistics,
     MeasuredBatch,
@@ -48,7 +48,7 @@ class ReferenceSubsets:
         have = cases.counts
         for count in self.counts:
             for draw in range(1, self.repeats + 1) if count < self.most else ():
-                rows = few(have, hashes, count, self.seed, draw)
+                rows = draw_rows(have, hashes, count, self.seed, draw)
                 own = cases.keep(rows, np.minimum(have, count))
                 yield ReferenceDraw(count, draw, families.score(families.measure(own)))
 
