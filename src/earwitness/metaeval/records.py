@@ -15,7 +15,7 @@ from earwitness.metaeval.results import (
     SampleSizeCurve,
     ScaleConcordance,
 )
-from earwitness.report.export import csv_table, dump
+from earwitness.report.export import csv_table, json_text
 
 # --- Rows of the long table ----------------------------------------------------------------------
 
@@ -129,7 +129,7 @@ def _mean_rows(scale: ScaleConcordance) -> Iterator[Row]:
 
 def concordance_json(concordance: Concordance) -> str:
     """All of it; figures are called by level and coefficient."""
-    return dump(_to_plain(concordance))
+    return json_text(_to_plain(concordance))
 
 
 def _to_plain(value: Any) -> Any:

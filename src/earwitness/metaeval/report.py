@@ -26,7 +26,7 @@ from earwitness.metaeval.results import (
 )
 from earwitness.report.numbers import cell, interval, number
 from earwitness.report.parts import Lines, Quote, Report, Section
-from earwitness.report.sentences import listed
+from earwitness.report.sentences import join_names
 
 # --- Summary in sentences ------------------------------------------------------------------------
 
@@ -67,13 +67,14 @@ def _ranking_sentence(scale: ScaleConcordance, rank: MetricRanking) -> str:
         f"{first[0]} agrees best ({COEFFICIENT_NAMES[figure.coefficient]} {cell(estimate, value)})"
     )
     if len(first) > 1:
-        sentence += f"; {listed(first[1:])} cannot be told from it"
+        sentence += f"; {join_names(first[1:])} cannot be told from it"
     worse, lower = _later_metrics(scale, rank)
     if worse:
-        sentence += f"; {listed(worse)} {'is' if len(worse) == 1 else 'are'} worse"
+        sentence += f"; {join_names(worse)} {'is' if len(worse) == 1 else 'are'} worse"
     if lower:
         sentence += (
-            f"; {listed(lower)} {'ranks' if len(lower) == 1 else 'rank'} lower, but no test says so"
+            f"; {join_names(lower)} {'ranks' if len(lower) == 1 else 'rank'} lower, but no test "
+            "says so"
         )
     return sentence
 
@@ -117,11 +118,12 @@ def _baseline_sentences(
         if chance_like:
             range_phrase = f"metrics that know nothing lie between {low} and {high}"
             yield (
-                f"{where}: {listed(chance_like, len(chance_like))} could be chance ({range_phrase})"
+                f"{where}: {join_names(chance_like, len(chance_like))} could be chance "
+                f"({range_phrase})"
             )
         if opposed:
             verb = "goes" if len(opposed) == 1 else "go"
-            yield f"{where}: {listed(opposed, len(opposed))} {verb} against people"
+            yield f"{where}: {join_names(opposed, len(opposed))} {verb} against people"
     better = {
         (difference.a, difference.b)
         for difference in scale.apart
@@ -133,7 +135,7 @@ def _baseline_sentences(
             all_ = (
                 "no metric can"
                 if len(unbeaten) == len(metric_names)
-                else f"{listed(unbeaten)} cannot"
+                else f"{join_names(unbeaten)} cannot"
             )
             yield f"{where}: {all_} be shown to beat {base}, a baseline"
 
@@ -165,7 +167,7 @@ def _sample_size_sentences(curves: tuple[SampleSizeCurve, ...]) -> Iterator[str]
             yield f"{_sufficient_phrase(curve, max(needed))} {level} ({available})"
         else:
             short = [name for name, count in curve.enough.items() if not count]
-            yield f"{level}, {curve.have} {what} are not shown to be enough for {listed(short)}"
+            yield f"{level}, {curve.have} {what} are not shown to be enough for {join_names(short)}"
 
 
 def _sufficient_phrase(curve: SampleSizeCurve, count: int) -> str:
@@ -209,11 +211,11 @@ def _quotable_sentence(
     worse, lower = _later_metrics(scale, rank)
     same = [*first[1:], *lower]
     if same:
-        sentence += f" It could not be told from {listed(same)}"
-        sentence += f", but was better than {listed(worse)}" if worse else ""
+        sentence += f" It could not be told from {join_names(same)}"
+        sentence += f", but was better than {join_names(worse)}" if worse else ""
         sentence += _test_phrase(concordance)
     elif worse:
-        sentence += f" It was better than {listed(worse)}{_test_phrase(concordance)}"
+        sentence += f" It was better than {join_names(worse)}{_test_phrase(concordance)}"
     chance = scale.chance.get(figure)
     if chance is not None:
         sentence += (

@@ -14,7 +14,7 @@ from earwitness.metaeval.results import (
     MetricRanking,
     ScaleConcordance,
 )
-from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value, titled
+from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value, value_title
 from earwitness.report.parts import (
     Curve,
     Intervals,
@@ -136,7 +136,7 @@ def _ranking_intervals(
         for ceiling in ceilings
         for row in ((RATER_LABEL, ceiling.rater), (HALVES_LABEL, ceiling.halves))
     ]
-    title = f"{scale.scale.name}, {LEVEL_PURPOSES[rank.figure.level]}: {titled(value)}"
+    title = f"{scale.scale.name}, {LEVEL_PURPOSES[rank.figure.level]}: {value_title(value)}"
     all_rows = (*rows, *((name, {name: estimate}) for name, estimate in others))
     return Intervals(
         title, value, "metric", all_rows, _ranking_table(concordance, scale, rank, title)
@@ -208,7 +208,7 @@ def _difference_matrix(
         for group in rank.groups
         for name in group
     }
-    title = f"{scale.scale.name}, {LEVEL_PURPOSES[rank.figure.level]}: {titled(value)}"
+    title = f"{scale.scale.name}, {LEVEL_PURPOSES[rank.figure.level]}: {value_title(value)}"
     pairs = [difference for difference in scale.apart if difference.figure == rank.figure]
     contrasts = tuple(_contrast(concordance, difference, metrics) for difference in pairs)
     return Matrix(title, value, systems, contrasts, concordance.correction)

@@ -110,7 +110,7 @@ class Panel:
     name: str
     means: Mapping[str, float]
     remark: str
-    left: bool
+    is_excluded: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class Scatter:
     """One metric beside people; ``told`` is said beside its name, ``curve`` is a mapping."""
 
     name: str
-    told: str
+    caption: str
     points: tuple[ScatterPoint, ...]
     curve: tuple[tuple[float, float], ...] = ()
 

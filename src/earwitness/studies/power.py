@@ -10,7 +10,7 @@ from pathlib import Path
 
 from earwitness.core import Estimate, Value
 from earwitness.errors import UsageError, nearest
-from earwitness.report.export import csv_table, dump
+from earwitness.report.export import csv_table, json_text
 from earwitness.report.numbers import COMPONENT_LABELS
 from earwitness.report.parts import Curve, Lines, Report, Section, Table
 from earwitness.stats.mixed_model import Components, fit_mixed_model
@@ -342,7 +342,7 @@ def _components_table(found: PowerPlan) -> Table:
 
 def power_json(found: PowerPlan) -> str:
     """All of it; differences become text, as keys of JSON are."""
-    return dump(asdict(found))
+    return json_text(asdict(found))
 
 
 def power_csv(found: PowerPlan) -> str:

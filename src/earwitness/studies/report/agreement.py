@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 
 from earwitness.core import Estimate, Value
-from earwitness.report.numbers import COMPONENT_LABELS, cell, number, p_value, titled
+from earwitness.report.numbers import COMPONENT_LABELS, cell, number, p_value, value_title
 from earwitness.report.parts import PEOPLE_SERIES, Intervals, Panel, Panels, Part, Section, Table
-from earwitness.report.sentences import listed
+from earwitness.report.sentences import join_names
 from earwitness.studies.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
 from earwitness.studies.report.means import doubled_told
 from earwitness.studies.report.wording import MAX_LISTED_NAMES
@@ -101,7 +101,7 @@ def _warned(scale: ScaleResults, model: Subjects) -> str:
     told = []
     if model.floored:
         who = "listener" if len(model.floored) == 1 else "listeners"
-        names = f"{who} {listed([str(one) for one in model.floored], 10)}"
+        names = f"{who} {join_names([str(one) for one in model.floored], 10)}"
         told.append(
             f"{scale.value.name}: the inconsistency of {names} would have gone below the floor of "
             f"{model.floor:g} and was held there."
@@ -190,7 +190,7 @@ def _items(scale: ScaleResults) -> Table:
         (item, *(number(means.get((item, s), float("nan")), scale.value) for s in systems))
         for item in dict.fromkeys(one.key.item for one in scale.stimuli)
     )
-    return Table(f"{titled(scale.value)} by item", ("item", *systems), rows)
+    return Table(f"{value_title(scale.value)} by item", ("item", *systems), rows)
 
 
 # --- Panels and figures of listeners -------------------------------------------------------------
@@ -239,7 +239,7 @@ def _panels(results: Results, scale: ScaleResults) -> Panels:
         Panel(str(one.listener), one.means, _remark(one, scale.value), one.listener in results.left)
         for one in scale.listeners
     )
-    return Panels(titled(scale.value), scale.value, everyone, panels, _table(results, scale))
+    return Panels(value_title(scale.value), scale.value, everyone, panels, _table(results, scale))
 
 
 def _remark(one: ListenerFigures, value: Value) -> str:
@@ -259,7 +259,7 @@ def _of_choices(results: Results, scale: ScaleResults) -> Table:
         for one in scale.listeners
     )
     header = ("listener", "", "votes", "usual", "run")
-    return Table(f"{titled(scale.value)}: listeners", header, rows, names=2)
+    return Table(f"{value_title(scale.value)}: listeners", header, rows, names=2)
 
 
 def _state(results: Results, one: ListenerFigures) -> str:
@@ -281,7 +281,9 @@ def _table(results: Results, scale: ScaleResults) -> Table:
         )
         for one in scale.listeners
     )
-    return Table(f"{titled(value)}: listeners", ("listener", "", *LISTENER_COLUMNS), rows, names=2)
+    return Table(
+        f"{value_title(value)}: listeners", ("listener", "", *LISTENER_COLUMNS), rows, names=2
+    )
 
 
 # --- Methods sentences on agreement --------------------------------------------------------------
@@ -291,7 +293,7 @@ def agreement_told(results: Results) -> Iterator[str]:
     """Sentences of the paragraph."""
     names = dict.fromkeys(n for s in results.scales for one in s.agreement for n in one.figures)
     if names:
-        yield f"Agreement of listeners is given as {listed([*names], MAX_LISTED_NAMES)}."
+        yield f"Agreement of listeners is given as {join_names([*names], MAX_LISTED_NAMES)}."
     floors = [f"{s.value.name} {s.subjects.floor:.2f}" for s in results.scales if s.subjects]
     if floors:
         yield (

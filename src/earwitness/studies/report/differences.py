@@ -7,10 +7,10 @@ from math import isnan
 from typing import TypeVar
 
 from earwitness.core import Contrast, Estimate, Value
-from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value, titled
+from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value, value_title
 from earwitness.report.parts import Matrix, Place, Section, Table
-from earwitness.report.sentences import listed
-from earwitness.report.tables import tested, who_is_better
+from earwitness.report.sentences import join_names
+from earwitness.report.tables import better_system, is_tested
 from earwitness.studies.report.wording import INTERVAL_WORDING, MAX_LISTED_NAMES, corrected, sized
 from earwitness.studies.results import DifferenceTest, Equivalence, Results, ScaleResults
 
@@ -31,7 +31,7 @@ def matrix_of(results: Results, scale: ScaleResults) -> Matrix:
     means = {n: scale.systems[n].mean if n in scale.systems else None for n in names}
     plan, controls = results.plan, results.controls
     return Matrix(
-        titled(scale.value), scale.value, means, scale.contrasts, plan.correction, controls
+        value_title(scale.value), scale.value, means, scale.contrasts, plan.correction, controls
     )
 
 
@@ -48,7 +48,7 @@ def _told(results: Results) -> str:
     every = [c for scale in results.scales for c in scale.contrasts]
     sizes = {sized(c.effect.method) for c in every if c.effect}
     effect = f" Effect sizes: {', '.join(sorted(sizes))}." if sizes else ""
-    untested = ", ? cannot be tested" * (not all(map(tested, every)))
+    untested = ", ? cannot be tested" * (not all(map(is_tested, every)))
     untested += ", empty was not compared" * any(_in_part(results, s) for s in results.scales)
     return (
         f"Systems are compared within listeners; · cannot be told apart{untested}. "
@@ -110,7 +110,7 @@ def _beside(results: Results) -> Table:
     rows = tuple(
         (
             *(scale.value.name, f"{one.a} − {one.b}", scope, with_n(one.difference, scale.value)),
-            *(p_value(one.p), *([p_value(one.p_corrected)] if name else []), who_is_better(one)),
+            *(p_value(one.p), *([p_value(one.p_corrected)] if name else []), better_system(one)),
         )
         for scale, planned, modelled in _both(results)
         for scope, one in scopes(results, planned, modelled)
@@ -180,12 +180,12 @@ def _only_here(results: Results, scale: ScaleResults) -> Iterator[str]:
     for own, c, other in _both(results):
         if own is not scale or plan is None:
             continue
-        if c.better and not other.better and tested(other):
+        if c.better and not other.better and is_tested(other):
             yield (
                 f"{scale.value.name}: that {_better(c)} holds for {plan.scope}; of other items it "
                 f"cannot be said (mixed model: p {p_value(other.p_corrected)})"
             )
-        elif other.better and not tested(c):
+        elif other.better and not is_tested(c):
             yield (
                 f"{scale.value.name}: by the mixed model {_better(other)} "
                 f"(p {p_value(other.p_corrected)}); the planned test cannot be made"
@@ -228,6 +228,7 @@ def further_told(results: Results) -> Iterator[str]:
         test = "the mixed model" if results.plan.interval == MIXED else "the same method"
         yield (
             f"Equivalence was tested by two one-sided tests (TOST) by {test} at alpha "
-            f"{1 - results.plan.level:.4g}, within margins of {listed(margins, MAX_LISTED_NAMES)}; "
+            f"{1 - results.plan.level:.4g}, within margins of "
+            f"{join_names(margins, MAX_LISTED_NAMES)}; "
             f"p is the larger of the two, {corrected(results)}."
         )

@@ -8,7 +8,7 @@ from math import isnan
 from typing import Any
 
 from earwitness.core import Contrast, Estimate, Key
-from earwitness.report.export import csv_table, dump
+from earwitness.report.export import csv_table, json_text
 from earwitness.studies.report.agreement import agreement_told
 from earwitness.studies.report.choices import choices_told
 from earwitness.studies.report.differences import further_told
@@ -59,7 +59,7 @@ Row = list[Any]
 
 def results_json(results: Results) -> str:
     """All of it, and the methods paragraph; undefined numbers are null."""
-    return dump(_plain(results) | {"methods": methods(results)})
+    return json_text(_plain(results) | {"methods": methods(results)})
 
 
 def _plain(found: Any, name: str = "") -> Any:

@@ -10,12 +10,12 @@ from earwitness.core import Estimate
 from earwitness.report.numbers import number, p_value
 from earwitness.report.parts import Lines, Matrix
 from earwitness.report.sentences import (
-    against_others,
-    by_mean,
-    competing,
+    better_sentences,
+    comparison_sentences,
+    competing_values,
+    join_names,
+    lead_sentences,
     leaders,
-    listed,
-    sentences,
 )
 from earwitness.report.tables import verdict
 from earwitness.stats.significance import holm
@@ -61,7 +61,8 @@ def people(who: Sequence[Who]) -> str:
     ('listener 1', 'listeners 1 and anna')
     """
     return (
-        f"listener{'s' * (len(who) != 1)} {listed([str(one) for one in who], MAX_NAMED_LISTENERS)}"
+        f"listener{'s' * (len(who) != 1)} "
+        f"{join_names([str(one) for one in who], MAX_NAMED_LISTENERS)}"
     )
 
 
@@ -79,7 +80,7 @@ def _changed(scales: list[ScaleResults], controls: Sequence[str]) -> str:
     if not moved:
         return "what that changes is not known"
     most, name, scale = max(moved, key=lambda one: one[0])
-    order = f"the order changes on {listed(other)}" if other else "no system changes place"
+    order = f"the order changes on {join_names(other)}" if other else "no system changes place"
     return (
         f"with all listeners {order}; the mean that moves most is that of {name} on "
         f"{scale.value.name}, by {number(most, scale.value)}"
@@ -155,7 +156,7 @@ def _apart(results: Results) -> Iterator[str]:
                 found[one.listener] = scales[scale.value.name] = None
     if found:
         verb = "does" if len(found) == 1 else "do"
-        where = f" on {listed([*scales])}" if len(results.scales) > 1 else ""
+        where = f" on {join_names([*scales])}" if len(results.scales) > 1 else ""
         yield (
             f"no rule of screening was planned; {people([*found])} {verb} not go with the others "
             f"(correlation below {LOW_CORRELATION:g}{where})"
@@ -204,11 +205,11 @@ def _systems(results: Results) -> Iterator[str]:
     for scale in rated:
         matrix = matrix_of(results, scale)
         if few:
-            yield from by_mean(matrix)
+            yield from lead_sentences(matrix)
         elif against_others_only(scale):
-            yield from against_others(matrix)
+            yield from better_sentences(matrix)
         else:
-            yield from sentences(matrix, SAME_LISTENERS_CLAUSE)
+            yield from comparison_sentences(matrix, SAME_LISTENERS_CLAUSE)
             yield from _alike(matrix)
     if not few:
         yield from _planned(alone)
@@ -231,21 +232,21 @@ def _everywhere(matrices: list[Matrix]) -> Iterator[str]:
 
 
 def _not_compared(matrix: Matrix, one: str) -> bool:
-    return any(name != one and not verdict(matrix, one, name) for name in competing(matrix))
+    return any(name != one and not verdict(matrix, one, name) for name in competing_values(matrix))
 
 
 def _planned(matrices: list[Matrix]) -> Iterator[str]:
     """Which pairs were tested, where not all were."""
     found: dict[tuple[str, ...], list[str]] = {}
     for one in matrices:
-        pairs = [pair for pair in combinations(competing(one), 2) if verdict(one, *pair)]
-        every = len(competing(one)) * (len(competing(one)) - 1) // 2
+        pairs = [pair for pair in combinations(competing_values(one), 2) if verdict(one, *pair)]
+        every = len(competing_values(one)) * (len(competing_values(one)) - 1) // 2
         if 0 < len(pairs) < every:
             told = f"{len(pairs):,} of {every:,} pairs of systems were compared"
-            named = listed([f"{a} – {b}" for a, b in pairs])
+            named = join_names([f"{a} – {b}" for a, b in pairs])
             found.setdefault((told, named), []).append(one.value.name)
     for (told, named), scales in found.items():
-        where = f" on {listed(scales)}" if len(scales) < len(matrices) else ""
+        where = f" on {join_names(scales)}" if len(scales) < len(matrices) else ""
         yield f"only {told}{where}: {named}; of all others nothing is said"
 
 
@@ -257,7 +258,7 @@ def _alike(matrix: Matrix) -> Iterator[str]:
         pairs = [f"{c.a} – {c.b}" for c in others if verdict(matrix, c.a, c.b) == found]
         whose = "of the others, " if lead else ""
         if pairs:
-            yield f"{matrix.value.name}: {whose}these cannot be {how}: {listed(pairs)}"
+            yield f"{matrix.value.name}: {whose}these cannot be {how}: {join_names(pairs)}"
 
 
 def _chosen(choice: PairChoices, results: Results) -> Iterator[str]:

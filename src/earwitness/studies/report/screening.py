@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from earwitness.report.numbers import cell, number, titled
+from earwitness.report.numbers import cell, number, value_title
 from earwitness.report.parts import Intervals, Lines, Section, Table
-from earwitness.report.sentences import listed
+from earwitness.report.sentences import join_names
 from earwitness.studies.report.wording import MAX_LISTED_NAMES, several
 from earwitness.studies.results import Results, ScaleResults, ScreeningVerdict
 from earwitness.studies.screening import SCREENS
@@ -45,7 +45,7 @@ def failure(results: Results) -> str:
     """That everybody failed."""
     names = [*dict.fromkeys(one.rule for one in results.screened if not one.kept)]
     who = several(len(results.failed), "listener", "listeners")
-    what = listed(names, MAX_LISTED_NAMES) if names else "screening"
+    what = join_names(names, MAX_LISTED_NAMES) if names else "screening"
     return f"all {who} failed {what}; all are kept"
 
 
@@ -63,7 +63,7 @@ def unapplied(results: Results) -> list[str]:
 
 def not_applied(names: list[str]) -> str:
     """That rules were not applied."""
-    return f"{listed(names, MAX_LISTED_NAMES)} could not be applied"
+    return f"{join_names(names, MAX_LISTED_NAMES)} could not be applied"
 
 
 def rules_told(results: Results) -> str:
@@ -196,7 +196,7 @@ def _beside(scale: ScaleResults) -> Intervals:
         rows.append((name, {name: rated.mean}))
         if name in scale.everyone:
             rows.append((WITH_EXCLUDED_LABEL, {WITH_EXCLUDED_LABEL: scale.everyone[name]}))
-    title = f"{titled(scale.value)}: without and with those left out"
+    title = f"{value_title(scale.value)}: without and with those left out"
     return Intervals(title, scale.value, "", tuple(rows), _table(title, scale))
 
 
