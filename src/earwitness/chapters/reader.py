@@ -45,7 +45,7 @@ from earwitness.task import (
     unspaced,
 )
 from earwitness.text.sentences import SpokenPiece, timed_sentences
-from earwitness.text.transcripts import Cue, Transcript, cues, plain_lines
+from earwitness.text.transcripts import Cue, Transcript, normalise_lines, parse_cues
 
 # --- Notes about odd input -----------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ def _sentences(given: Sequence[tuple[str, float]], field: str) -> Starts:
 
 
 def _subtitles(text: str, field: str) -> Starts | list[Fault]:
-    found, flaws = cues(plain_lines(text))
+    found, flaws = parse_cues(normalise_lines(text))
     faults = [Fault(field, f"line {f.line}: {f.message}", f.remedy) for f in flaws]
     faults += [Fault(field, f"line {line}: {told}", remedy) for line, told, remedy in _odd(found)]
     return faults or _starts(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from earwitness.core import Alignment, Contrast, Estimate, ExampleItem, Value, WordNetwork
-from earwitness.text.alignment import aligned
+from earwitness.text.alignment import format_alignments
 
 ABOUT_ARCS = "Arcs are the thicker the more people went that way; coloured: a closest path."
 PEOPLE_SERIES = "(people)"  # a series that is no system
@@ -223,7 +223,7 @@ class WordBlock:
     @property
     def text(self) -> str:
         """With columns that are to stay below each other."""
-        return aligned(self.alignments)
+        return format_alignments(self.alignments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from textwrap import fill
 
 from earwitness.report.parts import Lines, Quote, Report, Section, Table, WordBlock
 from earwitness.report.tables import part_tables
-from earwitness.text.alignment import cells, pad
+from earwitness.text.alignment import display_width, pad_text
 
 SHOWN_LINES = 20  # lines of a list
 
@@ -43,10 +43,10 @@ def _section_texts(section: Section, width: int) -> Iterator[str]:
 def draw_table(table: Table) -> str:
     """A table in columns: names to the left, numbers to the right."""
     rows = [table.header, *table.rows]
-    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(
-            pad(text, width, left=index < table.names)
+            pad_text(text, width, left=index < table.names)
             for index, (text, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
@@ -60,7 +60,7 @@ def _fit_columns(table: Table, width: int) -> Iterator[Table]:
     chosen = list(names)
     for column in range(table.names, len(table.header)):
         lines = draw_table(table.columns([*chosen, column])).splitlines()[1:]
-        if len(chosen) > len(names) and max(map(cells, lines)) > width:
+        if len(chosen) > len(names) and max(map(display_width, lines)) > width:
             if table.may_miss:
                 title = f"{table.title} (more columns with --to md)"
                 yield replace(table.columns(chosen), title=title)

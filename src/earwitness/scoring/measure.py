@@ -22,7 +22,7 @@ from earwitness.task import (
     Slicing,
     TaskReader,
 )
-from earwitness.text.alignment import aligned
+from earwitness.text.alignment import format_alignments
 
 # --- Subsets of references -----------------------------------------------------------------------
 
@@ -140,7 +140,9 @@ class MeasureBlock:
             left_out,
             list(self.fewer.values(self.families, cases, parsed.hashes)),
             cases if self.whole else None,
-            [aligned(self.families.alignments(case)) for case in cases] if self.aligned else [],
+            [format_alignments(self.families.alignments(case)) for case in cases]
+            if self.aligned
+            else [],
             parsed.audio if self.whole else {},
             parsed.dials,
             done,

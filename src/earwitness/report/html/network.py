@@ -9,7 +9,7 @@ from typing import NamedTuple
 from earwitness.core import WordNetwork
 from earwitness.report.html.elements import Html, element
 from earwitness.report.parts import NetworkPart
-from earwitness.text.alignment import cells
+from earwitness.text.alignment import display_width
 
 # of a picture, of a letter, between words, at ends
 PICTURE_WIDTH, LETTER_WIDTH, WORD_GAP, LINE_MARGIN = 900, 8.2, 22, 34
@@ -130,7 +130,7 @@ def _path_rules(part: NetworkPart, colours: Mapping[str, str]) -> list[str]:
 
 def _place_words(network: WordNetwork, nodes: list[int]) -> dict[int, WordPosition]:
     """Words one behind the other, in as few lines as they need, none much shorter than others."""
-    widths = {node: cells(network.name(node)) * LETTER_WIDTH for node in nodes}
+    widths = {node: display_width(network.name(node)) * LETTER_WIDTH for node in nodes}
     lines = _break_lines(widths, PICTURE_WIDTH - LINE_MARGIN)[-1].line + 1
     limit = sum(width + WORD_GAP for width in widths.values()) / lines + LINE_MARGIN
     while _break_lines(widths, limit)[-1].line + 1 > lines:
