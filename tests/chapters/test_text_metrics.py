@@ -257,7 +257,7 @@ def test_the_nearest_sentence_is_that_of_a_plain_search(
     times: list[float], starts: list[float]
 ) -> None:
     starts = sorted(starts)
-    found = _nearest(Ragged.from_rows([[], times]), Ragged.of([[5.0], starts]))
+    found = _nearest(Ragged.from_rows([[], times]), Ragged.from_rows([[5.0], starts]))
     want = [min(range(len(starts)), key=lambda i: (abs(starts[i] - t), i)) for t in times]
     assert [starts[i] for i in found.tolist()] == pytest.approx([starts[i] for i in want])
 

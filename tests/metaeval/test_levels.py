@@ -89,7 +89,7 @@ def test_the_order_of_systems_items_votes_and_metrics_changes_no_value(level: st
     for seed in range(many(5, 100)):
         scores, votes = scores_of(seed), votes_of(seed)
         systems, items, listeners = (rng.permutation(n) for n in SIZE)
-        shuffled = votes.chosen(rng.permutation(len(votes.values)))
+        shuffled = votes.select(rng.permutation(len(votes.values)))
         moved = Votes(
             shuffled.values,
             np.argsort(systems)[shuffled.systems],

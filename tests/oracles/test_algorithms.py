@@ -77,7 +77,7 @@ def test_matching_in_portions_gives_the_same_counts(monkeypatch: pytest.MonkeyPa
 def test_an_infinite_boundary_never_matches() -> None:
     inf = float("inf")
     assert greedy_matches(
-        Ragged.from_rows([[5.0, inf]]), Ragged.of([[inf, 6.0]]), 3.0
+        Ragged.from_rows([[5.0, inf]]), Ragged.from_rows([[inf, 6.0]]), 3.0
     ).tolist() == [1]
 
 

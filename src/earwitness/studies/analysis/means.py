@@ -258,7 +258,7 @@ def equivalent(
     enough = len({one.listener for one in coded.ratings}) >= MIN_LISTENERS_FOR_DIFFERENCE
     return tuple(
         Equivalence(
-            *(coded.scale, pair.a, pair.b, one.difference, one.smallest, margin, one.p, p),
+            *(coded.scale, pair.a, pair.b, one.difference, one.smallest_margin, margin, one.p, p),
             shown=enough and p < 1 - plan.level,
         )
         for pair, one, p in zip(named, found, corrected, strict=True)
