@@ -13,7 +13,7 @@ from collections.abc import Callable
 import krippendorff
 import numpy as np
 
-from earwitness.stats.agreement import Level, alpha
+from earwitness.stats.agreement import Level, krippendorff_alpha
 from earwitness.stats.arrays import Floats
 
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
@@ -45,15 +45,15 @@ def tables() -> dict[str, Floats]:
 
 def compare(name: str, table: Floats, level: Level) -> None:
     """One line: times, and how often ours fits into that of the package."""
-    ours = seconds(lambda: alpha(table, level, draws=0))
-    drawn = seconds(lambda: alpha(table, level))
+    ours = seconds(lambda: krippendorff_alpha(table, level, draws=0))
+    drawn = seconds(lambda: krippendorff_alpha(table, level))
     own = f"ours {1e3 * ours:.2f} ms, with interval {1e3 * drawn:.0f} ms"
     cells = len(table) * float(len(np.unique(table))) ** 2
     if cells > REACH:
         print(f"{name}, {level}: {own}, krippendorff would hold {8 * cells / 1e9:,.0f} GB")
         return
     peer = seconds(lambda: krippendorff.alpha(table.T, level_of_measurement=level))
-    apart = alpha(table, level, draws=0).value - krippendorff.alpha(
+    apart = krippendorff_alpha(table, level, draws=0).value - krippendorff.alpha(
         table.T, level_of_measurement=level
     )
     print(

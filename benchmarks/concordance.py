@@ -18,14 +18,14 @@ import numpy as np
 from scipy import stats
 
 from earwitness.metaeval.ceiling import measure_ceilings
-from earwitness.metaeval.coefficients import LEVELS, names_at
-from earwitness.metaeval.levels import ScoreRatingGrid, people, value
-from earwitness.metaeval.resampling import drawn_values
-from earwitness.metaeval.sample_size import with_counts
-from earwitness.metaeval.significance import SWAP_UNITS, swapped
-from earwitness.metaeval.tie_calibration import calibrated
+from earwitness.metaeval.coefficients import LEVELS, coefficient_names
+from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid
+from earwitness.metaeval.resampling import resample_coefficients
+from earwitness.metaeval.sample_size import coefficients_at_counts
+from earwitness.metaeval.significance import SWAP_UNITS, permutation_p
+from earwitness.metaeval.tie_calibration import calibrate_ties
 from earwitness.stats.arrays import Floats
-from earwitness.stats.bootstrap import blocks
+from earwitness.stats.bootstrap import draw_weight_blocks
 from earwitness.stats.votes import Votes
 
 DRAWS = 1000
@@ -58,9 +58,9 @@ def seconds(work: Callable[[], object]) -> float:
 
 def by_scipy(name: str, scores: Floats, votes: Votes, over: str) -> Floats:
     """Draws × metrics, in a loop."""
-    (drawn,) = blocks(votes.size, DRAWS, 0)
+    (drawn,) = draw_weight_blocks(votes.size, DRAWS, 0)
     found = np.empty((DRAWS, len(scores)))
-    means = people(votes, drawn[2] if over == "raters" else None).mean(axis=2).round(9)
+    means = cell_means(votes, drawn[2] if over == "raters" else None).mean(axis=2).round(9)
     of_systems = scores.mean(axis=2)
     for draw in range(DRAWS):
         times = drawn[0][draw].astype(int) if over == "systems" else np.ones(len(means[0]), int)
@@ -77,7 +77,7 @@ def beside_scipy(scores: Floats, votes: Votes) -> None:
         found: list[Floats] = []
 
         def ours(name: str = name, over: str = over, found: list[Floats] = found) -> None:
-            drawn = drawn_values(scores, votes, "system", [name], over=over, draws=DRAWS)
+            drawn = resample_coefficients(scores, votes, "system", [name], over=over, draws=DRAWS)
             found.append(drawn[0])
 
         def peer(name: str = name, over: str = over, found: list[Floats] = found) -> None:
@@ -93,7 +93,7 @@ def beside_scipy(scores: Floats, votes: Votes) -> None:
 
 def steps(scores: Floats, votes: Votes) -> None:
     """What a comparison takes."""
-    grid = ScoreRatingGrid(scores, people(votes)[0])
+    grid = ScoreRatingGrid(scores, cell_means(votes)[0])
     total = 0.0
 
     def told(what: str, work: Callable[[], object]) -> None:
@@ -104,22 +104,24 @@ def steps(scores: Floats, votes: Votes) -> None:
 
     pairs = list(combinations(range(len(scores)), 2))
     for level in LEVELS:
-        names = names_at(level)
-        told(f"{level}: all values", partial(value, grid, level, names))
-        told(f"{level}: draws of all", partial(drawn_values, scores, votes, level, names))
+        names = coefficient_names(level)
+        told(f"{level}: all values", partial(evaluate_grid, grid, level, names))
+        told(f"{level}: draws of all", partial(resample_coefficients, scores, votes, level, names))
         if level == "item":
-            told(f"{level}: calibration", partial(calibrated, grid))
+            told(f"{level}: calibration", partial(calibrate_ties, grid))
         if level == "global":
             continue
         told(
             f"{level}: ceilings", partial(measure_ceilings, votes, level, names, splits=200, seed=0)
         )
         for what in SWAP_UNITS:
-            work = partial(swapped, scores, grid.people, pairs, level, "kendall_b", what)
+            work = partial(permutation_p, scores, grid.people, pairs, level, "kendall_b", what)
             told(f"{level}: {len(pairs)} pairs, swaps of {what}", work)
         counts = [2, 4, 8, votes.size[2], 2 * votes.size[2]]
         for kind in ("raters", "items"):
-            curve = partial(with_counts, scores, votes, (level, "kendall_b"), kind, counts)
+            curve = partial(
+                coefficients_at_counts, scores, votes, (level, "kendall_b"), kind, counts
+            )
             told(f"{level}: five numbers of {kind}", curve)
     print(f"  all: {total:.1f} s")
 

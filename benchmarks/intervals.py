@@ -18,23 +18,29 @@ import numpy as np
 
 from earwitness.core import Estimate
 from earwitness.stats.arrays import Floats
-from earwitness.stats.means import means
+from earwitness.stats.means import estimate_means
 from earwitness.stats.mixed_model import Components, mixed_means
-from earwitness.stats.power import Points, crossed, drawn_values, expected_vote, stimulus_qualities
+from earwitness.stats.power import (
+    Points,
+    crossed_design,
+    draw_votes,
+    expected_vote,
+    stimulus_qualities,
+)
 from earwitness.stats.votes import Votes
 
 RUNS = 2000
 LISTENERS = 8, 16, 32
 QUALITIES = 2.0, 2.8, 3.4, 4.2
-COMPONENTS = Components.of_variances(
+COMPONENTS = Components.from_variances(
     listener=0.25, item=0.15, listener_system=0.08, item_system=0.08, residual=0.45
 )
 SCALES = {"five points": Points(), "continuous": None}
 METHODS: dict[str, Callable[[Votes], list[Estimate]]] = {
-    "naive_t": partial(means, method="naive_t"),
-    "cluster_t": partial(means, method="cluster_t"),
-    "cluster_bootstrap": partial(means, method="cluster_bootstrap", draws=1000),
-    "two_way_bootstrap": partial(means, method="two_way_bootstrap", draws=1000),
+    "naive_t": partial(estimate_means, method="naive_t"),
+    "cluster_t": partial(estimate_means, method="cluster_t"),
+    "cluster_bootstrap": partial(estimate_means, method="cluster_bootstrap", draws=1000),
+    "two_way_bootstrap": partial(estimate_means, method="two_way_bootstrap", draws=1000),
 }
 
 
@@ -60,14 +66,14 @@ def covered(
 ) -> dict[str, Covered]:
     """Coverage by method."""
     rng = np.random.Generator(np.random.PCG64(seed))
-    design = crossed(len(QUALITIES), 12, listeners)
+    design = crossed_design(len(QUALITIES), 12, listeners)
     variance = COMPONENTS.within_stimuli
     everywhere = expected_vote(QUALITIES, variance + COMPONENTS.between_items, points)
     found: dict[str, list[Floats]] = {method: [] for method in methods}
     for _ in range(runs):
         stimuli = stimulus_qualities(QUALITIES, 12, COMPONENTS, rng)
         here = expected_vote(stimuli, variance, points).mean(axis=1)
-        values = drawn_values(design, stimuli, COMPONENTS, rng, points=points)[0]
+        values = draw_votes(design, stimuli, COMPONENTS, rng, points=points)[0]
         for name, method in methods.items():
             found[name].append(_held(method(replace(design, values=values)), here, everywhere))
     return {name: _summed(np.array(rows)) for name, rows in found.items()}

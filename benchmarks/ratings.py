@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from earwitness.stats.mixed_model import Components
-from earwitness.stats.power import Points, crossed, simulated
+from earwitness.stats.power import Points, crossed_design, simulate_votes
 from earwitness.studies.analyse import result_files, study_analyse
 from earwitness.studies.design.report import records_csv
 from earwitness.studies.ratings.reader import read_ratings
@@ -22,8 +22,8 @@ def table(path: Path, listeners: int = 32, items: int = 168, panels: int = 4) ->
     """Write a long table of a panel design; how many votes it has."""
     rows = []
     for seed, scale in enumerate(SCALES):
-        design = crossed(5, items, listeners, panels)
-        votes = simulated(design, [2.0, 2.6, 3.2, 3.8, 4.2], PARTS, seed=seed, points=Points())
+        design = crossed_design(5, items, listeners, panels)
+        votes = simulate_votes(design, [2.0, 2.6, 3.2, 3.8, 4.2], PARTS, seed=seed, points=Points())
         columns = zip(votes.items, votes.systems, votes.listeners, votes.values, strict=True)
         rows += [
             {"item": f"i{i}", "system": f"C{s}", "listener": int(n), "scale": scale, "value": v}

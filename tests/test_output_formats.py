@@ -10,7 +10,7 @@ import pytest
 from earwitness.output_formats import render, report_of
 from earwitness.report.latex import escape
 from earwitness.report.parts import Table
-from earwitness.report.text import text as drawn
+from earwitness.report.text import render_text as drawn
 from earwitness.scoring.compare import compare
 from earwitness.scoring.score import score
 from helpers.samples import corpus

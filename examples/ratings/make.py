@@ -7,7 +7,7 @@ from pathlib import Path
 from earwitness.studies.design.report import records_csv
 from earwitness.studies.file.reader import with_digest
 from earwitness.studies.population import Population
-from earwitness.studies.ratings.from_answers import rating_records, ratings_of
+from earwitness.studies.ratings.from_answers import rating_records, ratings_from_answers
 from earwitness.studies.simulate import study_simulate
 from earwitness.studies.study import Clip, Study, StudyBlock
 
@@ -37,8 +37,9 @@ def main() -> None:
         blocks=(StudyBlock("p835", SYSTEMS, clips=10, sessions=2, heard=len(SYSTEMS)),),
         listeners=12,
     )
-    found = study_simulate(with_digest(study), Population(careless=1, qualities=QUALITIES), seed=3)
-    ratings = ratings_of(found.design, dict(enumerate(found.answers, 1)), "simulated")
+    study = with_digest(study)
+    found = study_simulate(study, Population(careless=1, qualities=QUALITIES), seed=3)
+    ratings = ratings_from_answers(study, dict(enumerate(found.answers, 1)), "simulated")
     columns = ("item", "system", "listener", "scale", "value", "session", "trial", "asked")
     rows = [{name: one[name] for name in columns} for one in rating_records(ratings)]
     path = Path(__file__).parent / "ratings.csv"

@@ -70,16 +70,16 @@ def _writers(result: Result) -> ResultWriters:
 
 def _medium(form: str) -> Callable[[Report], str]:
     if form == "html":
-        from earwitness.report.html.page import html
+        from earwitness.report.html.page import render_html
 
-        return html
+        return render_html
     if form == "latex":
-        from earwitness.report.latex import latex
+        from earwitness.report.latex import render_latex
 
-        return latex
-    from earwitness.report.markdown import markdown
+        return render_latex
+    from earwitness.report.markdown import render_markdown
 
-    return markdown
+    return render_markdown
 
 
 def report_of(result: Result) -> Report:
@@ -102,9 +102,9 @@ def render(
     if to not in FORMS:
         raise UsageError(f'there is no form "{to}" — {nearest(to, FORMS)}')
     if to == "text":
-        from earwitness.report.text import text
+        from earwitness.report.text import render_text
 
-        return text(report_of(result), width)
+        return render_text(report_of(result), width)
     if to in ("json", "csv"):
         writers = _writers(result)
         return (writers.json if to == "json" else writers.csv)(result)

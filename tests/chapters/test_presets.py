@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from earwitness.chapters.presets import PRESETS, PresetOptions, read
 from earwitness.errors import UsageError
-from earwitness.text.sentences import sentences
+from earwitness.text.sentences import split_sentences
 from earwitness.text.times import TIMESTAMP_FORMATS, TimestampFormat
 
 SRT = """1
@@ -267,26 +267,26 @@ def test_sections_without_times_are_chunksegs(preset: str, monkeypatch: pytest.M
 
 
 def test_sentences_of_many_languages() -> None:
-    assert sentences("Hi! Is it 3.5 p.m. now? Yes.") == ["Hi!", "Is it 3.5 p.m. now?", "Yes."]
-    assert sentences("Er kam z.B. gestern. Dann ging er.") == [
+    assert split_sentences("Hi! Is it 3.5 p.m. now? Yes.") == ["Hi!", "Is it 3.5 p.m. now?", "Yes."]
+    assert split_sentences("Er kam z.B. gestern. Dann ging er.") == [
         "Er kam z.B. gestern.",
         "Dann ging er.",
     ]
-    assert sentences("“Stop.” She stopped.") == ["“Stop.”", "She stopped."]
-    assert sentences("我来了。你呢？好！") == ["我来了。", "你呢？", "好！"]
-    assert sentences("यह सच है। हाँ।") == ["यह सच है।", "हाँ।"]
-    assert sentences("هل هذا؟ نعم.") == ["هل هذا؟", "نعم."]
-    assert sentences("J. S. Bach wrote it. A title\n\nNew") == [
+    assert split_sentences("“Stop.” She stopped.") == ["“Stop.”", "She stopped."]
+    assert split_sentences("我来了。你呢？好！") == ["我来了。", "你呢？", "好！"]
+    assert split_sentences("यह सच है। हाँ।") == ["यह सच है।", "हाँ।"]
+    assert split_sentences("هل هذا؟ نعم.") == ["هل هذا؟", "نعم."]
+    assert split_sentences("J. S. Bach wrote it. A title\n\nNew") == [
         "J. S. Bach wrote it.",
         "A title",
         "New",
     ]
-    assert sentences(" \n ") == []
+    assert split_sentences(" \n ") == []
 
 
 @given(st.text(max_size=200))
 def test_sentences_lose_no_character(text: str) -> None:
-    assert "".join("".join(sentences(text)).split()) == "".join(text.split())
+    assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
 
 
 def test_the_stemmer_is_there() -> None:

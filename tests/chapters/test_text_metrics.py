@@ -15,7 +15,7 @@ from earwitness.errors import InputError, UsageError
 from earwitness.output_formats import render
 from earwitness.scoring.score import score
 from earwitness.stats.arrays import Ragged
-from earwitness.text.alignment import aligned
+from earwitness.text.alignment import format_alignments
 
 TIMED = "# 0:00 - Hello there\nGood morning all.\n# 1:00 - The rain\nIt rains a lot.\n"
 REFERENCE = [["Hello", 0.0], ["Rain today", 62.0], ["Goodbye", 150.0]]
@@ -170,7 +170,7 @@ def test_titles_of_several_people() -> None:
 def test_words_of_shown_items_are_aligned_in_every_medium() -> None:
     records = [sample(id="a", reference_transcript="good day all. it rains & snows a lot.")]
     scores = score(records, metrics="wer", show="a")
-    shown = aligned(scores.shown[0].alignments["outputs"])
+    shown = format_alignments(scores.shown[0].alignments["outputs"])
     assert shown == (
         "REF: good day     all. it rains & snows a lot.\n"
         "OUT: good morning all. it rains * ***** a lot.\n"
@@ -257,7 +257,7 @@ def test_the_nearest_sentence_is_that_of_a_plain_search(
     times: list[float], starts: list[float]
 ) -> None:
     starts = sorted(starts)
-    found = _nearest(Ragged.of([[], times]), Ragged.of([[5.0], starts]))
+    found = _nearest(Ragged.from_rows([[], times]), Ragged.from_rows([[5.0], starts]))
     want = [min(range(len(starts)), key=lambda i: (abs(starts[i] - t), i)) for t in times]
     assert [starts[i] for i in found.tolist()] == pytest.approx([starts[i] for i in want])
 

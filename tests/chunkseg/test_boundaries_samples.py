@@ -60,7 +60,7 @@ def test_no_titles_found_are_zeros_and_lang_is_an_alias() -> None:
 def test_another_model_than_chunksegs_is_said_once_and_loudly(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    texts._model.cache_clear()
+    texts._choose_model.cache_clear()
     sample = {**SAMPLE, "reference_titles": TITLES, "hyp_titles": TITLES}
     with pytest.warns(EarwitnessWarning, match="BERTSCORE NUMBERS ARE NOT CHUNKSEG'S") as caught:
         results = chunkseg.evaluate_batch([sample, sample], titles=True)

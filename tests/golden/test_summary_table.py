@@ -19,7 +19,7 @@ from earwitness.summaries.metrics import (
 )
 from earwitness.summaries.network import Network
 from earwitness.summaries.text_metrics import Bleu
-from earwitness.text.alignment import aligned
+from earwitness.text.alignment import format_alignments
 
 SAID = ("the", "beautiful", "cherry", "blossoms", "in", "Japan", "bloom", "in", "spring")
 PEOPLE = {
@@ -167,7 +167,7 @@ def test_an_empty_output_is_0_and_has_no_precision() -> None:
 
 
 def test_the_alignment_is_one_that_a_person_can_read() -> None:
-    assert aligned([SummarizationAccuracy().alignment(case("2345X"))]) == (
+    assert format_alignments([SummarizationAccuracy().alignment(case("2345X"))]) == (
         """\
 PATH:   beautiful cherry blossoms in Japan </s>
 OUT:    beautiful cherry blossoms in X?    </s>
@@ -176,4 +176,4 @@ people: 3         3      4        2  2     2
 
 accuracy 0.800 = (5 - 1) / 5: 1 replaced, 0 missing, 0 too many; 1 not said; 5 people"""
     )
-    assert "in[8]" in aligned([SummarizationAccuracy().alignment(case("23459"))])
+    assert "in[8]" in format_alignments([SummarizationAccuracy().alignment(case("23459"))])

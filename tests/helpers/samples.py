@@ -37,8 +37,8 @@ def columns(samples: Iterable[Mapping[str, Any]]) -> ChapterCases:
         [f"item {i}" for i in range(len(samples))],
         ["system"] * len(samples),
         np.array([sample["duration"] for sample in samples], np.float64),
-        Ragged.of([sample["hypothesis"] for sample in samples]),
-        Ragged.of([sample["reference"] for sample in samples]),
+        Ragged.from_rows([sample["hypothesis"] for sample in samples]),
+        Ragged.from_rows([sample["reference"] for sample in samples]),
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from earwitness.metaeval.levels import ScoreRatingGrid, value
+from earwitness.metaeval.levels import ScoreRatingGrid, evaluate_grid
 from earwitness.stats.arrays import Floats
 from earwitness.stats.votes import Votes
 
@@ -67,7 +67,7 @@ def world(rng: np.random.Generator) -> World:
 def values(study: tuple[Floats, Floats], level: str, names: Sequence[str]) -> Floats:
     """Coefficients × metrics."""
     scores, votes = study
-    return value(ScoreRatingGrid(scores, votes.mean(axis=2)), level, names).value
+    return evaluate_grid(ScoreRatingGrid(scores, votes.mean(axis=2)), level, names).value
 
 
 def votes_of(table: Floats) -> Votes:

@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 from earwitness.metaeval import ceiling
-from earwitness.metaeval.ceiling import each_against_others, halves, measure_ceilings, split_halves
-from earwitness.metaeval.coefficients import names_at
-from earwitness.metaeval.levels import ScoreRatingGrid, steady, value
+from earwitness.metaeval.ceiling import draw_halves, halves_ceiling, measure_ceilings, rater_ceiling
+from earwitness.metaeval.coefficients import coefficient_names
+from earwitness.metaeval.levels import ScoreRatingGrid, evaluate_grid, tie_rounded_means
 from earwitness.stats.arrays import Floats
 from earwitness.stats.votes import Votes
 from helpers.samples import many
@@ -73,7 +73,7 @@ def panel(rng: np.random.Generator, shape: tuple[int, int, int], missing: float 
 def test_three_raters_by_hand() -> None:
     # One system, four items. A 1 2 3 4, B 1 3 2 4, C 4 3 2 1.
     table = np.array([[[1.0, 2, 3, 4]], [[1.0, 3, 2, 4]], [[4.0, 3, 2, 1]]])
-    found = each_against_others(votes_of(table), everywhere(r))
+    found = rater_ceiling(votes_of(table), everywhere(r))
     # A with (B + C)/2 = 2.5 3 2 2.5: Sxy = −1.5·0 − .5·.5 + .5·(−.5) + 0 = −.5, Sxx 5, Syy .5
     # B with (A + C)/2 = 2.5 everywhere: undefined
     # C with (A + B)/2 = 1 2.5 2.5 4: Sxy = 1.5·(−1.5)·2 = −4.5, Sxx 5, Syy 4.5
@@ -100,7 +100,7 @@ def test_plain_loops_over_raters_and_cells_give_the_same(coefficient: Coefficien
     rng = np.random.default_rng(1)
     for _ in range(many(3, 20)):
         table = panel(rng, (6, 4, 5), 0.4)
-        found = each_against_others(votes_of(table), everywhere(coefficient))
+        found = rater_ceiling(votes_of(table), everywhere(coefficient))
         slow = [plain_others(table, rater, coefficient) for rater in range(6)]
         assert found.values == pytest.approx(slow)
         assert found.mean == pytest.approx(sum(slow) / 6)
@@ -111,24 +111,24 @@ def test_halves_are_halves_of_those_who_voted_and_every_split_is_counted_by_hand
     table = panel(rng, (7, 3, 8), 0.2)
     table[4] = np.nan
     votes = votes_of(table)
-    firsts = halves(votes, 50, 9)
+    firsts = draw_halves(votes, 50, 9)
     assert (firsts.sum(axis=1) == 3).all()
     assert not firsts[:, 4].any()
-    found = split_halves(votes, everywhere(rho), splits=50, seed=9)
+    found = halves_ceiling(votes, everywhere(rho), splits=50, seed=9)
     for row, got in zip(firsts, found.values, strict=True):
         one, other = table[row == 1], np.delete(table, 4, 0)[np.delete(row, 4) == 0]
         known = ~np.isnan(one).all(axis=0) & ~np.isnan(other).all(axis=0)
         means = [np.nanmean(side[:, known], axis=0) for side in (one, other)]
         assert got == pytest.approx(rho(*means))
     assert math.isnan(found.stepped)
-    of_one = split_halves(votes_of(table[:1]), everywhere(rho), splits=4, seed=9)
+    of_one = halves_ceiling(votes_of(table[:1]), everywhere(rho), splits=4, seed=9)
     assert (of_one.n, of_one.undefined, math.isnan(of_one.mean)) == (0, 4, True)
 
 
 def test_every_split_of_four_raters_comes_equally_often() -> None:
     splits = many(3000, 30000)
     rows, counts = np.unique(
-        halves(votes_of(np.ones((4, 1, 2))), splits, 3), axis=0, return_counts=True
+        draw_halves(votes_of(np.ones((4, 1, 2))), splits, 3), axis=0, return_counts=True
     )
     assert len(rows) == 6
     assert np.abs(counts / splits - 1 / 6).max() < 4 * math.sqrt(5 / 36 / splits)
@@ -139,10 +139,10 @@ def test_a_panel_of_known_reliability_has_it() -> None:
     # 1 / √(2 · (1 + 1/9)); halves of five: 1 / (1 + 1/5); stepped up, two panels of ten: 1 / 1.1.
     rng = np.random.default_rng(4)
     votes = votes_of(panel(rng, (10, 20, many(100, 1000))))
-    alone = each_against_others(votes, everywhere(r))
+    alone = rater_ceiling(votes, everywhere(r))
     wide = 4 / math.sqrt(20 * many(100, 1000))
     assert alone.mean == pytest.approx(1 / math.sqrt(20 / 9), abs=wide)
-    both = split_halves(votes, everywhere(r), splits=20, seed=1, step_up=True)
+    both = halves_ceiling(votes, everywhere(r), splits=20, seed=1, step_up=True)
     assert both.mean == pytest.approx(1 / 1.2, abs=wide)
     assert both.stepped == pytest.approx(1 / 1.1, abs=wide)
     assert both.stepped == pytest.approx(2 * both.mean / (1 + both.mean))
@@ -150,7 +150,7 @@ def test_a_panel_of_known_reliability_has_it() -> None:
 
 def test_halves_that_disagree_are_not_stepped_up() -> None:
     table = np.array([[[1.0, 2, 3]], [[3.0, 2, 1.5]]])
-    found = split_halves(votes_of(table), everywhere(r), splits=5, seed=1, step_up=True)
+    found = halves_ceiling(votes_of(table), everywhere(r), splits=5, seed=1, step_up=True)
     assert found.mean < 0
     assert math.isnan(found.stepped)
 
@@ -158,7 +158,7 @@ def test_halves_that_disagree_are_not_stepped_up() -> None:
 def test_the_level_is_up_to_the_caller() -> None:
     rng = np.random.default_rng(5)
     table = panel(rng, (5, 6, 4))
-    found = each_against_others(votes_of(table), over_systems(r))
+    found = rater_ceiling(votes_of(table), over_systems(r))
     means = table.mean(axis=2)
     slow = [r(means[i], np.delete(means, i, 0).mean(axis=0)) for i in range(5)]
     assert found.values == pytest.approx(slow)
@@ -170,47 +170,52 @@ def test_a_seed_gives_the_same_bytes_and_blocks_change_nothing(
     votes = votes_of(panel(np.random.default_rng(6), (9, 4, 11), 0.3))
 
     def run(seed: int) -> bytes:
-        return split_halves(votes, everywhere(r), splits=40, seed=seed).values.tobytes()
+        return halves_ceiling(votes, everywhere(r), splits=40, seed=seed).values.tobytes()
 
-    first, alone = run(1), each_against_others(votes, everywhere(r)).values.tobytes()
+    first, alone = run(1), rater_ceiling(votes, everywhere(r)).values.tobytes()
     assert run(1) == first
     assert run(2) != first
     monkeypatch.setattr(ceiling, "CELLS_IN_MEMORY", 100)
     assert run(1) == first
-    assert each_against_others(votes, everywhere(r)).values.tobytes() == alone
+    assert rater_ceiling(votes, everywhere(r)).values.tobytes() == alone
 
 
 def test_more_splits_begin_with_the_same_ones() -> None:
     votes = votes_of(panel(np.random.default_rng(7), (9, 2, 3)))
-    assert (halves(votes, 30, 1)[:10] == halves(votes, 10, 1)).all()
+    assert (draw_halves(votes, 30, 1)[:10] == draw_halves(votes, 10, 1)).all()
 
 
 def test_nobody_and_nothing_give_no_numbers() -> None:
     none = votes_of(np.full((3, 2, 2), np.nan))
-    found = each_against_others(none, everywhere(r))
+    found = rater_ceiling(none, everywhere(r))
     assert (found.n, found.undefined, math.isnan(found.mean)) == (0, 3, True)
-    assert split_halves(none, everywhere(r), splits=2, seed=1).undefined == 2
-    empty = split_halves(none, everywhere(r), splits=0, seed=1, step_up=True)
+    assert halves_ceiling(none, everywhere(r), splits=2, seed=1).undefined == 2
+    empty = halves_ceiling(none, everywhere(r), splits=0, seed=1, step_up=True)
     assert (len(empty.values), empty.n, math.isnan(empty.stepped)) == (0, 0, True)
 
 
 @pytest.mark.parametrize("level", ["system", "item"])
 def test_all_coefficients_at_once_are_what_each_gives(level: str) -> None:
     votes = votes_of(panel(np.random.default_rng(8), (7, 5, 6), 0.3).round(1))
-    names = names_at(level)
+    names = coefficient_names(level)
     found = measure_ceilings(votes, level, names, splits=20, seed=3)
 
     for name, (alone, both) in zip(names, found, strict=True):
 
         def one(first: Floats, second: Floats, name: str = name) -> Floats:
-            sides = (steady(x, float(np.nanmax(np.abs(x))), axis=1) for x in (first, second))
+            sides = (
+                tie_rounded_means(x, float(np.nanmax(np.abs(x))), axis=1) for x in (first, second)
+            )
             pairs = zip(*sides, strict=True)
             return np.array(
-                [value(ScoreRatingGrid(a[None], b), level, [name]).value[0, 0] for a, b in pairs]
+                [
+                    evaluate_grid(ScoreRatingGrid(a[None], b), level, [name]).value[0, 0]
+                    for a, b in pairs
+                ]
             )
 
-        slow = each_against_others(votes, one)
+        slow = rater_ceiling(votes, one)
         assert alone.values == pytest.approx(slow.values, abs=1e-9, nan_ok=True)
-        slow = split_halves(votes, one, splits=20, seed=3, step_up=name == "pearson")
+        slow = halves_ceiling(votes, one, splits=20, seed=3, step_up=name == "pearson")
         assert both.values == pytest.approx(slow.values, abs=1e-9, nan_ok=True)
         assert both.stepped == pytest.approx(slow.stepped, abs=1e-9, nan_ok=True)

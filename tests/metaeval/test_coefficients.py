@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from earwitness.metaeval.coefficients import COEFFICIENTS, ScoreRatingSample, names_at, values
+from earwitness.metaeval.coefficients import (
+    COEFFICIENTS,
+    ScoreRatingSample,
+    coefficient_names,
+    compute_coefficients,
+)
 from earwitness.stats.arrays import Floats
 from helpers.plain_coefficients import coefficient
 from helpers.samples import many
@@ -26,7 +31,7 @@ def sample(x: object, y: object, w: object = None) -> ScoreRatingSample:
 
 
 def one(name: str, x: object, y: object, w: object = None) -> float:
-    return float(values(sample(x, y, w), [name])[0, 0, 0, 0])
+    return float(compute_coefficients(sample(x, y, w), [name])[0, 0, 0, 0])
 
 
 def test_every_coefficient_is_its_hand_sum() -> None:
@@ -77,7 +82,7 @@ def test_all_draws_and_metrics_are_what_loops_find(seed: int, n: int, highest: i
     x = rng.integers(0, highest, (2, 3, n)) / 7
     y = rng.integers(0, 4, (2, 4, n)) / 7
     w = rng.multinomial(n, [1 / n] * n, (2, 4)).astype(np.float64)
-    found = values(ScoreRatingSample(x, y, w), NAMES)
+    found = compute_coefficients(ScoreRatingSample(x, y, w), NAMES)
     for place in np.ndindex(found.shape):
         name, group, draw, metric = place
         picked = np.repeat(np.arange(n), w[group, draw].astype(int)).tolist()
@@ -121,7 +126,7 @@ def test_two_points_make_a_full_correlation_and_say_that_they_are_two() -> None:
 def test_values_stay_in_range_and_chance_is_between(name: str) -> None:
     which, rng = COEFFICIENTS[name], np.random.default_rng(4)
     x, y = rng.normal(size=(1, many(200, 5000), 8)), rng.normal(size=(1, 1, 8))
-    found = values(ScoreRatingSample(x, y, np.ones((1, 1, 8))), [name])
+    found = compute_coefficients(ScoreRatingSample(x, y, np.ones((1, 1, 8))), [name])
     assert which.low <= found.min() < which.chance < found.max() <= which.high
     # Eight things: a coefficient by chance has a standard deviation below 0.4.
     assert found.mean() == pytest.approx(which.chance, abs=4 * 0.4 / math.sqrt(found.size))
@@ -131,5 +136,7 @@ def test_values_stay_in_range_and_chance_is_between(name: str) -> None:
 
 
 def test_pairwise_accuracy_is_of_systems_only() -> None:
-    assert set(names_at("system")) - set(names_at("item")) == {"pairwise_accuracy"}
-    assert names_at("item") == names_at("global")
+    assert set(coefficient_names("system")) - set(coefficient_names("item")) == {
+        "pairwise_accuracy"
+    }
+    assert coefficient_names("item") == coefficient_names("global")

@@ -10,7 +10,7 @@ import pytest
 
 from earwitness.errors import UsageError
 from earwitness.metaeval.agree import ScoreOptions
-from earwitness.metaeval.join import hint, likely
+from earwitness.metaeval.join import likely_cause, mismatch_hint
 from earwitness.studies.ratings.collect import TableOptions
 from helpers.score_tables import QUICK, agreed, figure, people, rating_rows, score_rows
 
@@ -62,22 +62,22 @@ ALIKE = "write them alike in one of the files"
 def test_names_that_look_the_same_are_told_with_examples_and_a_remedy(
     rated: list[str], scored: list[str], told: str
 ) -> None:
-    assert hint("item", rated, scored) == f"items of ratings and scores differ only {told}"
+    assert mismatch_hint("item", rated, scored) == f"items of ratings and scores differ only {told}"
 
 
 def test_names_that_meet_and_names_that_are_others_have_no_hint() -> None:
-    assert hint("item", ["a", "b"], ["a", "b", "c"]) == ""
-    assert hint("item", ["i1", "i2"], ["i3", "i4"]) == ""
-    assert hint("item", ["a"], ["a", "a.wav"]) == ""  # what meets is not looked at
-    assert hint("item", ["a"], ["a.wav", "a.flac"]) == ""  # which of two nobody knows
-    assert hint("item", ["i10"], ["i1", "i01"]) == ""
+    assert mismatch_hint("item", ["a", "b"], ["a", "b", "c"]) == ""
+    assert mismatch_hint("item", ["i1", "i2"], ["i3", "i4"]) == ""
+    assert mismatch_hint("item", ["a"], ["a", "a.wav"]) == ""  # what meets is not looked at
+    assert mismatch_hint("item", ["a"], ["a.wav", "a.flac"]) == ""  # which of two nobody knows
+    assert mismatch_hint("item", ["i10"], ["i1", "i01"]) == ""
 
 
 def test_the_cause_is_that_of_most_names() -> None:
-    found = likely(["a", "b", "C"], ["a.wav", "b.wav", "c"])
+    found = likely_cause(["a", "b", "C"], ["a.wav", "b.wav", "c"])
     assert found is not None
     assert (found.what, len(found.pairs)) == (("case", "ending"), 3)
-    assert likely([], []) is None
+    assert likely_cause([], []) is None
 
 
 def _with(rows: list[dict[str, Any]], change: Any) -> list[dict[str, Any]]:

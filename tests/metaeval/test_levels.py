@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from earwitness.metaeval.coefficients import LEVELS, names_at
-from earwitness.metaeval.levels import ScoreRatingGrid, people, value
-from earwitness.metaeval.resampling import RESAMPLED_AXES, drawn_values, interval
+from earwitness.metaeval.coefficients import LEVELS, coefficient_names
+from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid
+from earwitness.metaeval.resampling import RESAMPLED_AXES, bootstrap_interval, resample_coefficients
 from earwitness.stats.arrays import Floats
-from earwitness.stats.bootstrap import blocks
+from earwitness.stats.bootstrap import draw_weight_blocks
 from earwitness.stats.votes import Votes
-from helpers.plain_coefficients import Table, cell_means, level_value
+from helpers.plain_coefficients import Table, level_value
+from helpers.plain_coefficients import cell_means as plain_cell_means
 from helpers.samples import many
 from helpers.vote_grids import SIZE, rows_of, scores_of, votes_of
 
@@ -29,23 +30,23 @@ def test_hand_values_at_all_levels_with_gaps() -> None:
     grid = ScoreRatingGrid(SCORES, PEOPLE)
     # System means where both are known: scores 4/3, 3, 1; people 2, 2, 10/3: one pair is tied by
     # people, ac (4/3 > 1, 2 < 10/3) and bc (3 > 1, 2 < 10/3) are the other way round.
-    assert value(grid, "system", ["acc_23"]).value.tolist() == [[0]]
-    found = value(grid, "system", ["kendall_b"])
+    assert evaluate_grid(grid, "system", ["acc_23"]).value.tolist() == [[0]]
+    found = evaluate_grid(grid, "system", ["kendall_b"])
     assert found.value[0, 0] == pytest.approx(-2 / math.sqrt(3 * 2))
     assert (found.n.tolist(), found.undefined.tolist()) == ([[3]], [[0]])
     # Item 1: 1 3 2 and 1 2 4, two of three alike; item 2: systems 1 and 3 (3 1 and 2 1), alike;
     # item 3: systems 1 and 3, tied by the metric alone, so Kendall's b is undefined.
-    found = value(grid, "item", ["kendall_b", "acc_23"])
+    found = evaluate_grid(grid, "item", ["kendall_b", "acc_23"])
     assert found.value[:, 0] == pytest.approx([(1 / 3 + 1) / 2, (2 / 3 + 1 + 0) / 3])
     assert (found.n.tolist(), found.undefined.tolist()) == ([[2], [3]], [[1], [0]])
-    found = value(grid, "global", ["acc_23"])
+    found = evaluate_grid(grid, "global", ["acc_23"])
     assert (found.n.tolist(), found.undefined.tolist()) == ([[7]], [[2]])
 
 
 def twins(level: str, scores: Floats, means: Table, systems: list[int], items: list[int]) -> Floats:
     found = [
         [level_value(level, name, one.tolist(), means, systems, items) for one in scores]
-        for name in names_at(level)
+        for name in coefficient_names(level)
     ]
     return np.array(found)
 
@@ -54,10 +55,10 @@ def twins(level: str, scores: Floats, means: Table, systems: list[int], items: l
 @given(st.integers(0, 10**6), st.sampled_from(LEVELS), st.sampled_from([0.1, 0.6, 1.0]))
 def test_values_are_what_loops_find(seed: int, level: str, share: float) -> None:
     scores, votes = scores_of(seed), votes_of(seed, share)
-    means = people(votes)[0]
-    plain = cell_means(rows_of(votes), range(SIZE[2]), SIZE)
+    means = cell_means(votes)[0]
+    plain = plain_cell_means(rows_of(votes), range(SIZE[2]), SIZE)
     assert means == pytest.approx(np.array(plain, np.float64), abs=1e-9, nan_ok=True)
-    found = value(ScoreRatingGrid(scores, means), level, names_at(level))
+    found = evaluate_grid(ScoreRatingGrid(scores, means), level, coefficient_names(level))
     twin = twins(level, scores, plain, list(range(SIZE[0])), list(range(SIZE[1])))
     assert found.value == pytest.approx(twin, abs=1e-9, nan_ok=True)
     whole = {"system": SIZE[0], "item": SIZE[1], "global": SIZE[0] * SIZE[1]}[level]
@@ -68,14 +69,16 @@ def test_values_are_what_loops_find(seed: int, level: str, share: float) -> None
 @given(st.integers(0, 10**6), st.sampled_from(LEVELS), st.sampled_from(list(RESAMPLED_AXES)))
 def test_draws_are_what_loops_over_drawn_indices_find(seed: int, level: str, over: str) -> None:
     scores, votes = scores_of(seed), votes_of(seed)
-    found = drawn_values(scores, votes, level, names_at(level), over=over, draws=4, seed=seed)
-    (drawn,) = blocks(SIZE, 4, seed)
+    found = resample_coefficients(
+        scores, votes, level, coefficient_names(level), over=over, draws=4, seed=seed
+    )
+    (drawn,) = draw_weight_blocks(SIZE, 4, seed)
     for draw in range(4):
         picked = [
             np.repeat(np.arange(len(w[draw])), w[draw].astype(int) if yes else 1).tolist()
             for w, yes in zip(drawn, RESAMPLED_AXES[over], strict=True)
         ]
-        means = cell_means(rows_of(votes), picked[2], SIZE)
+        means = plain_cell_means(rows_of(votes), picked[2], SIZE)
         twin = twins(level, scores, means, picked[0], picked[1])
         assert found[:, draw] == pytest.approx(twin, abs=1e-9, nan_ok=True)
 
@@ -86,7 +89,7 @@ def test_the_order_of_systems_items_votes_and_metrics_changes_no_value(level: st
     for seed in range(many(5, 100)):
         scores, votes = scores_of(seed), votes_of(seed)
         systems, items, listeners = (rng.permutation(n) for n in SIZE)
-        shuffled = votes.chosen(rng.permutation(len(votes.values)))
+        shuffled = votes.select(rng.permutation(len(votes.values)))
         moved = Votes(
             shuffled.values,
             np.argsort(systems)[shuffled.systems],
@@ -94,9 +97,11 @@ def test_the_order_of_systems_items_votes_and_metrics_changes_no_value(level: st
             np.argsort(listeners)[shuffled.listeners],
             SIZE,
         )
-        ours = value(ScoreRatingGrid(scores, people(votes)[0]), level, names_at(level))
-        other = ScoreRatingGrid(scores[::-1][:, systems][:, :, items], people(moved)[0])
-        theirs = value(other, level, names_at(level))
+        ours = evaluate_grid(
+            ScoreRatingGrid(scores, cell_means(votes)[0]), level, coefficient_names(level)
+        )
+        other = ScoreRatingGrid(scores[::-1][:, systems][:, :, items], cell_means(moved)[0])
+        theirs = evaluate_grid(other, level, coefficient_names(level))
         assert ours.value == pytest.approx(theirs.value[:, ::-1], abs=1e-12, nan_ok=True)
         assert np.array_equal(ours.n, theirs.n[:, ::-1])
 
@@ -104,8 +109,8 @@ def test_the_order_of_systems_items_votes_and_metrics_changes_no_value(level: st
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_same_seed_gives_the_same_bytes_and_another_other_ones(level: str) -> None:
     scores, votes = scores_of(1), votes_of(1)
-    args = scores, votes, level, names_at(level)
-    first, again, other = (drawn_values(*args, draws=30, seed=seed) for seed in (7, 7, 8))
+    args = scores, votes, level, coefficient_names(level)
+    first, again, other = (resample_coefficients(*args, draws=30, seed=seed) for seed in (7, 7, 8))
     assert first.tobytes() == again.tobytes()
     assert first.tobytes() != other.tobytes()
 
@@ -113,38 +118,38 @@ def test_the_same_seed_gives_the_same_bytes_and_another_other_ones(level: str) -
 @pytest.mark.parametrize("level", LEVELS)
 def test_blocks_change_no_draw(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
     scores, votes = scores_of(2), votes_of(2)
-    whole = drawn_values(scores, votes, level, names_at(level), draws=40)
+    whole = resample_coefficients(scores, votes, level, coefficient_names(level), draws=40)
     monkeypatch.setattr("earwitness.metaeval.resampling.NUMBERS_IN_MEMORY", 400)
-    parts = drawn_values(scores, votes, level, names_at(level), draws=40)
+    parts = resample_coefficients(scores, votes, level, coefficient_names(level), draws=40)
     assert whole == pytest.approx(parts, abs=1e-12, nan_ok=True)
 
 
 def test_a_metric_gets_the_same_draws_in_any_company() -> None:
     scores, votes = scores_of(3), votes_of(3)
-    together = drawn_values(scores, votes, "item", ["kendall_b"], draws=20)
-    alone = drawn_values(scores[2:], votes, "item", ["kendall_b"], draws=20)
+    together = resample_coefficients(scores, votes, "item", ["kendall_b"], draws=20)
+    alone = resample_coefficients(scores[2:], votes, "item", ["kendall_b"], draws=20)
     assert together[:, :, 2:] == pytest.approx(alone, abs=1e-12, nan_ok=True)
 
 
 def test_draws_without_a_value_are_counted() -> None:
     # Two systems: half of all draws pick one of them twice.
     scores, votes = np.array([[[1.0, 2.0, 3.0], [2.0, 3.0, 4.0]]]), np.ones((2, 3)).cumsum(axis=0)
-    drawn = drawn_values(scores, votes, "system", ["kendall_b"], over="systems", draws=400)
-    found = interval(np.ones((1, 1)), drawn, ["kendall_b"], count=2)
+    drawn = resample_coefficients(scores, votes, "system", ["kendall_b"], over="systems", draws=400)
+    found = bootstrap_interval(np.ones((1, 1)), drawn, ["kendall_b"], count=2)
     assert found.undefined[0, 0] == np.isnan(drawn).sum() == pytest.approx(200, abs=60)
     assert np.isnan([found.low, found.high]).all()  # all others are 1
 
 
 def test_means_of_people_cannot_be_drawn_anew() -> None:
     with pytest.raises(ValueError, match="raters can be drawn only where votes are known"):
-        drawn_values(SCORES, PEOPLE, "item", ["kendall_b"], over="raters")
+        resample_coefficients(SCORES, PEOPLE, "item", ["kendall_b"], over="raters")
 
 
 def test_means_and_votes_of_one_listener_draw_alike_over_items() -> None:
     scores, votes = scores_of(4), votes_of(4)
     args = "global", ["acc_23"]
-    ours = drawn_values(scores, votes, *args, over="items", draws=9)
-    means = drawn_values(scores, people(votes)[0], *args, over="items", draws=9)
+    ours = resample_coefficients(scores, votes, *args, over="items", draws=9)
+    means = resample_coefficients(scores, cell_means(votes)[0], *args, over="items", draws=9)
     assert ours.tobytes() == means.tobytes()
 
 
@@ -152,7 +157,7 @@ def test_means_that_rounding_tells_apart_are_ties() -> None:
     # 0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ in the last digit.
     rows = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.5, 0.5, 0.5]])
     assert rows[0].sum() != rows[1].sum()
-    found = value(ScoreRatingGrid(rows[None], rows), "system", ["acc_23", "kendall_b"])
+    found = evaluate_grid(ScoreRatingGrid(rows[None], rows), "system", ["acc_23", "kendall_b"])
     assert found.value.tolist() == [[1], [1]]
 
 
@@ -160,7 +165,7 @@ def test_votes_with_decimals_that_rounding_tells_apart_are_ties() -> None:
     # 0.1 + 0.2 + 0.3 in three orders of listeners, and 0.7 three times.
     codes = np.repeat(np.arange(4), 3), np.zeros(12, np.int64), np.tile(np.arange(3), 4)
     values = np.array([0.1, 0.2, 0.3, 0.3, 0.2, 0.1, 0.2, 0.3, 0.1, 0.7, 0.7, 0.7])
-    means = people(Votes(values, *codes, (4, 1, 3)))[0, :, 0]
+    means = cell_means(Votes(values, *codes, (4, 1, 3)))[0, :, 0]
     assert means[0] == means[1] == means[2] < means[3]
     assert means == pytest.approx([0.2, 0.2, 0.2, 0.7])
 
@@ -168,7 +173,7 @@ def test_votes_with_decimals_that_rounding_tells_apart_are_ties() -> None:
 def test_a_metric_of_tiny_numbers_keeps_its_order_beside_one_of_huge_ones() -> None:
     tiny = np.array([[3e-12, 1e-12], [5e-12, 4e-12], [9e-12, 8e-12]])
     grid = ScoreRatingGrid(np.stack([tiny, 1e12 * (1 + tiny)]), tiny)
-    assert value(grid, "system", ["kendall_b"]).value[0, 0] == 1
+    assert evaluate_grid(grid, "system", ["kendall_b"]).value[0, 0] == 1
 
 
 def test_infinite_scores_and_other_shapes_are_refused() -> None:

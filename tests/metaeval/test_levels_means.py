@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from earwitness.metaeval.levels import half_widths, people, system_means
+from earwitness.metaeval.levels import cell_means, interval_half_widths, system_means
 from earwitness.stats import significance
-from earwitness.stats.means import means
+from earwitness.stats.means import estimate_means
 from earwitness.stats.votes import Codes, Votes
 from helpers.samples import many
 from helpers.vote_grids import votes_of
@@ -33,14 +33,14 @@ def test_cells_count_once_whoever_voted_on_them() -> None:
 def test_where_all_vote_on_all_it_is_the_interval_of_listeners_means() -> None:
     votes = votes_of(3, 1.1)
     found = system_means(votes)
-    low, high = significance.interval(found, 0.9)
-    for n, peer in enumerate(means(votes, "cluster_t", level=0.9)):
+    low, high = significance.mean_interval(found, 0.9)
+    for n, peer in enumerate(estimate_means(votes, "cluster_t", level=0.9)):
         assert (found.mean[n], low[n], high[n]) == pytest.approx((peer.value, peer.low, peer.high))
 
 
 def test_means_are_those_of_cells_that_count() -> None:
     votes = votes_of(4, 0.5)
-    cells = people(votes)[0]
+    cells = cell_means(votes)[0]
     known = np.random.default_rng(4).random(cells.shape) < 0.7
     slow = [np.nanmean(row[own]) for row, own in zip(cells, known, strict=True)]
     assert system_means(votes, known).mean == pytest.approx(slow)
@@ -67,6 +67,6 @@ def test_the_interval_covers_as_often_as_it_says_also_with_gaps() -> None:
         listeners, heard = np.nonzero(rng.random((12, 8)) < 0.6)
         zeros = np.zeros(len(heard), np.int64)
         votes = Votes(table[listeners, heard], zeros, heard, listeners, (1, 8, 12))
-        half = half_widths(votes, np.ones((1, 8), bool), 0.95)[0]
+        half = interval_half_widths(votes, np.ones((1, 8), bool), 0.95)[0]
         hits += abs(system_means(votes).mean[0] - 3) <= half
     assert abs(hits / runs - 0.95) < 0.02 + 4 * math.sqrt(0.0475 / runs)

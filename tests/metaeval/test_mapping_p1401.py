@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from earwitness.metaeval.mapping import accuracy, outlier_ratio, pearson, rmse, rmse_star
+from earwitness.metaeval.mapping import measure_accuracy, outlier_ratio, pearson, rmse, rmse_star
 from earwitness.stats.arrays import Floats
 from helpers.samples import many
 
@@ -21,7 +21,7 @@ WIDTHS = np.array([0.5, 0.5, 1.2, 1.0, 0.5])
 
 
 def test_an_example_by_hand_with_a_line() -> None:
-    found = accuracy(SCORES, PEOPLE, WIDTHS, mapping="linear")
+    found = measure_accuracy(SCORES, PEOPLE, WIDTHS, mapping="linear")
     # the line at x: 1.4 2.2 3.0 3.8 4.6; errors −0.4 0.8 −1.0 1.2 −0.6
     assert np.allclose(found.residuals, [-0.4, 0.8, -1.0, 1.2, -0.6], atol=1e-12)
     # Σe² = 0.16 + 0.64 + 1 + 1.44 + 0.36 = 3.6 (and 10·(1 − 0.8²) = 3.6); 3.6 / (5 − 2) = 1.2
@@ -40,7 +40,7 @@ def test_an_example_by_hand_with_a_line() -> None:
 
 
 def test_the_same_example_without_a_mapping() -> None:
-    found = accuracy(SCORES, PEOPLE, WIDTHS, mapping="none")
+    found = measure_accuracy(SCORES, PEOPLE, WIDTHS, mapping="none")
     # errors 0 1 −1 1 −1: Σe² = 4, 4 / (5 − 1) = 1; beyond 0 0.5 0 0 0.5: 0.5 / 4
     assert (found.mapping, found.d, found.rmse.value) == (None, 1, 1.0)
     assert found.rmse_star.value == pytest.approx(math.sqrt(0.125), abs=1e-12)
@@ -48,7 +48,7 @@ def test_the_same_example_without_a_mapping() -> None:
 
 
 def test_an_example_by_hand_with_a_cubic() -> None:
-    found = accuracy(SCORES, np.array([1.0, 2, 3, 3, 5]), WIDTHS, mapping="cubic")
+    found = measure_accuracy(SCORES, np.array([1.0, 2, 3, 3, 5]), WIDTHS, mapping="cubic")
     # ȳ = 2.8, Syy = 48 − 39.2 = 8.8. Terms that are orthogonal on c = x − 3, with y:
     # c: Σ 10, product −2 − 2 + 3 + 10 = 9, takes 81/10;
     # c² − 2: Σ 14, product 2 − 2 − 6 − 3 + 10 = 1, takes 1/14;
@@ -62,21 +62,21 @@ def test_an_example_by_hand_with_a_cubic() -> None:
 
 
 def test_a_metric_that_falls_has_a_positive_correlation_once_mapped() -> None:
-    up = accuracy(SCORES, PEOPLE, WIDTHS, mapping="linear")
-    down = accuracy(-SCORES, PEOPLE, WIDTHS, mapping="linear")
+    up = measure_accuracy(SCORES, PEOPLE, WIDTHS, mapping="linear")
+    down = measure_accuracy(-SCORES, PEOPLE, WIDTHS, mapping="linear")
     assert down.mapping is not None
     assert down.mapping.direction == -1
     assert np.allclose(up.residuals, down.residuals, atol=1e-12)
     assert down.pearson.value == pytest.approx(0.8, abs=1e-12)
-    raw = accuracy(-SCORES, PEOPLE, WIDTHS, mapping="none")
+    raw = measure_accuracy(-SCORES, PEOPLE, WIDTHS, mapping="none")
     assert raw.pearson.value == pytest.approx(-0.8, abs=1e-12)
-    low = accuracy(-SCORES, PEOPLE, WIDTHS, mapping="none", direction=-1)
+    low = measure_accuracy(-SCORES, PEOPLE, WIDTHS, mapping="none", direction=-1)
     assert low.pearson.value == pytest.approx(0.8, abs=1e-12)
     assert np.allclose(low.residuals, PEOPLE + SCORES)
 
 
 def test_a_metric_against_its_direction_has_a_flat_mapping_of_one_number() -> None:
-    found = accuracy(-SCORES, PEOPLE, WIDTHS, direction=1)
+    found = measure_accuracy(-SCORES, PEOPLE, WIDTHS, direction=1)
     # the mean is 3; errors −2 0 −1 2 1: Σe² = 10, 10 / (5 − 1)
     assert found.d == 1
     assert found.rmse.value == pytest.approx(math.sqrt(2.5))
@@ -84,25 +84,25 @@ def test_a_metric_against_its_direction_has_a_flat_mapping_of_one_number() -> No
 
 
 def test_fewer_terms_take_fewer_degrees_of_freedom() -> None:
-    found = accuracy(SCORES[:4], PEOPLE[:4], WIDTHS[:4], mapping="cubic")
+    found = measure_accuracy(SCORES[:4], PEOPLE[:4], WIDTHS[:4], mapping="cubic")
     assert found.mapping is not None
-    assert (found.mapping.asked, found.mapping.order, found.d) == (3, 1, 2)
+    assert (found.mapping.asked_order, found.mapping.order, found.d) == (3, 1, 2)
     assert (
         found.rmse.value
-        == accuracy(SCORES[:4], PEOPLE[:4], WIDTHS[:4], mapping="linear").rmse.value
+        == measure_accuracy(SCORES[:4], PEOPLE[:4], WIDTHS[:4], mapping="linear").rmse.value
     )
 
 
 def test_unknown_widths_are_counted_and_leave_the_rest_alone() -> None:
     widths = np.array([0.5, np.nan, 1.2, 1.0, np.nan])
-    found = accuracy(SCORES, PEOPLE, widths, mapping="linear")
+    found = measure_accuracy(SCORES, PEOPLE, widths, mapping="linear")
     assert found.rmse.value == pytest.approx(math.sqrt(1.2))
     # errors −0.4 −1.0 1.2 are left, beyond 0 0 0.2: 0.04 / (3 − 2)
     assert found.rmse_star.value == pytest.approx(0.2)
     assert found.rmse_star.n == 3
     assert found.rmse_star.undefined == found.outliers.undefined == 2
     assert found.outliers.value == pytest.approx(1 / 3)
-    none = accuracy(SCORES, PEOPLE, np.full(5, np.nan), mapping="linear")
+    none = measure_accuracy(SCORES, PEOPLE, np.full(5, np.nan), mapping="linear")
     assert math.isnan(none.rmse_star.value)
     assert math.isnan(none.outliers.value)
     assert (none.outliers.n, none.outliers.undefined) == (0, 5)
@@ -111,8 +111,8 @@ def test_unknown_widths_are_counted_and_leave_the_rest_alone() -> None:
 def test_unknown_points_are_counted() -> None:
     scores, people = np.append(SCORES, [np.nan, 3, np.inf]), np.append(PEOPLE, [2, np.nan, 2])
     for mapping in ("none", "linear", "cubic"):
-        less = accuracy(SCORES, PEOPLE, WIDTHS, mapping=mapping)
-        more = accuracy(scores, people, np.append(WIDTHS, [1, 1, 1]), mapping=mapping)
+        less = measure_accuracy(SCORES, PEOPLE, WIDTHS, mapping=mapping)
+        more = measure_accuracy(scores, people, np.append(WIDTHS, [1, 1, 1]), mapping=mapping)
         for name in ("pearson", "rmse", "rmse_star", "outliers"):
             a, b = getattr(less, name), getattr(more, name)
             assert (a.value, a.low, a.n, 3) == pytest.approx(
@@ -122,10 +122,10 @@ def test_unknown_points_are_counted() -> None:
 
 
 def test_too_few_points_and_values_that_do_not_differ_have_no_numbers() -> None:
-    two = accuracy(SCORES[:2], PEOPLE[:2], WIDTHS[:2], mapping="linear")
+    two = measure_accuracy(SCORES[:2], PEOPLE[:2], WIDTHS[:2], mapping="linear")
     assert two.d == 1  # the mean of two
     assert math.isnan(two.pearson.value)
-    nothing = accuracy(np.full(3, np.nan), np.ones(3), np.ones(3), mapping="cubic")
+    nothing = measure_accuracy(np.full(3, np.nan), np.ones(3), np.ones(3), mapping="cubic")
     assert math.isnan(nothing.rmse.value)
     assert (nothing.rmse.n, nothing.rmse.undefined) == (0, 3)
     same = pearson(np.full(5, 0.1), SCORES)
@@ -156,7 +156,7 @@ def test_the_interval_of_the_rmse_covers_as_often_as_it_says() -> None:
     for _ in range(runs):
         x = rng.normal(size=n)
         y = 2 + x + 0.7 * rng.normal(size=n)
-        found = accuracy(x, y, np.ones(n), mapping="linear", level=0.9).rmse
+        found = measure_accuracy(x, y, np.ones(n), mapping="linear", level=0.9).rmse
         hits += found.low < 0.7 < found.high
     assert abs(hits / runs - 0.9) < 4 * math.sqrt(0.09 / runs)
 
@@ -184,4 +184,4 @@ def test_plain_loops_give_the_same() -> None:
 
 def test_other_mappings_are_refused() -> None:
     with pytest.raises(ValueError, match="one of none, linear, cubic, got logistic"):
-        accuracy(SCORES, PEOPLE, WIDTHS, mapping="logistic")
+        measure_accuracy(SCORES, PEOPLE, WIDTHS, mapping="logistic")

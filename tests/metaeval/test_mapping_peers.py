@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from numpy.polynomial import polynomial
 
-from earwitness.metaeval.coefficients import ScoreRatingSample, values
-from earwitness.metaeval.mapping import Accuracy, accuracy
+from earwitness.metaeval.coefficients import ScoreRatingSample, compute_coefficients
+from earwitness.metaeval.mapping import Accuracy, measure_accuracy
 
 WIDTHS = np.array([0.21, 0.24, 0.26, 0.19, 0.28, 0.25, 0.30, 0.22, 0.27, 0.20, 0.18, 0.15])
 STEADY = np.array([1.42, 1.77, 2.05, 2.31, 2.48, 2.90, 3.12, 3.38, 3.61, 3.95, 4.21, 4.44])
@@ -49,7 +49,7 @@ SEARCHED = {"rising": 1e-6, "bending": 1e-3, "turning": 1e-3}
 
 def ours(data: str, mapping: str) -> Accuracy:
     scores, people = DATA[data]
-    return accuracy(scores, people, WIDTHS, mapping=mapping, direction=1)
+    return measure_accuracy(scores, people, WIDTHS, mapping=mapping, direction=1)
 
 
 @pytest.mark.parametrize(("data", "mapping"), NISQA)
@@ -80,16 +80,16 @@ def test_cubics_of_nisqa_fit_a_little_better_because_they_fall_a_little(data: st
     found = ours(data, "cubic")
     assert found.mapping is not None
     assert found.mapping.bound
-    assert (np.diff(found.mapping.at(between)) > -1e-12).all()
+    assert (np.diff(found.mapping.map_scores(between)) > -1e-12).all()
     squares = float((found.residuals**2).sum())
     assert left < squares < 1.002 * left
 
 
 def test_numbers_are_those_in_the_tests_of_vmaf() -> None:
     people, last, other = np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 3, 5]), [1.0, 2, 5, 3]
-    found = accuracy(last, people, np.zeros(4), mapping="none")
+    found = measure_accuracy(last, people, np.zeros(4), mapping="none")
     assert found.rmse.value * math.sqrt(3 / 4) == pytest.approx(0.5, abs=1e-6)
     assert found.pearson.value == pytest.approx(0.98270762982399085, abs=1e-6)
     one = ScoreRatingSample(np.array([[last, other]]), people[None, None], np.ones((1, 1, 4)))
-    ranks = values(one, ["spearman", "kendall_b"])[:, 0, 0]
+    ranks = compute_coefficients(one, ["spearman", "kendall_b"])[:, 0, 0]
     assert ranks == pytest.approx(np.array([[1, 0.79999999999999993], [1, 0.66666666666666663]]))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from earwitness.metaeval import pair_counts
-from earwitness.metaeval.pair_counts import ahead, count_pairs
+from earwitness.metaeval.pair_counts import count_pairs, sum_ordered_pairs
 from earwitness.stats.arrays import Floats
 from helpers.plain_coefficients import kinds
 from helpers.samples import many
@@ -117,7 +117,7 @@ def test_what_stands_ahead_and_below_is_what_a_loop_adds_up(seed: int, n: int, w
     rng = np.random.default_rng(seed)
     ranks = np.array([rng.permutation(n) for _ in range(3)], np.int64).reshape(3, n)
     brings, asks = rng.integers(0, 5, (2, 3, n)) / (1 if whole else 3)
-    found = ahead(ranks, brings, asks)
+    found = sum_ordered_pairs(ranks, brings, asks)
     for row in range(3):
         total = sum(
             brings[row, i] * asks[row, j]

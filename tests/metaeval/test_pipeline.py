@@ -12,8 +12,8 @@ from scipy import stats
 
 from earwitness.core import Estimate, Key, Rating, Score
 from earwitness.errors import UsageError
-from earwitness.metaeval.join import MetricColumn, joined
-from earwitness.metaeval.pipeline import ScoresAndRatings, agree
+from earwitness.metaeval.join import MetricColumn, join_scores_and_ratings
+from earwitness.metaeval.pipeline import ScoresAndRatings, analyse_agreement
 from earwitness.metaeval.results import Figure, MetricFigures, ScaleConcordance
 from earwitness.metaeval.settings import CALIBRATED_COEFFICIENT, AgreementSettings
 from helpers.simulated_metrics import METRICS, both, choices
@@ -23,7 +23,7 @@ QUICK = AgreementSettings(draws=60, permutations=60, splits=10)
 
 @pytest.fixture(scope="module")
 def found() -> ScaleConcordance:
-    return agree(both(), QUICK).scales[0]
+    return analyse_agreement(both(), QUICK).scales[0]
 
 
 def _by_name(scale: ScaleConcordance) -> dict[str, MetricFigures]:
@@ -73,9 +73,9 @@ def test_every_figure_says_on_how_many_it_rests_and_lies_in_its_interval(
 
 
 def test_the_same_seed_gives_the_same_and_another_gives_others() -> None:
-    first, second = (agree(both(), QUICK) for _ in range(2))
+    first, second = (analyse_agreement(both(), QUICK) for _ in range(2))
     assert repr(first) == repr(second)
-    other = agree(both(), replace(QUICK, seed=1))
+    other = analyse_agreement(both(), replace(QUICK, seed=1))
     assert repr(other.scales[0].apart) != repr(first.scales[0].apart)
 
 
@@ -83,8 +83,8 @@ def test_low_scores_that_are_good_are_turned_round() -> None:
     given = both()
     turned = [replace(s, value=-s.value) if s.metric == "close" else s for s in given.scores]
     metrics = [MetricColumn("close", low_is_good=True), MetricColumn("fair"), MetricColumn("noise")]
-    one = agree(replace(given, scores=turned, metrics=metrics), QUICK).scales[0]
-    plain = agree(given, QUICK).scales[0]
+    one = analyse_agreement(replace(given, scores=turned, metrics=metrics), QUICK).scales[0]
+    plain = analyse_agreement(given, QUICK).scales[0]
     figure = Figure("system", "kendall_b")
     assert one.metrics[0].figures[figure] == plain.metrics[0].figures[figure]
     mean = plain.metrics[0].systems["S0"].value
@@ -96,39 +96,39 @@ def test_errors_are_of_scores_as_they_are_also_where_low_is_good() -> None:
     turned = [replace(s, value=5 - s.value) if s.metric == "close" else s for s in given.scores]
     metrics = [MetricColumn("close", low_is_good=True), MetricColumn("fair"), MetricColumn("noise")]
     low = replace(given, scores=turned, metrics=metrics)
-    one = agree(low, replace(QUICK, mapping="none")).scales[0].metrics[0]
+    one = analyse_agreement(low, replace(QUICK, mapping="none")).scales[0].metrics[0]
     means = [(one.systems[name].value, said.value) for name, said in _said(low).items()]
     error = sum((score - people) ** 2 for score, people in means)
     assert one.mapped[0].rmse.value == pytest.approx((error / 7) ** 0.5)
     assert one.mapped[0].pearson.value > 0.9
-    curve = agree(low, QUICK).scales[0].metrics[0].mapped[0].curve
+    curve = analyse_agreement(low, QUICK).scales[0].metrics[0].mapped[0].curve
     assert curve[0][0] == pytest.approx(min(score for score, _ in means))
     assert curve[0][1] > curve[-1][1]
     wrong = replace(low, metrics=[MetricColumn("close"), *metrics[1:]])
-    flat = agree(wrong, QUICK).scales[0].metrics[0].mapped[0]
+    flat = analyse_agreement(wrong, QUICK).scales[0].metrics[0].mapped[0]
     assert flat.used == "flat"
     assert isnan(flat.pearson.value)
 
 
 def _said(given: ScoresAndRatings) -> dict[str, Estimate]:
-    return dict(agree(given, QUICK).scales[0].people)
+    return dict(analyse_agreement(given, QUICK).scales[0].people)
 
 
 def test_a_metric_against_people_is_pointed_out() -> None:
     given = both()
     turned = [replace(s, value=-s.value) if s.metric == "close" else s for s in given.scores]
-    warned = agree(replace(given, scores=turned), QUICK).scales[0].warnings
+    warned = analyse_agreement(replace(given, scores=turned), QUICK).scales[0].warnings
     assert any("where close is high" in one and "--low close" in one for one in warned)
 
 
 def test_few_systems_are_warned_of_and_too_few_have_no_interval() -> None:
-    few = agree(both(systems=4), QUICK).scales[0]
+    few = analyse_agreement(both(systems=4), QUICK).scales[0]
     assert any("4 systems are few" in one for one in few.warnings)
     assert any("--over items" in one for one in few.warnings)
     assert all(isnan(one.low) for metric in few.metrics for one in metric.figures.values())
-    items = agree(both(systems=4), replace(QUICK, over="items")).scales[0]
+    items = analyse_agreement(both(systems=4), replace(QUICK, over="items")).scales[0]
     assert not isnan(items.metrics[0].figures[Figure("item", "pearson")].low)
-    many = agree(both(systems=10), QUICK).scales[0]
+    many = analyse_agreement(both(systems=10), QUICK).scales[0]
     assert not any("systems are few" in one for one in many.warnings)
 
 
@@ -138,7 +138,7 @@ def test_cells_without_a_score_are_counted_and_named() -> None:
         replace(s, value=float("nan")) if s.metric == "fair" and s.key.item == "item0" else s
         for s in given.scores
     ]
-    one = agree(replace(given, scores=gone), QUICK).scales[0]
+    one = analyse_agreement(replace(given, scores=gone), QUICK).scales[0]
     own = _by_name(one)["fair"]
     assert own.outputs == 72
     assert own.figures[Figure("item", "pearson")].n == 9
@@ -155,7 +155,7 @@ def test_means_that_are_shown_are_those_that_coefficients_take() -> None:
         replace(s, value=float("nan")) if (s.metric, s.key.item, s.key.system) in gone else s
         for s in given.scores
     ]
-    one = agree(replace(given, scores=scores, ratings=ratings), QUICK).scales[0]
+    one = analyse_agreement(replace(given, scores=scores, ratings=ratings), QUICK).scales[0]
     for metric in one.metrics:
         beside = metric.people or one.people
         x = [own.value for own in metric.systems.values()]
@@ -166,7 +166,7 @@ def test_means_that_are_shown_are_those_that_coefficients_take() -> None:
 
 
 def test_choices_become_abilities_and_speak_of_systems_alone() -> None:
-    one = agree(choices(), QUICK).scales[0]
+    one = analyse_agreement(choices(), QUICK).scales[0]
     assert one.paired
     assert {figure.level for metric in one.metrics for figure in metric.figures} == {"system"}
     own = _by_name(one)
@@ -192,7 +192,7 @@ def test_a_curve_passes_through_the_value_and_says_nothing_of_chance(
 
 
 def test_of_few_raters_or_items_nothing_is_said_to_be_enough() -> None:
-    few = agree(both(items=4, raters=3), QUICK).scales[0]
+    few = analyse_agreement(both(items=4, raters=3), QUICK).scales[0]
     assert few.curves == ()
 
 
@@ -205,7 +205,7 @@ def test_scores_of_fewer_references_make_a_curve() -> None:
         for s in given.scores
         for draw in (1, 2, 3)
     ]
-    one = agree(replace(given, scores=full, fewer=fewer), QUICK).scales[0]
+    one = analyse_agreement(replace(given, scores=full, fewer=fewer), QUICK).scales[0]
     curve = next(c for c in one.curves if c.what == "references" and c.figure.level == "system")
     assert [count for count, _ in curve.points] == [1, 4]
     assert curve.points[1][1]["close"].value == pytest.approx(
@@ -218,7 +218,7 @@ def test_what_is_only_rated_or_only_scored_is_counted() -> None:
     given = both()
     scores = [s for s in given.scores if s.key.system != "S7"]
     scores += [Score(Key("item0", "new"), name, 0.0) for name in METRICS]
-    own = joined(scores, given.metrics, given.ratings, "OVRL")
+    own = join_scores_and_ratings(scores, given.metrics, given.ratings, "OVRL")
     assert len(own.systems) == 7
     assert '10 of 80 rated outputs have no score, among them all of "S7"' in own.notes
     assert '1 of 71 scored outputs have no rating, among them all of "new"' in own.notes
@@ -228,7 +228,7 @@ def test_nothing_in_common_is_refused_with_names_of_both_sides() -> None:
     given = both()
     other = [replace(s, key=Key(f"{s.key.item}.wav", s.key.system)) for s in given.scores]
     with pytest.raises(UsageError, match=r'items are called "item0".* in ratings, "item0.wav"'):
-        joined(other, given.metrics, given.ratings, "OVRL")
+        join_scores_and_ratings(other, given.metrics, given.ratings, "OVRL")
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_a_baseline_that_goes_against_people_is_turned_round() -> None:
     given = both()
     turned = [replace(s, value=-s.value) if s.metric == "close" else s for s in given.scores]
     metrics = [MetricColumn("close", baseline=True), MetricColumn("fair"), MetricColumn("noise")]
-    one = agree(replace(given, scores=turned, metrics=metrics), QUICK).scales[0]
+    one = analyse_agreement(replace(given, scores=turned, metrics=metrics), QUICK).scales[0]
     assert one.metrics[0].low_is_good
     assert one.ranked[0].groups[0][0] == "close"
 
@@ -289,7 +289,7 @@ def test_who_always_wins_stays_the_best() -> None:
         for r in given.ratings
         if "S5" not in (r.against.system if r.against else "",)
     ]
-    one = agree(replace(given, ratings=best), QUICK).scales[0]
+    one = analyse_agreement(replace(given, ratings=best), QUICK).scales[0]
     values = {name: own.value for name, own in one.people.items()}
     assert max(values, key=lambda name: values[name]) == "S5"
     assert not any(isnan(value) for value in values.values())
@@ -300,7 +300,9 @@ def test_systems_rated_on_other_items_or_by_others_are_warned_of() -> None:
 
     def warned(kept: Callable[[Rating], bool]) -> str:
         ratings = [one for one in given.ratings if kept(one)]
-        return " ".join(agree(replace(given, ratings=ratings), QUICK).scales[0].warnings)
+        return " ".join(
+            analyse_agreement(replace(given, ratings=ratings), QUICK).scales[0].warnings
+        )
 
     items, people = "not all rated on the same items", "not all rated by the same people"
     assert items not in warned(lambda one: bool(one.scale))
@@ -312,10 +314,10 @@ def test_systems_rated_on_other_items_or_by_others_are_warned_of() -> None:
 
 
 def test_a_study_that_can_tell_nothing_apart_says_so() -> None:
-    few = agree(both(systems=4), QUICK).scales[0]
+    few = analyse_agreement(both(systems=4), QUICK).scales[0]
     assert any("cannot be told from others here" in one for one in few.warnings)
     assert all(one.corrected >= 0.05 for one in few.apart)
-    many = agree(both(systems=9), QUICK).scales[0]
+    many = analyse_agreement(both(systems=9), QUICK).scales[0]
     assert not any("cannot be told from others here" in one for one in many.warnings)
 
 
@@ -332,7 +334,7 @@ def test_of_very_many_metrics_the_first_of_every_group_is_tested_and_every_basel
     ]
     metrics = [MetricColumn(name, baseline=name == "m13") for name in names]
     settings = replace(QUICK, permutations=600, levels=("system",))
-    one = agree(replace(given, scores=scores, metrics=metrics), settings).scales[0]
+    one = analyse_agreement(replace(given, scores=scores, metrics=metrics), settings).scales[0]
     tested = {(a.a, a.b) for a in one.apart}
     [rank] = one.ranked
     order = [name for group in rank.groups for name in group]
@@ -347,7 +349,7 @@ def test_of_very_many_metrics_the_first_of_every_group_is_tested_and_every_basel
 def test_progress_is_told_part_by_part_and_ends_at_the_whole() -> None:
     for given in (both(), choices()):
         told: list[tuple[int, int | None]] = []
-        agree(given, QUICK, progress=lambda done, total, _: told.append((done, total)))  # noqa: B023
+        analyse_agreement(given, QUICK, progress=lambda done, total, _: told.append((done, total)))  # noqa: B023
         done = [one for one, _ in told]
         assert len({total for _, total in told}) == 1
         assert done == sorted(done)

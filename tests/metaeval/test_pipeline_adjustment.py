@@ -10,7 +10,7 @@ import pytest
 
 from earwitness.core import Key, Rating, Score
 from earwitness.metaeval.join import MetricColumn
-from earwitness.metaeval.pipeline import ScoresAndRatings, agree
+from earwitness.metaeval.pipeline import ScoresAndRatings, analyse_agreement
 from earwitness.metaeval.results import Figure, ScaleConcordance
 from earwitness.metaeval.settings import AgreementSettings
 from helpers.simulated_metrics import both
@@ -40,7 +40,7 @@ def unbalanced(metric_knows_items: bool) -> ScoresAndRatings:
 
 
 def of(given: ScoresAndRatings, settings: AgreementSettings) -> ScaleConcordance:
-    return agree(given, settings).scales[0]
+    return analyse_agreement(given, settings).scales[0]
 
 
 def test_plain_means_rank_systems_the_wrong_way_round_and_adjusted_ones_do_not() -> None:
@@ -72,8 +72,8 @@ def test_it_is_said_that_means_are_adjusted_or_that_they_are_not() -> None:
     first = "systems were not all rated on the same items: means of systems "
     assert f"{first}are adjusted for their items" in of(given, QUICK).warnings
     assert any(one.startswith(f"{first}differ by") for one in of(given, PLAIN).warnings)
-    assert "adjust=items" in agree(given, QUICK).signature
-    assert "adjust=none" in agree(given, PLAIN).signature
+    assert "adjust=items" in analyse_agreement(given, QUICK).signature
+    assert "adjust=none" in analyse_agreement(given, PLAIN).signature
     alone = replace(
         given,
         ratings=[one for one in given.ratings if one.key.item != "item2" or one.key.system == "S2"],

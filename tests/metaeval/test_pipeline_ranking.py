@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from earwitness.core import Key, Score
 from earwitness.metaeval.join import MetricColumn
-from earwitness.metaeval.pipeline import ScoresAndRatings, agree
-from earwitness.metaeval.report import to_mind
+from earwitness.metaeval.pipeline import ScoresAndRatings, analyse_agreement
+from earwitness.metaeval.report import caution_parts
 from earwitness.metaeval.results import Concordance, Figure, MetricRanking
 from earwitness.metaeval.settings import AgreementSettings
 from earwitness.output_formats import render
@@ -36,7 +36,7 @@ def rank_of(found: Concordance, level: str) -> MetricRanking:
 
 def test_a_metric_that_is_constant_on_most_items_has_no_place() -> None:
     given = with_close(lambda key, value: value if key.item in ("item0", "item1") else 3.0)
-    found = agree(given, QUICK)
+    found = analyse_agreement(given, QUICK)
     rank = rank_of(found, "item")
     own = found.scales[0].metrics[0].figures[rank.figure]
     best = max(one.figures[rank.figure].value for one in found.scales[0].metrics)
@@ -58,7 +58,9 @@ def test_a_metric_that_is_constant_on_most_items_has_no_place() -> None:
 
 def test_half_of_the_items_are_enough_for_a_place() -> None:
     some = tuple(f"item{n}" for n in range(5))
-    found = agree(with_close(lambda key, value: value if key.item in some else 3.0), QUICK)
+    found = analyse_agreement(
+        with_close(lambda key, value: value if key.item in some else 3.0), QUICK
+    )
     assert rank_of(found, "item").aside == {}
     assert rank_of(found, "item").groups[0][0] == "close"
 
@@ -67,27 +69,27 @@ def test_items_on_which_people_say_the_same_are_held_against_no_metric() -> None
     given = both()
     alike = tuple(f"item{n}" for n in range(6))
     ratings = [replace(one, value=3.0) if one.key.item in alike else one for one in given.ratings]
-    rank = rank_of(agree(replace(given, ratings=ratings), QUICK), "item")
+    rank = rank_of(analyse_agreement(replace(given, ratings=ratings), QUICK), "item")
     assert rank.aside == {}
 
 
 def test_a_metric_that_knows_few_systems_has_no_place_among_systems() -> None:
     given = with_close(lambda key, value: value if key.system in ("S0", "S1", "S2") else None)
-    rank = rank_of(agree(given, QUICK), "system")
+    rank = rank_of(analyse_agreement(given, QUICK), "system")
     assert dict(rank.aside) == {"close": "its value rests on 3 of 8 systems"}
 
 
 def test_a_metric_that_always_says_the_same_is_shown_without_a_place() -> None:
-    found = agree(with_close(lambda *_: 3.0), QUICK)
+    found = analyse_agreement(with_close(lambda *_: 3.0), QUICK)
     for level in ("system", "item"):
         assert dict(rank_of(found, level).aside) == {"close": "it has no value"}
     assert any(line.split()[:2] == ["close", "–"] for line in render(found, "text").splitlines())
     alone = replace(both(), metrics=[MetricColumn("close")])
-    nobody = agree(with_close(lambda *_: 3.0, alone), QUICK)
+    nobody = analyse_agreement(with_close(lambda *_: 3.0, alone), QUICK)
     assert "no metric has a value" in render(nobody, "text")
     some = with_close(lambda key, value: value if key.item == "item0" else 3.0, alone)
     assert "one item: no metric has enough values to be ranked" in render(
-        agree(some, QUICK), "text"
+        analyse_agreement(some, QUICK), "text"
     )
 
 
@@ -96,8 +98,8 @@ def test_where_one_rater_does_that_is_said_and_not_that_one_is_enough() -> None:
     truth = {f"S{n}": float(n) for n in range(8)}
     scores = [replace(one, value=truth[one.key.system]) for one in given.scores]
     ratings = [replace(one, value=truth[one.key.system]) for one in given.ratings]
-    found = agree(replace(given, scores=scores, ratings=ratings), QUICK)
-    told = [line for lines in to_mind(found) for line in lines.lines]
+    found = analyse_agreement(replace(given, scores=scores, ratings=ratings), QUICK)
+    told = [line for lines in caution_parts(found) for line in lines.lines]
     assert "even 1 rater gives the same to rank systems (an output has 6)" in told
     assert not any("enough" in line for line in told)
 
@@ -106,7 +108,7 @@ def test_numbers_of_references_with_few_draws_are_not_called_enough() -> None:
     given = both()
     full = [replace(one, references=2) for one in given.scores]
     fewer = [Score(one.key, one.metric, one.value, 1, 1) for one in given.scores]
-    found = agree(replace(given, scores=full, fewer=fewer), QUICK)
+    found = analyse_agreement(replace(given, scores=full, fewer=fewer), QUICK)
     (curve,) = (
         one
         for one in found.scales[0].curves

@@ -12,7 +12,7 @@ import pytest
 
 from earwitness.core import Estimate
 from earwitness.metaeval.join import MetricColumn
-from earwitness.metaeval.pipeline import agree
+from earwitness.metaeval.pipeline import analyse_agreement
 from earwitness.metaeval.results import Concordance, Figure
 from earwitness.metaeval.settings import AgreementSettings
 from earwitness.output_formats import FORMS, render, report_of
@@ -27,7 +27,7 @@ QUICK = AgreementSettings(draws=60, permutations=60, splits=10)
 def found() -> Concordance:
     given = both()
     metrics = [MetricColumn("close"), MetricColumn("fair"), MetricColumn("noise", baseline=True)]
-    return agree(replace(given, metrics=metrics), QUICK)
+    return analyse_agreement(replace(given, metrics=metrics), QUICK)
 
 
 def test_the_answer_comes_first_with_its_number_and_interval(found: Concordance) -> None:
@@ -44,14 +44,14 @@ def test_the_answer_comes_first_with_its_number_and_interval(found: Concordance)
 def test_a_metric_below_a_baseline_is_said_to_be() -> None:
     given = both()
     metrics = [MetricColumn("close", baseline=True), MetricColumn("fair"), MetricColumn("noise")]
-    text = render(agree(replace(given, metrics=metrics), QUICK), "text")
+    text = render(analyse_agreement(replace(given, metrics=metrics), QUICK), "text")
     assert "no metric can be shown to beat close, a baseline" in text
     assert "noise could be chance" in text
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_is_written_for_ratings_and_for_choices(form: str, found: Concordance) -> None:
-    for one in (found, agree(choices(), QUICK)):
+    for one in (found, analyse_agreement(choices(), QUICK)):
         assert len(render(one, form)) > 500
 
 
@@ -141,7 +141,7 @@ def _scatter(places: list[tuple[float, float]]) -> str:
         ScatterPoint(f"system {n}", x, Estimate(y, y - 0.1, y + 0.1, 0.95, 9, 0, "t"))
         for n, (x, y) in enumerate(places)
     )
-    value = agree(both(), replace(QUICK, levels=("system",))).scales[0].scale
+    value = analyse_agreement(both(), replace(QUICK, levels=("system",))).scales[0].scale
     table = Table("", ("system",), ())
     return str(scatters_plot(Scatters("", value, (Scatter("m", "", points),), table), {}))
 

@@ -7,7 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from earwitness.metaeval.resampling import between, drawn_values, interval
+from earwitness.metaeval.resampling import (
+    bootstrap_interval,
+    difference_interval,
+    resample_coefficients,
+)
 from earwitness.stats.arrays import Floats
 from helpers.samples import many
 from helpers.simulated_studies import KINDS, SIZE, values, votes_of, world
@@ -28,12 +32,14 @@ def held(level: str, over: str) -> Floats:
         here = world(rng)
         scores, votes = here.study(rng)
         points = values((scores, votes), level, names)
-        drawn = drawn_values(scores, votes_of(votes), level, names, over=over, draws=200, seed=seed)
+        drawn = resample_coefficients(
+            scores, votes_of(votes), level, names, over=over, draws=200, seed=seed
+        )
         others = [values(here.other(rng, over).study(rng), level, names) for _ in range(NEW)]
         mean = np.nanmean(others, axis=0)
         mean = mean[:, first] - mean[:, second]
         ends = [
-            between(points[n], drawn[n], name, PAIRS, over=over, count=count)
+            difference_interval(points[n], drawn[n], name, PAIRS, over=over, count=count)
             for n, name in enumerate(names)
         ]
         low, high = (np.array([one[side] for one in ends]) for side in (0, 1))
@@ -57,7 +63,7 @@ def test_a_difference_of_correlations_by_hand() -> None:
     first, second = (grid.ravel() for grid in np.meshgrid(one, one))
     drawn = np.stack([first, first, -first, second], axis=1)
     pairs = [(0, 1), (0, 2), (0, 3)]
-    found = between(np.zeros(4), drawn, "pearson", pairs, over="all")
+    found = difference_interval(np.zeros(4), drawn, "pearson", pairs, over="all")
     assert found.high == pytest.approx([0, 2 * 0.7059, math.sqrt(2) * 0.7059], abs=2e-4)
     assert found.low == pytest.approx(-found.high)
 
@@ -66,8 +72,8 @@ def test_other_coefficients_and_other_draws_take_the_spread_of_differences() -> 
     rng = np.random.default_rng(2)
     points, drawn = rng.random(3), rng.random((40, 3))
     for name, over in (("kendall_b", "all"), ("pearson", "raters")):
-        found = between(points, drawn, name, [(2, 0)], over=over, count=9)
-        plain = interval(
+        found = difference_interval(points, drawn, name, [(2, 0)], over=over, count=9)
+        plain = bootstrap_interval(
             (points[2] - points[0])[None, None],
             (drawn[:, 2] - drawn[:, 0])[None, :, None],
             [name],
@@ -82,8 +88,8 @@ def test_a_metric_that_never_changes_adds_nothing_and_two_have_no_interval() -> 
     drawn = np.stack([np.full(50, 0.9), np.full(50, 0.5), rng.uniform(0, 0.8, 50)], axis=1)
     drawn[:4, 2] = np.nan
     points = np.array([0.9, 0.5, 0.4])
-    found = between(points, drawn, "pearson", [(0, 1), (0, 2)], over="systems", count=8)
-    own = interval(points[None], drawn[None], ["pearson"], count=8)
+    found = difference_interval(points, drawn, "pearson", [(0, 1), (0, 2)], over="systems", count=8)
+    own = bootstrap_interval(points[None], drawn[None], ["pearson"], count=8)
     assert np.isnan([found.low[0], found.high[0]]).all()
     assert found.low[1] == pytest.approx(0.9 - own.high[0, 2])
     assert found.high[1] == pytest.approx(0.9 - own.low[0, 2])

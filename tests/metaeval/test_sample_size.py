@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 
 from earwitness.metaeval import sample_size
-from earwitness.metaeval.levels import ScoreRatingGrid, people, value
-from earwitness.metaeval.sample_size import SAMPLE_UNITS, enough, further, there_are, with_counts
+from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid
+from earwitness.metaeval.sample_size import (
+    SAMPLE_UNITS,
+    coefficients_at_counts,
+    count_units,
+    extrapolate_coefficient,
+    sufficient_count,
+)
 from earwitness.stats.arrays import Floats
 from earwitness.stats.votes import Votes
 from helpers.plain_coefficients import level_value
@@ -40,8 +46,10 @@ def first_of_cells(votes: Votes, order: list[int], count: int) -> list[list[floa
 @pytest.mark.parametrize("level", ["system", "item", "global"])
 def test_plain_loops_over_fewer_raters_or_items_find_the_same(what: str, level: str) -> None:
     scores, votes = scores_of(3), votes_of(3, 0.95)
-    whole, count = there_are(votes, what), 2
-    found = with_counts(scores, votes, (level, "kendall_b"), what, [count], draws=5, seed=2)[0]
+    whole, count = count_units(votes, what), 2
+    found = coefficients_at_counts(
+        scores, votes, (level, "kendall_b"), what, [count], draws=5, seed=2
+    )[0]
     rng = np.random.Generator(np.random.PCG64((2, SAMPLE_UNITS.index(what))))
     orders = np.argsort(rng.random((5, SIZE[2] if what == "raters" else SIZE[1])), axis=1)
     rows = []
@@ -67,9 +75,11 @@ def test_plain_loops_over_fewer_raters_or_items_find_the_same(what: str, level: 
 def test_with_all_there_are_the_curve_is_at_the_value(what: str) -> None:
     scores, votes = scores_of(5), votes_of(5)
     for level in ("system", "item"):
-        own = value(ScoreRatingGrid(scores, people(votes)[0]), level, ["spearman"]).value[0]
-        have = there_are(votes, what)
-        found = with_counts(scores, votes, (level, "spearman"), what, [have], draws=6)[0]
+        own = evaluate_grid(
+            ScoreRatingGrid(scores, cell_means(votes)[0]), level, ["spearman"]
+        ).value[0]
+        have = count_units(votes, what)
+        found = coefficients_at_counts(scores, votes, (level, "spearman"), what, [have], draws=6)[0]
         assert found.value.tolist() == own.tolist()
 
 
@@ -101,11 +111,16 @@ def test_fewer_and_twice_as_many_raters_are_near_what_such_studies_have(
     for seed in range(many(40, 200)):
         scores, table = study(np.random.default_rng((seed, raters)), raters)
         votes = full(table[:, :, :raters])
-        found = with_counts(scores, votes, (level, name), "raters", counts, draws=30, seed=seed)
+        found = coefficients_at_counts(
+            scores, votes, (level, name), "raters", counts, draws=30, seed=seed
+        )
         curve.append([one.value[0] for one in found])
         means = [table[:, :, :count].mean(axis=2) for count in counts]
         truth.append(
-            [value(ScoreRatingGrid(scores, one), level, [name]).value[0, 0] for one in means]
+            [
+                evaluate_grid(ScoreRatingGrid(scores, one), level, [name]).value[0, 0]
+                for one in means
+            ]
         )
     apart = np.mean(curve, axis=0) - np.mean(truth, axis=0)
     noise = np.std(np.subtract(curve, truth), axis=0) / math.sqrt(len(curve))
@@ -122,11 +137,16 @@ def test_draws_spread_as_much_as_studies_with_other_raters_do() -> None:
     for seed in range(runs):
         table = true[..., None] + 1.5 * rng.normal(size=(8, 12, 8))
         figure = ("item", "pearson")
-        found = with_counts(true[None], full(table), figure, "raters", counts, draws=60, seed=seed)
+        found = coefficients_at_counts(
+            true[None], full(table), figure, "raters", counts, draws=60, seed=seed
+        )
         spreads.append([one.draws.std() for one in found])
         means = [table[:, :, :count].mean(axis=2) for count in counts]
         values.append(
-            [value(ScoreRatingGrid(true[None], one), *_one(figure)).value[0, 0] for one in means]
+            [
+                evaluate_grid(ScoreRatingGrid(true[None], one), *_one(figure)).value[0, 0]
+                for one in means
+            ]
         )
     ratios = np.sqrt(np.mean(np.square(spreads), axis=0)) / np.std(values, axis=0)
     assert (np.abs(ratios - 1) < 0.15 + 3 / math.sqrt(2 * runs)).all(), ratios
@@ -141,9 +161,11 @@ def test_of_outputs_with_raters_of_their_own_none_is_lost() -> None:
     rng = np.random.default_rng(8)
     systems, items, own = (one.ravel() for one in np.indices((5, 4, 3)))
     votes = Votes(rng.integers(1, 6, 60).astype(float), systems, items, items * 3 + own, (5, 4, 12))
-    assert there_are(votes, "raters") == 3
+    assert count_units(votes, "raters") == 3
     scores = rng.normal(size=(1, 5, 4))
-    found = with_counts(scores, votes, ("system", "kendall_b"), "raters", [1, 2, 3, 6], draws=20)
+    found = coefficients_at_counts(
+        scores, votes, ("system", "kendall_b"), "raters", [1, 2, 3, 6], draws=20
+    )
     assert all(not np.isnan(one.draws).any() for one in found)
     assert votes.size[2] > 6
 
@@ -155,18 +177,20 @@ def test_a_line_through_fewer_and_all_is_read_off_further_on() -> None:
         ("spearman", [6 / np.pi * np.arcsin(one / 2) for one in r]),
         ("pairwise_accuracy", [0.5 + np.arcsin(one) / np.pi for one in r]),
     ):
-        assert further(values[0], values[1], name, (3, 7, 14)) == pytest.approx(values[2])
-    straight = further(np.array([0.6]), np.array([0.7]), "acc_23", (4, 8, 16))
+        assert extrapolate_coefficient(values[0], values[1], name, (3, 7, 14)) == pytest.approx(
+            values[2]
+        )
+    straight = extrapolate_coefficient(np.array([0.6]), np.array([0.7]), "acc_23", (4, 8, 16))
     assert straight == pytest.approx([0.75])
     # It never leaves the range, grows with the root at most, and not at all where signs differ.
     few, all_ = np.array([0.5, 0.001, -0.1]), np.array([0.99, 0.1, 0.1])
-    more = further(few, all_, "pearson", (4, 8, 16))
+    more = extrapolate_coefficient(few, all_, "pearson", (4, 8, 16))
     assert more == pytest.approx([1, 0.1 * math.sqrt(2), 0.1])
 
 
 def test_other_things_than_raters_and_items_are_refused() -> None:
     with pytest.raises(ValueError, match="raters or items, got systems"):
-        there_are(votes_of(5), "systems")
+        count_units(votes_of(5), "systems")
 
 
 def test_a_seed_gives_the_same_bytes_and_blocks_change_nothing(
@@ -174,7 +198,7 @@ def test_a_seed_gives_the_same_bytes_and_blocks_change_nothing(
 ) -> None:
     def run(seed: int) -> bytes:
         args = (scores_of(6), votes_of(6), ("item", "acc_23"), "raters", [1])
-        return with_counts(*args, draws=30, seed=seed)[0].draws.tobytes()
+        return coefficients_at_counts(*args, draws=30, seed=seed)[0].draws.tobytes()
 
     first = run(1)
     assert (run(1) == first, run(2) == first) == (True, False)
@@ -186,23 +210,23 @@ def test_enough_needs_a_small_gain_and_a_small_spread() -> None:
     counts, means = [1, 2, 4, 8, 16], np.array([0.5, 0.6, 0.63, 0.64, 0.645])
     halves = np.array([0.4, 0.3, 0.2, 0.1, 0.05])
     # Gains of twice as many: 0.1, 0.03, 0.01, 0.005.
-    assert enough(counts, means, halves, 0.05, 1) == 2
-    assert enough(counts, means, halves, 0.02, 1) == 4
-    assert enough(counts, means, halves, 0.02, 0.1) == 8
+    assert sufficient_count(counts, means, halves, 0.05, 1) == 2
+    assert sufficient_count(counts, means, halves, 0.02, 1) == 4
+    assert sufficient_count(counts, means, halves, 0.02, 0.1) == 8
     # 16 would do, but what 32 gain is not known.
-    assert enough(counts, means, halves, 0.02, 0.05) == 0
-    assert enough(counts, means, halves, 0.001, 1) == 0
+    assert sufficient_count(counts, means, halves, 0.02, 0.05) == 0
+    assert sufficient_count(counts, means, halves, 0.001, 1) == 0
 
 
 def test_a_double_between_two_counts_is_read_off_their_line() -> None:
     # Twice 3 is 6, of which log2 lies 0.585 of the way from 4 to 8: 0.63 + 0.585 · 0.02 = 0.6417.
     counts, means = [3, 4, 8], np.array([0.61, 0.63, 0.65])
     nothing = np.zeros(3)
-    assert enough(counts, means, nothing, 0.0318, 0) == 3
-    assert enough(counts, means, nothing, 0.0316, 0) == 4
+    assert sufficient_count(counts, means, nothing, 0.0318, 0) == 3
+    assert sufficient_count(counts, means, nothing, 0.0316, 0) == 4
 
 
 def test_unknown_means_and_spreads_are_never_enough() -> None:
     counts = [1, 2, 4]
-    assert enough(counts, np.full(3, NAN), np.zeros(3), 1, 1) == 0
-    assert enough(counts, np.ones(3), np.array([NAN, 0.1, 0.1]), 0.5, 0.1) == 2
+    assert sufficient_count(counts, np.full(3, NAN), np.zeros(3), 1, 1) == 0
+    assert sufficient_count(counts, np.ones(3), np.array([NAN, 0.1, 0.1]), 0.5, 0.1) == 2

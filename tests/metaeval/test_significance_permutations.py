@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 
 from earwitness.metaeval import significance
-from earwitness.metaeval.coefficients import names_at
-from earwitness.metaeval.significance import SWAP_UNITS, standardised, swapped, williams
+from earwitness.metaeval.coefficients import coefficient_names
+from earwitness.metaeval.significance import (
+    SWAP_UNITS,
+    permutation_p,
+    standardise_scores,
+    williams_test,
+)
 from earwitness.stats.arrays import Floats
 from helpers.plain_permutations import swapped_p
 from helpers.samples import many
@@ -30,10 +35,10 @@ def tiny(seed: int, items: int = 4) -> tuple[Floats, Floats]:
 def test_p_is_near_the_share_of_all_swaps(level: str, what: str) -> None:
     permutations = many(400, 4000)
     wide = 4.5 * math.sqrt(0.25 / permutations) + 1 / permutations
-    names = names_at(level) if what == "systems" else ["kendall_b", "pearson"]
+    names = coefficient_names(level) if what == "systems" else ["kendall_b", "pearson"]
     scores, people = tiny(1, 3 if what == "both" else 4)
     for name in names:
-        found = swapped(
+        found = permutation_p(
             scores, people, [(0, 1), (2, 1)], level, name, what, permutations=permutations
         )
         for (a, b), p in zip([(0, 1), (2, 1)], found, strict=True):
@@ -48,20 +53,20 @@ def test_p_is_never_0_and_1_for_a_metric_and_itself() -> None:
     scores = np.stack([people, -people, people])
     for what in SWAP_UNITS:
         args = ("system", "pearson", what)
-        found = swapped(scores, people, [(0, 1), (0, 2)], *args, permutations=99)
+        found = permutation_p(scores, people, [(0, 1), (0, 2)], *args, permutations=99)
         assert found[0] == 1 / 100
         assert found[1] == 1
 
 
 def test_both_swaps_every_cell_by_itself() -> None:
-    (masks,) = significance._masks((3, 4), "both", 2000, 1)
+    (masks,) = significance._random_masks((3, 4), "both", 2000, 1)
     flat = masks.reshape(2000, 12).astype(np.float64)
     # Of four cells at the corners of a rectangle any number may be swapped, odd ones too.
     odd = masks[:, 0, 0] ^ masks[:, 0, 1] ^ masks[:, 1, 0] ^ masks[:, 1, 1]
     assert odd.mean() == pytest.approx(0.5, abs=0.05)
     assert np.abs(np.corrcoef(flat.T) - np.eye(12)).max() < 0.12
-    (inputs,) = significance._masks((3, 4), "inputs", 5, 1)
-    (systems,) = significance._masks((3, 4), "systems", 5, 1)
+    (inputs,) = significance._random_masks((3, 4), "inputs", 5, 1)
+    (systems,) = significance._random_masks((3, 4), "systems", 5, 1)
     assert (inputs.shape, systems.shape) == ((5, 1, 4), (5, 3, 1))
 
 
@@ -76,7 +81,7 @@ def test_the_same_seed_gives_the_same_p_in_any_company_and_in_blocks(
     scores[3, 2, 2] = NAN
 
     def run(pairs: list[tuple[int, int]], seed: int = 7) -> bytes:
-        found = swapped(
+        found = permutation_p(
             scores, people, pairs, level, "kendall_b", what, permutations=200, seed=seed
         )
         return found.tobytes()
@@ -95,15 +100,15 @@ def test_where_all_swaps_can_be_made_p_is_their_share_whatever_the_seed(level: s
     people = rng.normal(size=(6, 4))
     scores = np.stack([people + rng.normal(size=(6, 4)), rng.normal(size=(6, 4))])
     found = [
-        swapped(scores, people, [(0, 1)], level, "pearson", "systems", seed=seed)[0]
+        permutation_p(scores, people, [(0, 1)], level, "pearson", "systems", seed=seed)[0]
         for seed in (1, 2)
     ]
     assert found[0] == found[1]
     assert found[0] * 32 == int(found[0] * 32) >= 1
-    assert significance.least_p(6, "systems", 1000) == 1 / 32
+    assert significance.smallest_p(6, "systems", 1000) == 1 / 32
     assert (
-        significance.least_p(20, "systems", 1000)
-        == significance.least_p(6, "inputs", 1000)
+        significance.smallest_p(20, "systems", 1000)
+        == significance.smallest_p(6, "inputs", 1000)
         == 1 / 1001
     )
 
@@ -114,7 +119,7 @@ def test_scales_of_scores_do_not_matter(scale: float) -> None:
     people = rng.normal(size=(7, 5))
     scores = np.stack([people + rng.normal(size=(7, 5)), rng.normal(size=(7, 5))])
     plain, other = (
-        swapped(own, people, [(0, 1)], "system", "pearson", "systems")
+        permutation_p(own, people, [(0, 1)], "system", "pearson", "systems")
         for own in (scores, scores * np.array([scale, 1])[:, None, None])
     )
     assert plain == pytest.approx(other)
@@ -125,8 +130,10 @@ def test_a_constant_metric_has_no_difference() -> None:
     people = rng.normal(size=(5, 6))
     scores = np.stack([np.full((5, 6), 0.3), people])
     for level in ("system", "item", "global"):
-        assert np.isnan(swapped(scores, people, [(0, 1)], level, "pearson", "both", permutations=9))
-    assert (standardised(scores)[0] == 0).all()
+        assert np.isnan(
+            permutation_p(scores, people, [(0, 1)], level, "pearson", "both", permutations=9)
+        )
+    assert (standardise_scores(scores)[0] == 0).all()
 
 
 def test_scales_of_metrics_do_not_matter_and_no_pairs_give_nothing() -> None:
@@ -135,10 +142,10 @@ def test_scales_of_metrics_do_not_matter_and_no_pairs_give_nothing() -> None:
     scores = people + rng.normal(size=(2, 6, 7))
     other = np.stack([scores[0], 100 + 1000 * scores[1]])
     args = ([(0, 1)], "system", "spearman", "inputs")
-    assert swapped(scores, people, *args) == swapped(other, people, *args)
-    assert swapped(scores, people, [], "item", "kendall_b", "both").shape == (0,)
+    assert permutation_p(scores, people, *args) == permutation_p(other, people, *args)
+    assert permutation_p(scores, people, [], "item", "kendall_b", "both").shape == (0,)
     with pytest.raises(ValueError, match="one of inputs, systems, both, got raters"):
-        swapped(scores, people, [(0, 1)], "system", "pearson", "raters")
+        permutation_p(scores, people, [(0, 1)], "system", "pearson", "raters")
 
 
 def study(seed: int, by_system: float, by_cell: float) -> tuple[Floats, Floats]:
@@ -156,7 +163,7 @@ def alarms(what: str, level: str, name: str, by_system: float, by_cell: float) -
     found = []
     for seed in range(many(80, 600)):
         scores, people = study(seed, by_system, by_cell)
-        p = swapped(scores, people, [(0, 1)], level, name, what, permutations=99, seed=seed)
+        p = permutation_p(scores, people, [(0, 1)], level, name, what, permutations=99, seed=seed)
         found.append(p[0] <= 0.05)
     return float(np.mean(found))
 
@@ -182,5 +189,5 @@ def test_williams_has_few_false_alarms_on_means_of_systems() -> None:
     for seed in range(many(400, 4000)):
         scores, people = study(seed, 0.5, 0.5)
         r = np.corrcoef([*scores.mean(axis=2), people.mean(axis=1)])
-        found.append(williams(r[0, 2], r[1, 2], r[0, 1], 8).p <= 0.05)
+        found.append(williams_test(r[0, 2], r[1, 2], r[0, 1], 8).p <= 0.05)
     assert np.mean(found) < 0.05 + 4 * math.sqrt(0.05 * 0.95 / len(found))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from earwitness.metaeval.levels import ScoreRatingGrid, people, value
-from earwitness.metaeval.tie_calibration import calibrated
+from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid
+from earwitness.metaeval.tie_calibration import calibrate_ties
 from earwitness.stats.arrays import Bools, Floats
 from helpers.plain_coefficients import best_margin, coefficient
 from helpers.samples import many
@@ -31,7 +31,7 @@ def test_the_margin_is_the_smallest_of_the_best_and_found_by_hand() -> None:
     # 1 or more away. A margin of 0.3 makes all pairs right; 0.1 makes five of six right.
     scores = np.array([[[0.0, 0.0], [0.1, 0.3], [1.1, 2.0]]])
     means = np.array([[1.0, 1.0], [1.0, 1.0], [2.0, 2.0]])
-    found = calibrated(ScoreRatingGrid(scores, means), folds=2)
+    found = calibrate_ties(ScoreRatingGrid(scores, means), folds=2)
     assert found.margin.tolist() == [0.3]
     # Each item is judged with the margin of the other: 0.1 leaves one pair of the second wrong.
     assert sorted(found.margins[:, 0]) == [0.1, 0.3]
@@ -41,8 +41,8 @@ def test_the_margin_is_the_smallest_of_the_best_and_found_by_hand() -> None:
 @settings(max_examples=many(60, 500))
 @given(st.integers(0, 10**6), st.integers(2, 8))
 def test_margins_and_values_are_what_loops_find(seed: int, folds: int) -> None:
-    scores, means = scores_of(seed), people(votes_of(seed))[0]
-    found = calibrated(ScoreRatingGrid(scores, means), folds=folds, seed=seed)
+    scores, means = scores_of(seed), cell_means(votes_of(seed))[0]
+    found = calibrate_ties(ScoreRatingGrid(scores, means), folds=folds, seed=seed)
     everything = np.ones(scores.shape[2], bool)
     for metric, one in enumerate(scores):
         assert found.margin[metric] == best_margin(groups(one, means, everything))
@@ -62,16 +62,16 @@ def test_a_margin_helps_where_people_tie_and_its_own_items_flatter_it() -> None:
         rng = np.random.default_rng(seed)
         means = rng.integers(1, 4, (6, 8)).astype(np.float64)
         grid = ScoreRatingGrid((means + 0.4 * rng.normal(size=means.shape))[None], means)
-        found = calibrated(grid, seed=seed)
-        own += value(grid, "item", ["acc_23"], found.margin).value[0, 0]
+        found = calibrate_ties(grid, seed=seed)
+        own += evaluate_grid(grid, "item", ["acc_23"], found.margin).value[0, 0]
         cross += float(found.value[0])
-        plain += value(grid, "item", ["acc_23"]).value[0, 0]
+        plain += evaluate_grid(grid, "item", ["acc_23"]).value[0, 0]
     assert own > cross > plain
 
 
 def test_the_same_seed_deals_the_same_folds_of_even_size() -> None:
-    grid = ScoreRatingGrid(scores_of(1), people(votes_of(1))[0])
-    first, again = (calibrated(grid, folds=3, seed=4) for _ in range(2))
+    grid = ScoreRatingGrid(scores_of(1), cell_means(votes_of(1))[0])
+    first, again = (calibrate_ties(grid, folds=3, seed=4) for _ in range(2))
     for ours, other in zip(first[:4], again[:4], strict=True):
         assert np.asarray(ours).tobytes() == np.asarray(other).tobytes()
     assert np.bincount(first.folds).tolist() == [2, 2, 2]
@@ -79,11 +79,13 @@ def test_the_same_seed_deals_the_same_folds_of_even_size() -> None:
 
 
 def test_one_item_has_no_calibration_and_a_reason_is_given() -> None:
-    found = calibrated(ScoreRatingGrid(scores_of(1)[:, :, :1], people(votes_of(1))[0][:, :1]))
+    found = calibrate_ties(
+        ScoreRatingGrid(scores_of(1)[:, :, :1], cell_means(votes_of(1))[0][:, :1])
+    )
     assert np.isnan(found.value).all()
     assert "one item" in found.reason
 
 
 def test_a_metric_without_scores_has_no_margin_and_no_value() -> None:
-    found = calibrated(ScoreRatingGrid(np.full((1, 3, 4), np.nan), np.ones((3, 4))))
+    found = calibrate_ties(ScoreRatingGrid(np.full((1, 3, 4), np.nan), np.ones((3, 4))))
     assert np.isnan([*found.value, *found.margin, *found.margins.ravel()]).all()

@@ -16,7 +16,12 @@ from earwitness.chapters import matching as matching_module
 from earwitness.chapters.matching import greedy_matches
 from earwitness.chapters.metrics import Chunks, Collar
 from earwitness.stats.arrays import Ragged, split, weighted_sums
-from earwitness.stats.bootstrap import Bootstrap, multinomial, percentile_interval, poisson
+from earwitness.stats.bootstrap import (
+    Bootstrap,
+    multinomial_weights,
+    percentile_interval,
+    poisson_weights,
+)
 from helpers.samples import Sample, chunk_sizes, collars, columns, many, nasty, sample
 
 
@@ -60,7 +65,9 @@ def test_collar_values_of_a_batch_are_those_of_the_plain_version(
 def test_matching_in_portions_gives_the_same_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(2)
     batch = [nasty(rng, 6.0, 100) for _ in range(60)]
-    output, reference = (Ragged.of([s[k] for s in batch]) for k in ("hypothesis", "reference"))
+    output, reference = (
+        Ragged.from_rows([s[k] for s in batch]) for k in ("hypothesis", "reference")
+    )
     whole = greedy_matches(output, reference, 30.0)
     monkeypatch.setattr(matching_module, "PAIRS_IN_MEMORY", 50)
     assert greedy_matches(output, reference, 30.0).tolist() == whole.tolist()
@@ -69,12 +76,14 @@ def test_matching_in_portions_gives_the_same_counts(monkeypatch: pytest.MonkeyPa
 
 def test_an_infinite_boundary_never_matches() -> None:
     inf = float("inf")
-    assert greedy_matches(Ragged.of([[5.0, inf]]), Ragged.of([[inf, 6.0]]), 3.0).tolist() == [1]
+    assert greedy_matches(
+        Ragged.from_rows([[5.0, inf]]), Ragged.from_rows([[inf, 6.0]]), 3.0
+    ).tolist() == [1]
 
 
 @given(st.integers(1, 30), st.integers(1, 20), st.integers(0, 2**64 - 1))
 def test_multinomial_weights_are_those_of_the_plain_version(n: int, draws: int, seed: int) -> None:
-    rows = np.concatenate(list(multinomial(n, draws, seed)))
+    rows = np.concatenate(list(multinomial_weights(n, draws, seed)))
     assert rows.astype(int).tolist() == slow_bootstrap.multinomial_counts(n, draws, seed)
 
 
@@ -86,7 +95,7 @@ def test_multinomial_weights_are_those_of_the_plain_version(n: int, draws: int, 
 def test_poisson_weights_are_those_of_the_plain_version(
     hashes: list[int], draws: int, seed: int
 ) -> None:
-    rows = poisson(np.array(hashes, np.uint64), draws, seed)
+    rows = poisson_weights(np.array(hashes, np.uint64), draws, seed)
     assert rows.tolist() == [slow_bootstrap.poisson_weights(h, draws, seed) for h in hashes]
 
 

@@ -14,7 +14,7 @@ from earwitness.core import Case, Item, Key, Summary
 from earwitness.models.text_encoder import find_encoder
 from earwitness.summaries.metrics import KeptWords, SummarizationAccuracy
 from earwitness.summaries.text_metrics import Rouge, SummaryBertScore
-from earwitness.text.rouge import latin_words
+from earwitness.text.rouge import split_latin_words
 from helpers.samples import many
 
 WORDS = ["rain", "falls", "the", "town", "in", "walks", "東京"]
@@ -72,8 +72,8 @@ def test_rouge_pools_strings_of_all_cases(kind: str) -> None:
     found = values(Rouge(), some)
     total = np.zeros(3)
     for case in some:
-        mine = latin_words(case.output.text)
-        each = [counts(kind, mine, latin_words(one.text)) for one in case.references]
+        mine = split_latin_words(case.output.text)
+        each = [counts(kind, mine, split_latin_words(one.text)) for one in case.references]
         total += np.mean(each, axis=0)
     want = total[0] / total[1], total[0] / total[2], 2 * total[0] / (total[1] + total[2])
     got = [found[f"{kind}_{part}_micro"] for part in ("precision", "recall", "f1")]

@@ -16,7 +16,7 @@ from earwitness.cli.main import group
 from earwitness.errors import UsageError
 from earwitness.metaeval.agree import read_scores
 from earwitness.scoring.score import score
-from earwitness.stats.bootstrap import few
+from earwitness.stats.bootstrap import draw_rows
 from helpers.samples import many, write_lines
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -182,7 +182,7 @@ def test_rows_are_drawn_evenly_and_once_each() -> None:
     runs = many(4000, 40000)
     counts = np.full(runs, 4)
     hashes = np.arange(runs, dtype=np.uint64)
-    rows = few(counts, hashes, 2, 7, 1)
+    rows = draw_rows(counts, hashes, 2, 7, 1)
     assert len(set(rows.tolist())) == len(rows) == 2 * runs
     assert (np.bincount(rows // 4) == 2).all()
     share = np.bincount(rows % 4) / runs
@@ -190,17 +190,17 @@ def test_rows_are_drawn_evenly_and_once_each() -> None:
     pairs = np.bincount(rows.reshape(-1, 2) % 4 @ [4, 1], minlength=16)
     assert np.count_nonzero(pairs) == 6
     assert np.abs(pairs[pairs > 0] / runs - 1 / 6).max() < 5 * 0.373 / np.sqrt(runs)
-    again = few(counts, hashes, 2, 7, 2)
+    again = draw_rows(counts, hashes, 2, 7, 2)
     same = (rows.reshape(-1, 2) == again.reshape(-1, 2)).all(axis=1).mean()
     assert abs(same - 1 / 6) < 5 * 0.373 / np.sqrt(runs)
 
 
 def test_short_runs_are_kept_whole_and_company_does_not_matter() -> None:
     counts, hashes = np.array([1, 3, 5]), np.array([11, 12, 13], np.uint64)
-    rows = few(counts, hashes, 3, 0, 1)
+    rows = draw_rows(counts, hashes, 3, 0, 1)
     assert rows[:4].tolist() == [0, 1, 2, 3]
     assert len(rows) == 7
-    alone = few(counts[2:], hashes[2:], 3, 0, 1)
+    alone = draw_rows(counts[2:], hashes[2:], 3, 0, 1)
     assert (rows[4:] - 4).tolist() == alone.tolist()
 
 

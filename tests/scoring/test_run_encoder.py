@@ -124,7 +124,7 @@ def test_the_drop_in_encodes_every_distinct_title_once(given: list[str]) -> None
         }
         for _ in range(30)
     ]
-    texts._model.cache_clear()
+    texts._choose_model.cache_clear()
     with pytest.warns(UserWarning, match="NUMBERS ARE NOT CHUNKSEG'S"):
         evaluate_batch(samples, titles=True)
     assert len(given) == len(set(given)) > 30

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from earwitness.stats.means import by_t
-from earwitness.stats.paired_choices import Choices, fitted
-from earwitness.stats.significance import share, two_sided
+from earwitness.stats.means import t_interval
+from earwitness.stats.paired_choices import Choices, fit_bradley_terry
+from earwitness.stats.significance import binomial_share, binomial_two_sided
 from helpers.samples import many
 
 Floats = NDArray[np.float64]
@@ -35,7 +35,7 @@ def panel(rng: np.random.Generator, listeners: int, taste: float) -> Choices:
 @cache
 def pooled(taste: float) -> tuple[Floats, float]:
     """What is estimated: the abilities that a very large panel of such listeners has."""
-    top = fitted(panel(np.random.default_rng(99), many(10_000, 100_000), taste))
+    top = fit_bradley_terry(panel(np.random.default_rng(99), many(10_000, 100_000), taste))
     return top.abilities, top.ties
 
 
@@ -46,10 +46,10 @@ def test_intervals_of_abilities_cover_95_percent(listeners: int, taste: float) -
     abilities, ties = (THETA, ETA) if taste == 0 else pooled(taste)
     covered = np.zeros(5)
     for _ in range(runs):
-        found = fitted(panel(rng, listeners, taste))
+        found = fit_bradley_terry(panel(rng, listeners, taste))
         values, errors = [*found.abilities, found.ties], [*found.errors, found.ties_error]
         for n, (value, error) in enumerate(zip(values, errors, strict=True)):
-            low, high, _ = by_t(value, error, listeners - 1, 0.95)
+            low, high, _ = t_interval(value, error, listeners - 1, 0.95)
             covered[n] += low <= (ties if n == 4 else abilities[n]) <= high
     error = math.sqrt(0.95 * 0.05 / runs)
     print(f"k={listeners} taste={taste}: {(covered / runs).round(4)} ± {error:.4f}")
@@ -65,8 +65,10 @@ def test_exact_intervals_cover_at_least_95_percent_and_tests_call_at_most_5() ->
             likely = [
                 math.comb(trials, k) * chance**k * other ** (trials - k) for k in range(trials + 1)
             ]
-            ends = [share(k, trials) for k in range(trials + 1)]
+            ends = [binomial_share(k, trials) for k in range(trials + 1)]
             inside = sum(p for p, e in zip(likely, ends, strict=True) if e.low <= chance <= e.high)
-            called = sum(p for k, p in enumerate(likely) if two_sided(k, trials, chance) < 0.05)
+            called = sum(
+                p for k, p in enumerate(likely) if binomial_two_sided(k, trials, chance) < 0.05
+            )
             assert inside >= 0.95
             assert called <= 0.05

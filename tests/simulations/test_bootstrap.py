@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from earwitness.chapters.metrics import Chunks
-from earwitness.stats.bootstrap import Bootstrap, percentile_interval, poisson
+from earwitness.stats.bootstrap import Bootstrap, percentile_interval, poisson_weights
 from helpers.samples import many
 
 HASHES = np.random.default_rng(9).integers(0, 2**63, 100_000).astype(np.uint64)
@@ -70,7 +70,7 @@ def coverage() -> dict[int, dict[str, float]]:
 
 
 def test_poisson_weights_have_mean_and_variance_1_and_no_correlation() -> None:
-    drawn = poisson(HASHES[: many(4000, 40_000)], 200, 3).astype(np.float64)
+    drawn = poisson_weights(HASHES[: many(4000, 40_000)], 200, 3).astype(np.float64)
     size = drawn.size
     assert drawn.mean() == pytest.approx(1, abs=1e-4 + 4 / math.sqrt(size))
     assert drawn.var() == pytest.approx(1, abs=1e-3 + 4 * math.sqrt(3 / size))
@@ -81,7 +81,7 @@ def test_poisson_weights_have_mean_and_variance_1_and_no_correlation() -> None:
 
 
 def test_seeds_give_unrelated_weights() -> None:
-    a, b = (poisson(HASHES[:2000], 100, seed).astype(np.float64).ravel() for seed in (0, 1))
+    a, b = (poisson_weights(HASHES[:2000], 100, seed).astype(np.float64).ravel() for seed in (0, 1))
     assert abs(np.corrcoef(a, b)[0, 1]) < 5 / math.sqrt(len(a))
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from earwitness.stats.effects import listener_means, listener_slopes
-from earwitness.stats.means import between, over_listeners
+from earwitness.stats.effects import fit_listener_means, fit_listener_slopes
+from earwitness.stats.means import group_difference, mean_over_listeners
 from helpers.samples import many
 
 Floats = NDArray[np.float64]
@@ -47,8 +47,8 @@ def judged(values: Floats, columns: Floats) -> tuple[float, float, float, float]
     """Mean slope of the last column with its ends and p."""
     listeners, stimuli = (codes.ravel() for codes in np.indices(values.shape))
     table = columns.reshape(values.size, -1)
-    found = listener_slopes(values.ravel(), listeners, table, (stimuli,), len(values))
-    estimate, p = over_listeners(found.values[:, -1], 0.95, wider=float(found.wider[-1]))
+    found = fit_listener_slopes(values.ravel(), listeners, table, (stimuli,), len(values))
+    estimate, p = mean_over_listeners(found.values[:, -1], 0.95, wider=float(found.widening[-1]))
     return estimate.value, estimate.low, estimate.high, p
 
 
@@ -137,8 +137,8 @@ def test_orders_of_scales_between_listeners_are_rarely_called_without_cause(pane
         places = random_orders(rng, listeners)
         votes = simulated(rng, places, np.zeros(places.shape), 0.0, 0.0).ravel()
         votes = votes + rng.normal(0, 1, STIMULI * panels)[stimuli]
-        means = listener_means(votes, who, (stimuli,), listeners)
-        called += between(means, first, strata, 0.95)[1] < 0.05
+        means = fit_listener_means(votes, who, (stimuli,), listeners)
+        called += group_difference(means, first, strata, 0.95)[1] < 0.05
     error = STATED / math.sqrt(runs)
     print(f"panels={panels}: called {called / runs:.4f} ± {error:.4f}")
     assert called / runs == pytest.approx(0.05, abs=0.01 + 4 * error)

@@ -15,9 +15,15 @@ import pytest
 from benchmarks.intervals import COMPONENTS, LISTENERS, SCALES, Covered, covered
 
 from earwitness.stats.arrays import Bools, Floats
-from earwitness.stats.contrasts import contrasts
+from earwitness.stats.contrasts import estimate_contrasts
 from earwitness.stats.mixed_model import Components
-from earwitness.stats.power import Points, crossed, drawn_values, expected_vote, stimulus_qualities
+from earwitness.stats.power import (
+    Points,
+    crossed_design,
+    draw_votes,
+    expected_vote,
+    stimulus_qualities,
+)
 from earwitness.stats.significance import CORRECTIONS
 from helpers.samples import many
 
@@ -91,12 +97,12 @@ def p_values(
 ) -> tuple[Floats, Floats]:
     """p of all pairs of four equal systems, and whether intervals hold the true difference."""
     rng = np.random.Generator(np.random.PCG64(listeners))
-    design, p, held = crossed(4, 12, listeners), [], []
+    design, p, held = crossed_design(4, 12, listeners), [], []
     for _ in range(TESTS):
         stimuli = stimulus_qualities([3.4] * 4, 12, components, rng)
-        values = drawn_values(design, stimuli, components, rng, points=points)[0]
+        values = draw_votes(design, stimuli, components, rng, points=points)[0]
         means = expected_vote(stimuli, components.within_stimuli, points).mean(axis=1)
-        found = contrasts(replace(design, values=values), PAIRS, method)
+        found = estimate_contrasts(replace(design, values=values), PAIRS, method)
         p.append([one.p for one in found])
         held.append(
             [

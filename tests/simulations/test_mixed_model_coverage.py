@@ -15,7 +15,7 @@ import pytest
 from scipy.special import ndtr
 
 from earwitness.stats.arrays import Floats
-from earwitness.stats.mixed_model import Components, fit, mixed_contrasts, mixed_means
+from earwitness.stats.mixed_model import Components, fit_mixed_model, mixed_contrasts, mixed_means
 from earwitness.stats.votes import Votes
 from helpers.samples import many
 from helpers.simulated_votes import drawn
@@ -65,8 +65,8 @@ def covered(plan: Plan, runs: int) -> Covered:
     for _ in range(runs):
         votes = drawn(rng, plan.parts, MEANS, plan.items, plan.listeners, plan.panels)
         votes = on_five_points(votes) if plan.rounded else votes
-        votes = votes.chosen(rng.random(len(votes.values)) >= plan.missing)
-        fitted = fit(votes)
+        votes = votes.select(rng.random(len(votes.values)) >= plan.missing)
+        fitted = fit_mixed_model(votes)
         found = mixed_means(votes, fitted=fitted)
         held = [one.low <= aim <= one.high for one, aim in zip(found, right, strict=True)]
         means += sum(held) / len(held)

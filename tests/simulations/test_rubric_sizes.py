@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 from earwitness.stats.contrasts import (
-    contrast,
-    equivalences,
+    equivalence_tests,
+    estimate_contrast,
+    group_contrasts,
     group_differences,
-    modelled,
-    over_listeners,
+    mixed_group_contrasts,
 )
-from earwitness.stats.mixed_model import Components, fit, mixed_contrasts
+from earwitness.stats.mixed_model import Components, fit_mixed_model, mixed_contrasts
 from earwitness.stats.votes import Votes
 from helpers.samples import many
 from helpers.simulated_votes import drawn
@@ -73,9 +73,9 @@ def test_differences_are_rarely_found_where_there_are_none() -> None:
     for _ in range(runs):
         here, others = on_these(rng, 0.0), judged(rng)
         counts += [
-            contrast(here, *PAIR).p < 0.05,
+            estimate_contrast(here, *PAIR).p < 0.05,
             mixed_contrasts(others, [PAIR])[0][1] < 0.05,
-            contrast(others, *PAIR).p < 0.05,
+            estimate_contrast(others, *PAIR).p < 0.05,
         ]
     names = ("over raters, these clips", "mixed, other clips", "over raters, other clips")
     found = Shares(names, tuple((counts / runs).tolist()), runs)
@@ -93,10 +93,12 @@ def test_equivalence_is_rarely_shown_at_the_margin_and_mostly_well_within() -> N
         edge, inside = on_these(rng, MARGIN), on_these(rng, 0.0)
         far, near = judged(rng, -MARGIN), judged(rng, 0.0)
         counts += [
-            equivalences(edge, [PAIR], MARGIN)[0].p < 0.05,
-            equivalences(inside, [PAIR], MARGIN)[0].p < 0.05,
-            equivalences(far, [PAIR], MARGIN, "mixed", fitted=fit(far))[0].p < 0.05,
-            equivalences(near, [PAIR], MARGIN, "mixed", fitted=fit(near))[0].p < 0.05,
+            equivalence_tests(edge, [PAIR], MARGIN)[0].p < 0.05,
+            equivalence_tests(inside, [PAIR], MARGIN)[0].p < 0.05,
+            equivalence_tests(far, [PAIR], MARGIN, "mixed", fitted=fit_mixed_model(far))[0].p
+            < 0.05,
+            equivalence_tests(near, [PAIR], MARGIN, "mixed", fitted=fit_mixed_model(near))[0].p
+            < 0.05,
         ]
     names = ("raters, at the margin", "raters, equal", "mixed, at the margin", "mixed, equal")
     found = Shares(names, tuple((counts / runs).tolist()), runs)
@@ -120,9 +122,9 @@ def test_groups_that_do_not_matter_are_rarely_called_different(of_listeners: boo
             group_differences(v, PAIR, groups, of_listeners=of_listeners) for v in (others, plain)
         ]
         counts += [
-            modelled(rows[0], [PAIR])[0][1] < 0.05,
-            over_listeners(rows[1], [PAIR], of_listeners=of_listeners)[0][1] < 0.05,
-            over_listeners(rows[0], [PAIR], of_listeners=of_listeners)[0][1] < 0.05,
+            mixed_group_contrasts(rows[0], [PAIR])[0][1] < 0.05,
+            group_contrasts(rows[1], [PAIR], of_listeners=of_listeners)[0][1] < 0.05,
+            group_contrasts(rows[0], [PAIR], of_listeners=of_listeners)[0][1] < 0.05,
         ]
     names = ("mixed, other clips", "over raters, clips alike", "over raters, other clips")
     found = Shares(names, tuple((counts / runs).tolist()), runs)

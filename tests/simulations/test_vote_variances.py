@@ -10,15 +10,15 @@ import pytest
 from earwitness.stats.mixed_model import Components
 from earwitness.stats.power import (
     Points,
-    crossed,
-    drawn_values,
+    crossed_design,
+    draw_votes,
     expected_vote,
-    simulated,
+    simulate_votes,
     stimulus_qualities,
 )
 from helpers.samples import many
 
-COMPONENTS = Components.of_variances(0.3, 0.2, 0.1, 0.15, 0.5)
+COMPONENTS = Components.from_variances(0.3, 0.2, 0.1, 0.15, 0.5)
 POINTS = Points()
 
 
@@ -28,9 +28,9 @@ def generator(seed: int) -> np.random.Generator:
 
 @pytest.mark.parametrize("points", [None, POINTS, Points(0, 100, 5)])
 def test_means_of_many_listeners_are_those_that_are_computed(points: Points | None) -> None:
-    design, runs = crossed(3, 4, 10), many(1000, 20_000)
+    design, runs = crossed_design(3, 4, 10), many(1000, 20_000)
     stimuli = stimulus_qualities([1.5, 3, 4.7], 4, COMPONENTS, generator(1))
-    values = drawn_values(design, stimuli, COMPONENTS, generator(2), runs=runs, points=points)
+    values = draw_votes(design, stimuli, COMPONENTS, generator(2), runs=runs, points=points)
     want = expected_vote(stimuli, COMPONENTS.within_stimuli, points)
     means = values.mean(axis=0).reshape(10, 4, 3).mean(axis=0).T
     spread = 3 if points == Points(0, 100, 5) else 1  # points of 5 make the spread larger
@@ -38,9 +38,10 @@ def test_means_of_many_listeners_are_those_that_are_computed(points: Points | No
 
 
 def test_means_over_items_too_are_those_that_are_computed() -> None:
-    design, runs = crossed(2, 6, 6), many(1000, 10_000)
+    design, runs = crossed_design(2, 6, 6), many(1000, 10_000)
     runs_of = [
-        simulated(design, [2, 4.2], COMPONENTS, seed=seed, points=POINTS) for seed in range(runs)
+        simulate_votes(design, [2, 4.2], COMPONENTS, seed=seed, points=POINTS)
+        for seed in range(runs)
     ]
     found = np.mean([votes.values.reshape(36, 2).mean(axis=0) for votes in runs_of], axis=0)
     variance = COMPONENTS.within_stimuli + COMPONENTS.between_items
@@ -58,8 +59,8 @@ def test_means_over_items_too_are_those_that_are_computed() -> None:
     ],
 )
 def test_votes_share_the_variance_of_what_they_share(name: str, pairs: str) -> None:
-    design, runs = crossed(2, 2, 2), many(20_000, 400_000)
-    values = drawn_values(design, np.zeros((2, 2)), COMPONENTS, generator(3), runs=runs)
+    design, runs = crossed_design(2, 2, 2), many(20_000, 400_000)
+    values = draw_votes(design, np.zeros((2, 2)), COMPONENTS, generator(3), runs=runs)
     votes = values.reshape(runs, 2, 2, 2)  # run, listener, item, system
     shared = {
         "listener": votes[:, 0, 0, 0] * votes[:, 0, 1, 1],
@@ -80,20 +81,23 @@ def test_items_differ_by_their_variance_and_alike_in_all_systems() -> None:
 
 
 def test_listeners_hear_the_items_of_their_panel_only() -> None:
-    design = crossed(2, 6, 4, panels=2)
+    design = crossed_design(2, 6, 4, panels=2)
     assert len(design.values) == 2 * 3 * 4
     assert design.panels() == [[0, 2], [1, 3]]
 
 
 def test_without_any_variance_votes_are_the_nearest_points() -> None:
-    votes = simulated(crossed(3, 1, 1), [0.2, 3.4, 3.6], Components(), seed=0, points=POINTS)
+    votes = simulate_votes(
+        crossed_design(3, 1, 1), [0.2, 3.4, 3.6], Components(), seed=0, points=POINTS
+    )
     assert votes.values.tolist() == [1, 3, 4]
     assert expected_vote([0.2, 3.4, 3.6], 0, POINTS).tolist() == [1, 3, 4]
 
 
 def test_a_seed_gives_the_same_votes_again() -> None:
     one, same, other = (
-        simulated(crossed(2, 3, 4), [2, 3], COMPONENTS, seed=seed).values for seed in (1, 1, 2)
+        simulate_votes(crossed_design(2, 3, 4), [2, 3], COMPONENTS, seed=seed).values
+        for seed in (1, 1, 2)
     )
     assert (one == same).all()
     assert (one != other).all()

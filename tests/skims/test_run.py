@@ -23,7 +23,7 @@ from earwitness.models import frames
 from earwitness.models.blocks import READING_TIME_RATIO
 from earwitness.models.cache import CACHE_FOLDER_VARIABLE
 from earwitness.recordings.cut import cut
-from earwitness.report.text import text
+from earwitness.report.text import render_text
 from earwitness.scoring.score import score
 from earwitness.skims import make, run
 from earwitness.skims.options import EXTRAS, SkimOptions
@@ -310,7 +310,7 @@ def test_baselines_have_as_many_picks_as_the_skims_beside_them(day: Path, tmp_pa
     times.write_text("start\n16\n24\n400\n")
     alone = skim([day], tmp_path / "skim.flac", bare(times=times))
     assert {count for _, _, count in alone.baselines} == {3}
-    assert "picks)" not in text(skimming_report(alone))
+    assert "picks)" not in render_text(skimming_report(alone))
     picked = skim([day], tmp_path / "p.flac", bare(picks=3))
     both = skim([day], tmp_path / "s", bare(times=times, methods=("manual", "pareto")))
     three, six = worth(both, 3), worth(both, 6)
@@ -318,7 +318,7 @@ def test_baselines_have_as_many_picks_as_the_skims_beside_them(day: Path, tmp_pa
     assert three["random", "coverage"] < six["random", "coverage"]
     for known in (three, six):
         assert known["calibration of tc", "tc"] == known["calibration of sd", "sd"] == 1
-    told = text(skimming_report(both))
+    told = render_text(skimming_report(both))
     rows = ["manual (3 picks)", "pareto-z0.5 (6 picks)", "random (6 picks, mean of draws)"]
     assert all(row in told for row in (*rows, "calibration of tc (3 picks)"))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from earwitness.stats import bootstrap
-from earwitness.stats.agreement import MEASURES, Level, alpha, paired
+from earwitness.stats.agreement import MEASURES, Level, krippendorff_alpha, pairable_units
 from earwitness.stats.arrays import Floats
 from helpers.literature_tables import KRIPPENDORFF
 from helpers.samples import many
@@ -20,7 +20,7 @@ LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
     ("measured", "value"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
 )
 def test_krippendorffs_example_has_its_published_values(measured: Level, value: float) -> None:
-    found = alpha(KRIPPENDORFF, measured)
+    found = krippendorff_alpha(KRIPPENDORFF, measured)
     assert round(found.value, 3) == value
     assert (found.n, found.undefined) == (11, 1)  # unit 12 has one vote
     assert found.low < found.value < found.high
@@ -68,7 +68,7 @@ def test_values_are_those_of_the_plain_version(
     rng = np.random.default_rng(2)
     for _ in range(many(30, 300)):
         votes = random_table(rng)
-        found = alpha(votes, measured, draws=0).value
+        found = krippendorff_alpha(votes, measured, draws=0).value
         assert found == pytest.approx(plain(votes, measured), abs=1e-10, nan_ok=True)
 
 
@@ -80,7 +80,7 @@ def test_values_are_those_of_the_krippendorff_package(measured: Level) -> None:
     rng, compared = np.random.default_rng(3), 0
     for _ in range(many(60, 2000)):
         table = random_table(rng)
-        found = alpha(table, measured, draws=0).value
+        found = krippendorff_alpha(table, measured, draws=0).value
         if not math.isnan(found):
             peer = krippendorff.alpha(table.T, level_of_measurement=measured)
             assert found == pytest.approx(peer, abs=1e-10)
@@ -96,8 +96,8 @@ def test_every_draw_is_the_alpha_of_the_drawn_table(
     monkeypatch.setattr(
         "earwitness.stats.agreement.COUNTS_IN_MEMORY", table
     )  # 0: as if values were too many
-    (drawn,) = bootstrap.multinomial(11, 40, 5)
-    units = paired(KRIPPENDORFF)
+    (drawn,) = bootstrap.multinomial_weights(11, 40, 5)
+    units = pairable_units(KRIPPENDORFF)
     own = KRIPPENDORFF[(~np.isnan(KRIPPENDORFF)).sum(axis=1) > 1]
     for row, found in zip(drawn, MEASURES[measured](units, drawn), strict=True):
         repeated = np.repeat(own, row.astype(int), axis=0)
@@ -116,23 +116,25 @@ def test_every_draw_is_the_alpha_of_the_drawn_table(
     ],
 )
 def test_what_cannot_be_said_is_undefined(table: Floats, measured: Level) -> None:
-    found = alpha(table, measured)
+    found = krippendorff_alpha(table, measured)
     assert math.isnan(found.value)
     assert math.isnan(found.low)
 
 
 def test_few_units_have_no_interval() -> None:
-    found = alpha(KRIPPENDORFF[:4], "interval")
+    found = krippendorff_alpha(KRIPPENDORFF[:4], "interval")
     assert found.value == pytest.approx(plain(KRIPPENDORFF[:4], "interval"))
     assert math.isnan(found.low)
 
 
 def test_a_large_number_added_changes_nothing() -> None:
-    found = alpha(KRIPPENDORFF + 1e6, "interval")
-    assert found.value == pytest.approx(alpha(KRIPPENDORFF, "interval").value, abs=1e-9)
+    found = krippendorff_alpha(KRIPPENDORFF + 1e6, "interval")
+    assert found.value == pytest.approx(
+        krippendorff_alpha(KRIPPENDORFF, "interval").value, abs=1e-9
+    )
 
 
 def test_the_seed_decides_the_interval() -> None:
-    first, again, other = (alpha(KRIPPENDORFF, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (krippendorff_alpha(KRIPPENDORFF, seed=seed) for seed in (1, 1, 2))
     assert first == again
     assert (first.low, first.high) != (other.low, other.high)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from earwitness.stats.agreement import icc, panel_tables, pooled_icc
+from earwitness.stats.agreement import estimate_icc, estimate_pooled_icc, panel_tables
 from earwitness.stats.arrays import Floats
 from earwitness.stats.votes import Votes
 from helpers.literature_tables import SHROUT_FLEISS
@@ -16,7 +16,7 @@ from helpers.samples import many
 
 
 def test_shrout_and_fleiss_have_their_published_values() -> None:
-    found = icc(SHROUT_FLEISS)
+    found = estimate_icc(SHROUT_FLEISS)
     one, mean = found["ICC(2,1)"], found["ICC(2,k)"]
     # MSR 1349/120, MSC 2339/72, MSE 367/360 (11.24, 32.49, 1.02 in the paper)
     rows, columns, rest = Fraction(1349, 120), Fraction(2339, 72), Fraction(367, 360)
@@ -66,7 +66,9 @@ def test_values_and_intervals_are_those_of_the_plain_version() -> None:
         n, k = int(rng.integers(3, 40)), int(rng.integers(2, 12))
         table = rng.normal(size=(n, 1)) * 1.5 + rng.normal(size=k) + rng.normal(size=(n, k))
         level = float(rng.choice([0.8, 0.95, 0.99]))
-        found = [x for one in icc(table, level).values() for x in (one.value, one.low, one.high)]
+        found = [
+            x for one in estimate_icc(table, level).values() for x in (one.value, one.low, one.high)
+        ]
         for ours, twin in zip(found, plain(table.tolist(), level), strict=True):
             # a stepped-up end has no meaning beyond the pole of Spearman–Brown
             assert math.isnan(ours) or ours == pytest.approx(twin, abs=1e-9, rel=1e-7)
@@ -75,7 +77,7 @@ def test_values_and_intervals_are_those_of_the_plain_version() -> None:
 
 def test_rows_with_a_gap_are_counted_and_left_out() -> None:
     gap = np.vstack([SHROUT_FLEISS, [[np.nan, 3, 4, 5]]])
-    found, whole = icc(gap)["ICC(2,1)"], icc(SHROUT_FLEISS)["ICC(2,1)"]
+    found, whole = estimate_icc(gap)["ICC(2,1)"], estimate_icc(SHROUT_FLEISS)["ICC(2,1)"]
     assert (found.n, found.undefined) == (6, 1)
     assert (found.value, found.low, found.high) == (whole.value, whole.low, whole.high)
 
@@ -93,19 +95,22 @@ def test_rows_with_a_gap_are_counted_and_left_out() -> None:
     ],
 )
 def test_what_cannot_be_said_is_undefined(table: Floats) -> None:
-    for one in icc(table).values():
+    for one in estimate_icc(table).values():
         assert math.isnan(one.value)
         assert math.isnan(one.low)
         assert math.isnan(one.high)
 
 
 def test_listeners_who_all_agree_have_one() -> None:
-    for one in icc(np.arange(6.0)[:, None] + np.zeros(4)).values():
+    for one in estimate_icc(np.arange(6.0)[:, None] + np.zeros(4)).values():
         assert (one.value, one.low, one.high) == (1, 1, 1)
 
 
 def test_equal_panels_pool_to_the_same_value_with_a_narrower_interval() -> None:
-    found, alone = pooled_icc([SHROUT_FLEISS, SHROUT_FLEISS + 3]), icc(SHROUT_FLEISS)
+    found, alone = (
+        estimate_pooled_icc([SHROUT_FLEISS, SHROUT_FLEISS + 3]),
+        estimate_icc(SHROUT_FLEISS),
+    )
     for name, one in found.items():
         assert one.value == pytest.approx(alone[name].value, abs=1e-12)
         assert alone[name].low < one.low < one.value < one.high < alone[name].high
@@ -113,8 +118,8 @@ def test_equal_panels_pool_to_the_same_value_with_a_narrower_interval() -> None:
 
 
 def test_panels_that_say_nothing_do_not_spoil_the_pool() -> None:
-    found = pooled_icc([SHROUT_FLEISS, np.ones((3, 1))])["ICC(2,1)"]
-    assert found.value == icc(SHROUT_FLEISS)["ICC(2,1)"].value
+    found = estimate_pooled_icc([SHROUT_FLEISS, np.ones((3, 1))])["ICC(2,1)"]
+    assert found.value == estimate_icc(SHROUT_FLEISS)["ICC(2,1)"].value
     assert (found.n, found.undefined) == (6, 3)
 
 
@@ -136,7 +141,7 @@ def test_pooled_intervals_cover_what_was_planted() -> None:
             rng.normal(size=(30, 1)) + 0.5 * rng.normal(size=8) + 0.8 * rng.normal(size=(30, 8))
             for _ in range(4)
         ]
-        one = pooled_icc(panels)["ICC(2,1)"]
+        one = estimate_pooled_icc(panels)["ICC(2,1)"]
         hits += one.low <= true <= one.high
     error = math.sqrt(0.95 * 0.05 / runs)
     print(f"pooled ICC(2,1) covers {hits / runs:.3f} ± {error:.3f} of {runs}")

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 
 from earwitness.stats import bootstrap
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interval
-from earwitness.stats.contrasts import contrast, contrasts
-from earwitness.stats.means import METHODS, compact
+from earwitness.stats.contrasts import estimate_contrast, estimate_contrasts
+from earwitness.stats.means import METHODS, drop_unvoted
 from earwitness.stats.mixed_model import Components
-from earwitness.stats.power import Points, crossed, simulated
+from earwitness.stats.power import Points, crossed_design, simulate_votes
 from earwitness.stats.significance import NONCENTRAL_LIMIT_SDS, Moments, effect_sizes
 from earwitness.stats.votes import Votes
 from helpers.samples import many
@@ -30,17 +30,19 @@ from helpers.vote_tables import (
 
 DRAWS, SEED = 40, 3
 PAIRS = list(itertools.permutations(range(3), 2))
-USUAL = Components.of_variances(0.3, 0.2, 0.1, 0.1, 0.5)
+USUAL = Components.from_variances(0.3, 0.2, 0.1, 0.1, 0.5)
 
 
 def panel(listeners: int = 10, items: int = 8) -> Votes:
-    return simulated(crossed(3, items, listeners), [2, 3, 4], USUAL, seed=1, points=Points())
+    return simulate_votes(
+        crossed_design(3, items, listeners), [2, 3, 4], USUAL, seed=1, points=Points()
+    )
 
 
 def latin(listeners: int = 10, items: int = 12) -> Votes:
     """Every listener hears an item in one system only."""
     votes = panel(listeners, items)
-    return votes.chosen((votes.items + votes.listeners) % 3 == votes.systems)
+    return votes.select((votes.items + votes.listeners) % 3 == votes.systems)
 
 
 def same(found: object, want: object) -> bool:
@@ -50,7 +52,7 @@ def same(found: object, want: object) -> bool:
 @given(votes=gappy())
 def test_differences_are_those_of_loops(votes: Votes) -> None:
     rows = rows_of(votes)
-    for (a, b), found in zip(PAIRS, contrasts(votes, PAIRS), strict=True):
+    for (a, b), found in zip(PAIRS, estimate_contrasts(votes, PAIRS), strict=True):
         want = listener_differences(rows, a, b)
         assert found.difference.n == found.effect.n == len(want)
         assert same(found.difference.value, fmean(want.values()) if want else math.nan)
@@ -64,7 +66,7 @@ def test_tests_and_intervals_are_those_of_scipy_and_statsmodels(votes: Votes) ->
 
     for a, b in PAIRS:
         want = list(listener_differences(rows_of(votes), a, b).values())
-        found = contrast(votes, a, b, level=0.9)
+        found = estimate_contrast(votes, a, b, level=0.9)
         if len(want) > 1 and np.std(want) > 1e-6:
             assert same(found.p, stats.ttest_1samp(want, 0).pvalue)
             ends = DescrStatsW(want).tconfint_mean(0.1)
@@ -78,9 +80,9 @@ def test_the_test_of_a_full_design_is_that_of_paired_means() -> None:
     votes = panel()
     table = votes.table().reshape(8, 3, 10)
     means = table.mean(axis=0)
-    found = contrast(votes, 0, 1)
+    found = estimate_contrast(votes, 0, 1)
     assert same(found.p, stats.ttest_rel(means[0], means[1]).pvalue)
-    naive = contrast(votes, 0, 1, "naive_t")
+    naive = estimate_contrast(votes, 0, 1, "naive_t")
     assert same(naive.p, stats.ttest_rel(table[:, 0].ravel(), table[:, 1].ravel()).pvalue)
     assert naive.difference.n == 80
     assert naive.effect == found.effect
@@ -93,7 +95,7 @@ def test_effects_are_hedges_g_with_the_interval_of_the_noncentral_t(listeners: i
 
     votes = panel(listeners)
     want = np.array(list(listener_differences(rows_of(votes), 0, 1).values()))
-    effect, freedom = contrast(votes, 0, 1).effect, listeners - 1
+    effect, freedom = estimate_contrast(votes, 0, 1).effect, listeners - 1
     d = want.mean() / want.std(ddof=1)
     factor, t = effect.value / d, d * math.sqrt(listeners)
     assert factor == pytest.approx(1 / stats.nct.mean(freedom, 1))  # so that g is not biased
@@ -116,10 +118,12 @@ def test_intervals_of_effects_go_on_smoothly_to_the_largest(n: float, side: int)
 @given(votes=gappy())
 @settings(max_examples=many(40, 400))
 def test_the_cluster_bootstrap_is_that_of_loops(votes: Votes) -> None:
-    votes = compact(votes)
-    (block,) = bootstrap.blocks((votes.size[2],), DRAWS, SEED)
+    votes = drop_unvoted(votes)
+    (block,) = bootstrap.draw_weight_blocks((votes.size[2],), DRAWS, SEED)
     for (a, b), found in zip(
-        PAIRS, contrasts(votes, PAIRS, "cluster_bootstrap", draws=DRAWS, seed=SEED), strict=True
+        PAIRS,
+        estimate_contrasts(votes, PAIRS, "cluster_bootstrap", draws=DRAWS, seed=SEED),
+        strict=True,
     ):
         want = listener_differences(rows_of(votes), a, b)
         column = [
@@ -134,9 +138,11 @@ def test_the_cluster_bootstrap_is_that_of_loops(votes: Votes) -> None:
 @given(votes=gappy())
 @settings(max_examples=many(40, 400))
 def test_the_two_way_bootstrap_is_that_of_loops(votes: Votes) -> None:
-    votes = compact(votes)
+    votes = drop_unvoted(votes)
     for (a, b), found in zip(
-        PAIRS, contrasts(votes, PAIRS, "two_way_bootstrap", draws=DRAWS, seed=SEED), strict=True
+        PAIRS,
+        estimate_contrasts(votes, PAIRS, "two_way_bootstrap", draws=DRAWS, seed=SEED),
+        strict=True,
     ):
         low, high = slow_two_way(votes, a, b)
         assert same([found.difference.low, found.difference.high], [low, high])
@@ -155,7 +161,7 @@ def slow_two_way(votes: Votes, a: int, b: int) -> tuple[float, float]:
         < MIN_CASES_FOR_INTERVAL
     ):
         return math.nan, math.nan
-    (block,) = bootstrap.blocks((votes.size[2], votes.size[1]), DRAWS, SEED)
+    (block,) = bootstrap.draw_weight_blocks((votes.size[2], votes.size[1]), DRAWS, SEED)
     column = []
     for people, clips in zip(*(weights.tolist() for weights in block), strict=True):
         of = [
@@ -169,24 +175,24 @@ def slow_two_way(votes: Votes, a: int, b: int) -> tuple[float, float]:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_without_common_items_means_are_compared_and_that_is_said(method: str) -> None:
-    found = contrast(latin(), 2, 0, method).difference
+    found = estimate_contrast(latin(), 2, 0, method).difference
     assert found.low < found.value < found.high
     assert found.method == f"{method}, without a common item, by means: 10"
-    assert contrast(panel(), 2, 0, method).difference.method == method
+    assert estimate_contrast(panel(), 2, 0, method).difference.method == method
 
 
 def test_items_rated_in_one_system_only_do_not_count() -> None:
     # item 0 in both: 4 − 3; item 1 in one only
     rows = [(0, 0, 0, 4.0), (1, 0, 0, 3.0), (0, 1, 0, 1.0)]
-    found = contrast(votes_of(rows, (2, 2, 1)), 0, 1)
+    found = estimate_contrast(votes_of(rows, (2, 2, 1)), 0, 1)
     assert (found.difference.value, found.difference.n) == (1, 1)
     assert math.isnan(found.p)
 
 
 def test_the_two_way_bootstrap_leaves_out_those_without_common_items() -> None:
     votes = panel()
-    some = votes.chosen((votes.listeners > 1) | ((votes.systems == 0) == (votes.items % 2 == 0)))
-    by = {method: contrast(some, 0, 1, method).difference for method in METHODS}
+    some = votes.select((votes.listeners > 1) | ((votes.systems == 0) == (votes.items % 2 == 0)))
+    by = {method: estimate_contrast(some, 0, 1, method).difference for method in METHODS}
     assert by["two_way_bootstrap"].n == 8
     assert by["two_way_bootstrap"].undefined == 2
     assert by["two_way_bootstrap"].method.endswith(", without a common item, left out: 2")
@@ -197,8 +203,8 @@ def test_the_two_way_bootstrap_leaves_out_those_without_common_items() -> None:
 @pytest.mark.parametrize("votes", [panel(), latin()], ids=["panel", "latin"])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_pair_does_not_depend_on_its_company_and_turns_round(method: str, votes: Votes) -> None:
-    found = dict(zip(PAIRS, contrasts(votes, PAIRS, method, draws=200), strict=True))
-    assert found[0, 2] == contrast(votes, 0, 2, method, draws=200)
+    found = dict(zip(PAIRS, estimate_contrasts(votes, PAIRS, method, draws=200), strict=True))
+    assert found[0, 2] == estimate_contrast(votes, 0, 2, method, draws=200)
     there, back = found[0, 2], found[2, 0]
     assert same(there.p, back.p)
     for one, other in ((there.difference, back.difference), (there.effect, back.effect)):
@@ -220,7 +226,7 @@ def constant(difference: float, listeners: int) -> Votes:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_equal_differences_have_no_p_unless_they_are_0(method: str) -> None:
-    equal, none = (contrast(constant(d, 6), 0, 1, method) for d in (0.7, 0.0))
+    equal, none = (estimate_contrast(constant(d, 6), 0, 1, method) for d in (0.7, 0.0))
     assert same([equal.difference.low, equal.difference.value, equal.difference.high], [0.7] * 3)
     assert math.isnan(equal.p)
     assert none.p == 1
@@ -232,7 +238,7 @@ def test_equal_differences_have_no_p_unless_they_are_0(method: str) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_two_listeners_have_a_p_and_no_effect(method: str) -> None:
     votes = panel(2)
-    found = contrast(votes, 0, 1, method)
+    found = estimate_contrast(votes, 0, 1, method)
     drawn = method == "two_way_bootstrap"  # from fewer than five nothing is drawn
     assert math.isnan(found.p) if drawn else 0 <= found.p <= 1
     assert math.isnan(found.effect.value)
@@ -241,12 +247,12 @@ def test_two_listeners_have_a_p_and_no_effect(method: str) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_nothing_in_common_is_undefined(method: str) -> None:
     votes = panel()
-    apart = votes.chosen((votes.systems == 0) == (votes.listeners < 5))
+    apart = votes.select((votes.systems == 0) == (votes.listeners < 5))
     for found in (
-        contrast(apart, 0, 1, method),
-        contrast(votes.chosen(votes.values > 9), 0, 1, method),
+        estimate_contrast(apart, 0, 1, method),
+        estimate_contrast(votes.select(votes.values > 9), 0, 1, method),
     ):
         assert found.difference.n == 0
         numbers = found.difference.value, found.difference.low, found.p, found.effect.value
         assert all(math.isnan(number) for number in numbers)
-    assert contrasts(votes, [], method) == []
+    assert estimate_contrasts(votes, [], method) == []

@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from earwitness.stats.contrasts import group_differences, modelled, over_listeners
+from earwitness.stats.contrasts import group_contrasts, group_differences, mixed_group_contrasts
 from earwitness.stats.mixed_model import Components
-from earwitness.stats.power import crossed, simulated
+from earwitness.stats.power import crossed_design, simulate_votes
 from earwitness.stats.votes import Votes
 from helpers.vote_tables import rows_of
 
 ITEMS, LISTENERS = 12, 10
 OF_ITEMS = np.array([0, 1, 1, 0, 2, -1] * 2)
 OF_LISTENERS = np.array([0, 1, 0, 1, -1] * 2)
-USUAL = Components.of_variances(0.3, 0.2, 0.1, 0.1, 0.5)
+USUAL = Components.from_variances(0.3, 0.2, 0.1, 0.1, 0.5)
 
 
 def votes(share: float = 0.9) -> Votes:
-    whole = simulated(crossed(2, ITEMS, LISTENERS), [2.5, 3.0], USUAL, seed=2)
-    return whole.chosen(np.random.default_rng(1).random(len(whole.values)) < share)
+    whole = simulate_votes(crossed_design(2, ITEMS, LISTENERS), [2.5, 3.0], USUAL, seed=2)
+    return whole.select(np.random.default_rng(1).random(len(whole.values)) < share)
 
 
 def apart(found: Votes, groups: np.ndarray, place: int) -> dict[int, dict[int, list[float]]]:
@@ -43,7 +43,7 @@ def test_groups_of_items_are_compared_within_listeners() -> None:
     rows = group_differences(found, (0, 1), OF_ITEMS, of_listeners=False)
     want = apart(found, OF_ITEMS, 0)
     for pair, (one, p) in zip(
-        [(0, 1), (1, 2)], over_listeners(rows, [(0, 1), (1, 2)], of_listeners=False), strict=True
+        [(0, 1), (1, 2)], group_contrasts(rows, [(0, 1), (1, 2)], of_listeners=False), strict=True
     ):
         both = sorted(want[pair[0]].keys() & want[pair[1]].keys())
         values = [fmean(want[pair[0]][who]) - fmean(want[pair[1]][who]) for who in both]
@@ -56,7 +56,7 @@ def test_groups_of_items_are_compared_within_listeners() -> None:
 def test_groups_of_listeners_are_compared_by_the_test_of_welch() -> None:
     found = votes()
     rows = group_differences(found, (0, 1), OF_LISTENERS, of_listeners=True)
-    ((one, p),) = over_listeners(rows, [(0, 1)], of_listeners=True)
+    ((one, p),) = group_contrasts(rows, [(0, 1)], of_listeners=True)
     want = apart(found, OF_LISTENERS, 1)
     sides = [[fmean(own) for own in want[group].values()] for group in (0, 1)]
     assert one.value == pytest.approx(fmean(sides[0]) - fmean(sides[1]))
@@ -67,8 +67,8 @@ def test_groups_of_listeners_are_compared_by_the_test_of_welch() -> None:
 def test_the_mixed_model_of_complete_groups_has_the_same_difference() -> None:
     found = votes(1.0)
     rows = group_differences(found, (0, 1), OF_ITEMS, of_listeners=False)
-    ((plain, _),) = over_listeners(rows, [(0, 1)], of_listeners=False)
-    ((model, p),) = modelled(rows, [(0, 1)])
+    ((plain, _),) = group_contrasts(rows, [(0, 1)], of_listeners=False)
+    ((model, p),) = mixed_group_contrasts(rows, [(0, 1)])
     assert model.value == pytest.approx(plain.value)
     assert model.method == "mixed"
     assert 0 < p <= 1
@@ -89,8 +89,8 @@ def test_every_method_of_means_has_a_test_of_groups(method: str, of_listeners: b
     found, groups = votes(1.0), OF_LISTENERS if of_listeners else np.arange(ITEMS) % 2
     rows = group_differences(found, (0, 1), groups, of_listeners=of_listeners)
     pair = [(0, 1)]
-    ((one, p),) = over_listeners(rows, pair, method, of_listeners=of_listeners, draws=100)
-    ((plain, _),) = over_listeners(rows, pair, of_listeners=of_listeners)
+    ((one, p),) = group_contrasts(rows, pair, method, of_listeners=of_listeners, draws=100)
+    ((plain, _),) = group_contrasts(rows, pair, of_listeners=of_listeners)
     assert one.value == pytest.approx(plain.value)
     assert one.method == ("welch" if of_listeners else method)
     assert one.low < one.value < one.high

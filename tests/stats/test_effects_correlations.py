@@ -9,8 +9,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from earwitness.stats.bootstrap import blocks, percentile_interval
-from earwitness.stats.effects import ClusterResampling, pearson, spearman, within_raters
+from earwitness.stats.bootstrap import draw_weight_blocks, percentile_interval
+from earwitness.stats.effects import (
+    ClusterResampling,
+    centre_within_raters,
+    clustered_pearson,
+    clustered_spearman,
+)
 
 Floats = NDArray[np.float64]
 HOW = ClusterResampling(0.9, 60, 3)
@@ -26,7 +31,7 @@ def columns(rows: int = 40) -> tuple[Floats, Floats, NDArray[np.int64]]:
 
 
 @pytest.mark.parametrize(
-    ("found", "slow"), [(pearson, stats.pearsonr), (spearman, stats.spearmanr)]
+    ("found", "slow"), [(clustered_pearson, stats.pearsonr), (clustered_spearman, stats.spearmanr)]
 )
 def test_every_draw_is_that_of_rows_that_are_repeated(found, slow) -> None:  # type: ignore[no-untyped-def]
     x, y, clusters = columns()
@@ -35,7 +40,7 @@ def test_every_draw_is_that_of_rows_that_are_repeated(found, slow) -> None:  # t
     one = found(x, y, clusters, HOW)
     assert one.value == pytest.approx(slow(a, b).statistic)
     assert (one.n, one.undefined) == (len(a), 2)
-    ((weights,),) = blocks((int(own.max()) + 1,), HOW.draws, HOW.seed)
+    ((weights,),) = draw_weight_blocks((int(own.max()) + 1,), HOW.draws, HOW.seed)
     made = []
     for weight in weights:
         rows = np.repeat(np.arange(len(a)), weight[own].astype(int))
@@ -47,7 +52,7 @@ def test_every_draw_is_that_of_rows_that_are_repeated(found, slow) -> None:  # t
 def test_raters_are_centred_over_the_rows_that_have_both() -> None:
     raters = np.array([0, 0, 0, 1, 1])
     values = np.array([[1.0, 5], [3, 7], [9, math.nan], [2, 2], [4, 0]])
-    found = within_raters(values, raters)
+    found = centre_within_raters(values, raters)
     # the first rater's means are (1 + 3)/2 and (5 + 7)/2, the second's 3 and 1
     want = [[-1, -1], [1, 1], [math.nan, math.nan], [-1, 1], [1, -1]]
     assert found == pytest.approx(np.array(want), nan_ok=True)
@@ -59,16 +64,16 @@ def test_what_raters_share_does_not_make_dimensions_go_together_within_them() ->
     severe = rng.normal(0, 2, 30)[raters]
     values = severe[:, None] + rng.normal(0, 1, (len(raters), 2))
     clusters = np.tile(np.arange(40), 30)
-    plain = pearson(values[:, 0], values[:, 1], clusters, HOW)
-    own = within_raters(values, raters)
+    plain = clustered_pearson(values[:, 0], values[:, 1], clusters, HOW)
+    own = centre_within_raters(values, raters)
     assert plain.value > 0.7
-    assert abs(pearson(own[:, 0], own[:, 1], clusters, HOW).value) < 0.1
+    assert abs(clustered_pearson(own[:, 0], own[:, 1], clusters, HOW).value) < 0.1
 
 
 def test_columns_that_do_not_vary_and_few_clusters_say_nothing() -> None:
     x, y, clusters = columns()
-    assert math.isnan(pearson(np.zeros(len(x)), y, clusters, HOW).value)
-    assert math.isnan(spearman(np.zeros(len(x)), y, clusters, HOW).value)
-    few = pearson(x[:8], y[:8], clusters[:8], HOW)
+    assert math.isnan(clustered_pearson(np.zeros(len(x)), y, clusters, HOW).value)
+    assert math.isnan(clustered_spearman(np.zeros(len(x)), y, clusters, HOW).value)
+    few = clustered_pearson(x[:8], y[:8], clusters[:8], HOW)
     assert not math.isnan(few.value)
     assert math.isnan(few.low)

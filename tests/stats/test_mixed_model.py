@@ -14,7 +14,7 @@ from earwitness.stats.arrays import Floats
 from earwitness.stats.mixed_model import (
     Components,
     MixedModelFit,
-    fit,
+    fit_mixed_model,
     mixed_contrasts,
     mixed_means,
 )
@@ -31,7 +31,7 @@ def votes_of(
 ) -> Votes:
     rng = np.random.default_rng(seed)
     votes = drawn(rng, PARTS, np.linspace(2, 4, systems), items, listeners, panels)
-    return votes.chosen(rng.random(len(votes.values)) >= missing)
+    return votes.select(rng.random(len(votes.values)) >= missing)
 
 
 def rows(votes: Votes) -> list[slow.Vote]:
@@ -51,7 +51,7 @@ def test_likelihood_means_errors_and_freedom_are_those_of_the_dense_matrix(
 ) -> None:
     for seed in range(many(3, 20)):
         votes = votes_of(seed, *size, missing)
-        fitted, own = fit(votes), rows(votes)
+        fitted, own = fit_mixed_model(votes), rows(votes)
         dense = slow.likely(own, fitted.variances)
         assert fitted.converged
         assert fitted.loglik == pytest.approx(dense.loglik, abs=1e-8)
@@ -68,7 +68,7 @@ def test_no_other_variances_are_likelier(size: tuple[int, int, int], missing: fl
     rng = np.random.default_rng(3)
     for seed in range(many(3, 20)):
         votes = votes_of(seed, *size, missing)
-        fitted, own = fit(votes), rows(votes)
+        fitted, own = fit_mixed_model(votes), rows(votes)
         for scale in (0.01, 0.1, 1.0):
             for _ in range(5):
                 moved = {
@@ -121,7 +121,7 @@ def test_full_tables_have_the_variances_of_the_analysis_of_variance() -> None:
         }
         if min(expected.values()) > 0:
             compared += 1
-            assert fit(votes).variances == pytest.approx(expected, rel=1e-7)
+            assert fit_mixed_model(votes).variances == pytest.approx(expected, rel=1e-7)
     assert compared > 4
 
 
@@ -134,7 +134,7 @@ def test_statsmodels_finds_the_same(missing: float) -> None:
     from statsmodels.regression.mixed_linear_model import MixedLM
 
     votes = votes_of(11, 3, 6, 6, missing)
-    fitted = fit(votes)
+    fitted = fit_mixed_model(votes)
     assert min(fitted.variances.values()) > 1e-3
     table = pandas.DataFrame(
         {
@@ -170,8 +170,8 @@ def test_freedom_is_never_more_than_votes_less_systems() -> None:
     for seed in range(many(20, 300)):
         rng = np.random.default_rng(seed)
         parts = Components(*[*rng.choice([0.0, 0.05, 0.5, 2.0], 4).tolist(), 0.5])
-        votes = drawn(rng, parts, np.zeros(3), 5, 4).chosen(rng.random(60) < 0.8)
-        fitted = fit(votes)
+        votes = drawn(rng, parts, np.zeros(3), 5, 4).select(rng.random(60) < 0.8)
+        fitted = fit_mixed_model(votes)
         for weights in (np.eye(3)[0], np.eye(3)[0] - np.eye(3)[2]):
             assert 0 < fitted.freedom(weights) <= len(votes.values) - 3 + 1e-6
 
@@ -190,13 +190,13 @@ def test_freedom_is_never_more_than_votes_less_systems() -> None:
 def test_components_that_cannot_be_told_from_others_are_left_out_and_named(
     size: tuple[int, int, int], left_out: tuple[str, ...]
 ) -> None:
-    fitted = fit(votes_of(1, *size))
+    fitted = fit_mixed_model(votes_of(1, *size))
     assert fitted.left_out == left_out
     assert not set(left_out) & set(fitted.variances)
 
 
 def test_an_item_of_one_listener_alone_is_that_listener() -> None:
-    assert fit(votes_of(1, 3, 6, 6, panels=6)).left_out == (
+    assert fit_mixed_model(votes_of(1, 3, 6, 6, panels=6)).left_out == (
         "item",
         "listener_system",
         "item_system",
@@ -239,11 +239,11 @@ def test_votes_without_any_rest_still_have_an_interval_over_listeners() -> None:
 
 def test_no_votes_at_all_and_a_system_without_votes_are_undefined() -> None:
     votes = votes_of(2, 3, 4, 4)
-    for estimate in mixed_means(votes.chosen(np.zeros(48, bool))):
+    for estimate in mixed_means(votes.select(np.zeros(48, bool))):
         assert math.isnan(estimate.value)
         assert math.isnan(estimate.low)
         assert estimate.n == 0
-    some = votes.chosen(votes.systems != 1)
+    some = votes.select(votes.systems != 1)
     means = mixed_means(some)
     assert [math.isnan(one.value) for one in means] == [False, True, False]
     assert [one.n for one in means] == [4, 0, 4]
@@ -260,7 +260,7 @@ def test_any_few_votes_give_means_and_no_error() -> None:
         rng = np.random.default_rng(seed)
         size = tuple(rng.integers(1, 4, 3).tolist())
         votes = drawn(rng, PARTS, np.full(size[0], 3.0), size[1], size[2])
-        kept = votes.chosen(rng.random(len(votes.values)) < rng.random())
+        kept = votes.select(rng.random(len(votes.values)) < rng.random())
         whole = replace(kept, values=np.rint(kept.values))
         for system, estimate in enumerate(mixed_means(whole)):
             assert math.isnan(estimate.value) == (system not in whole.systems)

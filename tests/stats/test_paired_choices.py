@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from earwitness.stats.paired_choices import Choices, fitted
+from earwitness.stats.paired_choices import Choices, fit_bradley_terry
 from helpers.samples import many
 
 Floats = NDArray[np.float64]
@@ -59,7 +59,7 @@ def test_abilities_of_baseball_teams_are_those_published() -> None:
         [2, 4, 1, 3, 1, 7, 0],  # Baltimore
     ]
     rows = [(a, b, 1, n) for a, b in permutations(range(7), 2) for n in range(won[a][b])]
-    found = fitted(of(rows, 7, 12)).abilities
+    found = fit_bradley_terry(of(rows, 7, 12)).abilities
     assert [round(x, 2) for x in found - found[-1]] == [1.58, 1.44, 1.29, 1.25, 1.11, 0.68, 0]
 
 
@@ -74,7 +74,7 @@ def test_the_top_is_where_a_plain_climber_finds_it(eta: float) -> None:
             return -log_likelihood(np.append(x[:3], -x[:3].sum()), x[3], choices)
 
         plain = minimize(depth, np.zeros(4), method="BFGS", options={"gtol": 1e-6}).x
-        found = fitted(choices)
+        found = fit_bradley_terry(choices)
         assert found.core.all()
         assert found.abilities.sum() == pytest.approx(0, abs=1e-10)
         assert found.abilities[:3] == pytest.approx(plain[:3], abs=1e-5)
@@ -84,7 +84,7 @@ def test_the_top_is_where_a_plain_climber_finds_it(eta: float) -> None:
 def test_errors_are_the_sandwich_by_numbers() -> None:
     """Slopes and bends by differences of the plain likelihood."""
     choices = drawn(np.random.default_rng(3), np.array([0.5, 0.0, -0.5]), -0.3, 10, 2)
-    found = fitted(choices)
+    found = fit_bradley_terry(choices)
     top = np.append(found.abilities[:2], found.ties)
 
     def height(x: Floats, who: int | None = None) -> float:
@@ -124,7 +124,7 @@ def test_without_ties_it_is_a_logistic_regression_with_clusters() -> None:
     groups = {"groups": choices.listeners, "use_correction": False}
     model = sm.GLM(choices.outcomes > 0, free, family=sm.families.Binomial())
     peer = model.fit(cov_type="cluster", cov_kwds=groups, tol=1e-12)
-    found = fitted(choices)
+    found = fit_bradley_terry(choices)
     assert found.ties == -math.inf
     assert math.isnan(found.ties_error)
     assert found.abilities[:2] == pytest.approx(peer.params, abs=1e-8)
@@ -139,7 +139,7 @@ def test_small_panels_have_a_top_or_are_named(seed: int, systems: int, votes: in
     rng = np.random.default_rng(seed)
     pairs = [tuple(rng.choice(systems, 2, replace=False)) for _ in range(votes)]
     rows = [(int(a), int(b), int(rng.integers(-1, 2)), n) for n, (a, b) in enumerate(pairs)]
-    found = fitted(of(rows, systems, votes))
+    found = fit_bradley_terry(of(rows, systems, votes))
     # A way out to infinity never loses: a choice has ±u ≥ 0 and ±u ≥ η, a tie η ≥ |u|; u is half
     # the distance. Some way has to gain: the sum of all gains is made as large as can be. Without
     # any tie the tie factor is no part of the model.
@@ -163,7 +163,7 @@ def test_small_panels_have_a_top_or_are_named(seed: int, systems: int, votes: in
 
 def test_who_won_all_and_who_lost_all_are_infinite_beside_the_others() -> None:
     rows = [(1, 2, 1, 0), (1, 2, -1, 1), (1, 2, 1, 2), (0, 1, 1, 0), (0, 2, 1, 1), (2, 3, 1, 2)]
-    found = fitted(of(rows, 4, 3))
+    found = fit_bradley_terry(of(rows, 4, 3))
     assert found.core.tolist() == [False, True, True, False]
     # 2 of 3 choices: a log ratio of log 2, half of it to either side
     assert found.abilities.tolist() == pytest.approx(
@@ -175,29 +175,29 @@ def test_who_won_all_and_who_lost_all_are_infinite_beside_the_others() -> None:
 
 def test_systems_that_never_meet_cannot_be_placed() -> None:
     rows = [(0, 1, 1, 0), (0, 1, -1, 1), (0, 1, 1, 1), (2, 3, 1, 0), (2, 3, -1, 1)]
-    found = fitted(of(rows, 4, 2))
+    found = fit_bradley_terry(of(rows, 4, 2))
     assert found.core.tolist() == [True, True, False, False]
     assert np.isnan(found.abilities[2:]).all()
 
 
 def test_without_a_circle_only_the_ends_are_known() -> None:
-    found = fitted(of([(0, 1, 1, 0), (1, 2, 1, 0)], 3, 1))
+    found = fit_bradley_terry(of([(0, 1, 1, 0), (1, 2, 1, 0)], 3, 1))
     assert found.abilities.tolist() == pytest.approx([math.inf, math.nan, -math.inf], nan_ok=True)
 
 
 def test_ties_that_fit_too_well_leave_nothing_finite() -> None:
-    found = fitted(of([(0, 1, 1, 0), (0, 1, 0, 1)], 2, 2))  # the second never won
+    found = fit_bradley_terry(of([(0, 1, 1, 0), (0, 1, 0, 1)], 2, 2))  # the second never won
     assert found.ties == math.inf
     assert np.isnan(found.abilities).all()
-    only = fitted(of([(0, 1, 0, 0), (0, 1, 0, 1)], 2, 2))
+    only = fit_bradley_terry(of([(0, 1, 0, 0), (0, 1, 0, 1)], 2, 2))
     assert only.ties == math.inf
 
 
 def test_without_votes_or_with_one_listener_nothing_breaks() -> None:
-    none = fitted(of([], 2, 0))
+    none = fit_bradley_terry(of([], 2, 0))
     assert np.isnan(none.abilities).all()
-    assert fitted(of([], 0, 0)).abilities.size == 0
-    alone = fitted(of([(0, 1, 1, 0), (0, 1, -1, 0), (0, 1, 0, 0)], 2, 1))
+    assert fit_bradley_terry(of([], 0, 0)).abilities.size == 0
+    alone = fit_bradley_terry(of([(0, 1, 1, 0), (0, 1, -1, 0), (0, 1, 0, 0)], 2, 1))
     assert alone.abilities.tolist() == pytest.approx([0, 0])
     assert alone.ties == pytest.approx(0)  # as often as either: a third each
     assert np.isnan(alone.errors).all()

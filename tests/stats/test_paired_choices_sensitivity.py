@@ -12,7 +12,7 @@ from earwitness.stats.paired_choices import (
     sensitivity,
     sensitivity_of_counts,
 )
-from earwitness.stats.significance import share
+from earwitness.stats.significance import binomial_share
 from helpers.samples import many
 
 TRIALS = many(100_000, 2_000_000)
@@ -66,7 +66,7 @@ def test_below_chance_it_is_0_and_all_right_it_has_no_upper_end(model: str) -> N
 
 
 def test_ends_are_those_of_the_share() -> None:
-    found, known = sensitivity_of_counts(70, 100), share(70, 100)
+    found, known = sensitivity_of_counts(70, 100), binomial_share(70, 100)
     assert found.n == 100
     assert SENSITIVITY_MODELS["differencing"](found.low) == pytest.approx(known.low)
     assert SENSITIVITY_MODELS["differencing"](found.high) == pytest.approx(known.high)

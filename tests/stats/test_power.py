@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 from earwitness.core import Estimate
-from earwitness.stats.mixed_model import Components, fit, mixed_contrasts
-from earwitness.stats.power import PowerScenario, closed_power, detectable, listeners_needed, power
+from earwitness.stats.mixed_model import Components, fit_mixed_model, mixed_contrasts
+from earwitness.stats.power import (
+    PowerScenario,
+    closed_power,
+    detectable_difference,
+    listeners_needed,
+    simulate_power,
+)
 from earwitness.stats.votes import Votes
 from helpers.samples import many
 from helpers.simulated_votes import drawn
@@ -23,7 +29,7 @@ BOTH = pytest.mark.parametrize("method", ["cluster_t", "mixed"])
 def paired_t(votes: Votes, alpha: float = 0.05) -> bool:
     from scipy.stats import ttest_1samp
 
-    total, count = votes.sums()
+    total, count = votes.listener_sums()
     means = total / count
     return bool(ttest_1samp(means[:, 0] - means[:, 1], 0).pvalue < alpha)
 
@@ -52,7 +58,7 @@ def test_the_closed_form_is_that_of_statsmodels(listeners: int, difference: floa
 @pytest.mark.parametrize("difference", [0.0, 0.3, 0.6])
 def test_simulated_power_is_the_closed_form(listeners: int, difference: float) -> None:
     plan = replace(PLAN, listeners=listeners)
-    found = power(plan, difference, runs=many(4000, 100_000))
+    found = simulate_power(plan, difference, runs=many(4000, 100_000))
     assert near(found, closed_power(plan, difference))
     assert found.low < found.value < found.high
 
@@ -70,7 +76,7 @@ def drawn_on_these_items(rng: np.random.Generator, panels: int) -> Votes:
 def test_votes_drawn_one_by_one_give_the_same_power(panels: int) -> None:
     runs, rng = many(400, 5000), np.random.default_rng(2)
     found = sum(paired_t(drawn_on_these_items(rng, panels)) for _ in range(runs))
-    drawn_by_listener = power(replace(PLAN, panels=panels), 0.4, runs=many(4000, 100_000))
+    drawn_by_listener = simulate_power(replace(PLAN, panels=panels), 0.4, runs=many(4000, 100_000))
     assert near(drawn_by_listener, found / runs, runs)
 
 
@@ -84,7 +90,7 @@ def test_mixed_power_is_that_of_fitted_models(systems: int, difference: float) -
         votes = drawn(rng, PARTS, means, 10, 8)
         found += mixed_contrasts(votes, [(0, 1)])[0][1] < 0.05
     plan = PowerScenario(PARTS, listeners=8, items=10, systems=systems, method="mixed")
-    assert near(power(plan, difference, runs=many(4000, 100_000)), found / runs, runs)
+    assert near(simulate_power(plan, difference, runs=many(4000, 100_000)), found / runs, runs)
 
 
 def test_rounding_to_whole_numbers_costs_what_the_step_adds() -> None:
@@ -106,9 +112,9 @@ def test_the_detectable_difference_has_the_power_asked_for(method: str, panels: 
     plan = PowerScenario(
         PARTS, listeners=16, items=16, systems=4, panels=panels, tests=6, method=method
     )
-    least = detectable(plan, power=0.9)
+    least = detectable_difference(plan, power=0.9)
     assert closed_power(plan, least) == pytest.approx(0.9, abs=1e-6)
-    found = power(plan, least, runs=many(4000, 100_000))
+    found = simulate_power(plan, least, runs=many(4000, 100_000))
     # the closed form is exact for one panel and t tests alone
     assert found.value == pytest.approx(0.9, abs=0.012 + 4 * math.sqrt(0.09 / found.n))
 
@@ -148,16 +154,16 @@ def test_what_cannot_be_tested_has_no_power(method: str) -> None:
         replace(PLAN, listeners=0, method=method),
         replace(PLAN, items=0, method=method),
     ):
-        found = power(plan, 0.5, runs=10)
+        found = simulate_power(plan, 0.5, runs=10)
         assert math.isnan(found.value)
         assert found.n == 0
-        assert math.isnan(detectable(plan))
+        assert math.isnan(detectable_difference(plan))
 
 
 def test_without_any_variance_every_difference_is_found() -> None:
     plan = replace(PLAN, components=Components(1.0, 1.0, 0.0, 0.0, 0.0))
-    assert power(plan, 0.1, runs=10).value == 1
-    assert detectable(plan) == 0
+    assert simulate_power(plan, 0.1, runs=10).value == 1
+    assert detectable_difference(plan) == 0
     assert listeners_needed(plan, 0.1) == 2
 
 
@@ -168,14 +174,14 @@ def test_an_unknown_method_is_refused() -> None:
 
 def test_a_pilot_gives_components() -> None:
     rng = np.random.default_rng(1)
-    found = Components.of(fit(drawn(rng, PARTS, np.zeros(4), 60, 60)))
+    found = Components.from_fit(fit_mixed_model(drawn(rng, PARTS, np.zeros(4), 60, 60)))
     assert found.residual == pytest.approx(0.7, abs=0.02)
     assert found.listener_system == pytest.approx(0.3, abs=0.05)
-    alone = Components.of(fit(drawn(rng, PARTS, np.zeros(1), 60, 60)))
+    alone = Components.from_fit(fit_mixed_model(drawn(rng, PARTS, np.zeros(1), 60, 60)))
     assert alone.listener_system == 0
     assert alone.listener == pytest.approx(math.hypot(0.5, 0.3), abs=0.15)
 
 
 def test_the_same_seed_gives_the_same_power() -> None:
-    assert power(PLAN, 0.3, runs=500) == power(PLAN, 0.3, runs=500)
-    assert power(PLAN, 0.3, runs=500, seed=1) != power(PLAN, 0.3, runs=500)
+    assert simulate_power(PLAN, 0.3, runs=500) == simulate_power(PLAN, 0.3, runs=500)
+    assert simulate_power(PLAN, 0.3, runs=500, seed=1) != simulate_power(PLAN, 0.3, runs=500)

@@ -7,7 +7,12 @@ from itertools import product
 
 import pytest
 
-from earwitness.stats.significance import at_least, at_most, share, two_sided
+from earwitness.stats.significance import (
+    binomial_at_least,
+    binomial_at_most,
+    binomial_share,
+    binomial_two_sided,
+)
 from helpers.samples import many
 
 GRID = [
@@ -28,7 +33,7 @@ def plain(count: int, trials: int, chance: float) -> tuple[float, float, float]:
 
 def test_tails_are_sums_of_outcomes() -> None:
     for one in GRID:
-        found = at_least(*one), at_most(*one), two_sided(*one)
+        found = binomial_at_least(*one), binomial_at_most(*one), binomial_two_sided(*one)
         assert found == pytest.approx(plain(*one), rel=1e-9), one
 
 
@@ -36,27 +41,40 @@ def test_tails_are_sums_of_outcomes() -> None:
 def test_p_and_intervals_are_those_of_scipy() -> None:
     from scipy.stats import binomtest
 
-    sides = {"greater": at_least, "less": at_most, "two-sided": two_sided}
+    sides = {
+        "greater": binomial_at_least,
+        "less": binomial_at_most,
+        "two-sided": binomial_two_sided,
+    }
     large = [(k, 1000, 0.5) for k in range(0, 1001, many(53, 3))] + [(10_200, 20_000, 0.5)]
     for count, trials, chance in GRID[:: many(5, 1)] + large:
         for side, test in sides.items():
             peer = binomtest(count, trials, chance, alternative=side)
             assert test(count, trials, chance) == pytest.approx(peer.pvalue, rel=1e-9, abs=1e-300)
         for level in (0.8, 0.95) if chance == 0.5 else ():
-            own = share(count, trials, level)
+            own = binomial_share(count, trials, level)
             exact = binomtest(count, trials).proportion_ci(level, "exact")
             assert (own.low, own.high) == pytest.approx((exact.low, exact.high), rel=1e-9)
 
 
 def test_without_trials_nothing_is_defined() -> None:
-    none = share(0, 0)
+    none = binomial_share(0, 0)
     assert none.n == 0
-    for value in (none.value, none.low, none.high, at_least(0, 0), at_most(0, 0), two_sided(0, 0)):
+    for value in (
+        none.value,
+        none.low,
+        none.high,
+        binomial_at_least(0, 0),
+        binomial_at_most(0, 0),
+        binomial_two_sided(0, 0),
+    ):
         assert math.isnan(value)
 
 
 def test_all_and_none_have_intervals_to_the_end() -> None:
     # 0.025 ** (1 / 10) is the chance by which ten of ten come with 2.5 %
-    assert share(10, 10).low == pytest.approx(0.025 ** (1 / 10))
-    assert share(10, 10).high == 1.0
-    assert (share(0, 10).low, share(0, 10).high) == pytest.approx((0.0, 1 - 0.025 ** (1 / 10)))
+    assert binomial_share(10, 10).low == pytest.approx(0.025 ** (1 / 10))
+    assert binomial_share(10, 10).high == 1.0
+    assert (binomial_share(0, 10).low, binomial_share(0, 10).high) == pytest.approx(
+        (0.0, 1 - 0.025 ** (1 / 10))
+    )

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from earwitness.stats.arrays import Floats
-from earwitness.stats.observers import rejection
-from earwitness.stats.votes import beside_others
+from earwitness.stats.observers import reject_observers
+from earwitness.stats.votes import leave_one_out_figures
 from helpers.samples import many
 
 
@@ -44,7 +44,7 @@ def test_figures_of_listeners_are_those_of_the_plain_version() -> None:
     rng = np.random.default_rng(1)
     for _ in range(many(40, 500)):
         table = random_votes(rng, 9)
-        found = np.stack(beside_others(table), axis=1)
+        found = np.stack(leave_one_out_figures(table), axis=1)
         for listener, row in enumerate(found):
             twin = plain_beside(table, listener)
             np.testing.assert_allclose(row, twin, atol=1e-9)
@@ -52,7 +52,7 @@ def test_figures_of_listeners_are_those_of_the_plain_version() -> None:
 
 def test_a_constant_listener_has_no_correlation_but_a_bias() -> None:
     table = np.array([[1.0, 2, 3], [3, 4, 3], [5, 4, 3]])
-    found = beside_others(table)
+    found = leave_one_out_figures(table)
     assert math.isnan(found.correlation[2])
     # 3 − 1.5, 3 − 3.5, 3 − 4.5: mean −1/6
     assert found.bias[2] == pytest.approx(-1 / 6)
@@ -60,15 +60,15 @@ def test_a_constant_listener_has_no_correlation_but_a_bias() -> None:
 
 def test_votes_that_differ_by_rounding_alone_are_constant() -> None:
     table = np.array([[0.1 + 0.2, 1.0], [0.3, 2.0], [0.3, 3.0]])
-    assert math.isnan(beside_others(table).correlation[0])
+    assert math.isnan(leave_one_out_figures(table).correlation[0])
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (4, 1), (1, 4)])
 def test_tables_with_little_in_them_have_undefined_figures(shape: tuple[int, int]) -> None:
-    found = beside_others(np.ones(shape))
+    found = leave_one_out_figures(np.ones(shape))
     assert np.isnan(found.correlation).all()
-    assert len(rejection(np.ones(shape)).rejected) == shape[1]
-    assert not rejection(np.ones(shape)).rejected.any()
+    assert len(reject_observers(np.ones(shape)).rejected) == shape[1]
+    assert not reject_observers(np.ones(shape)).rejected.any()
 
 
 def plain_rejected(table: Floats) -> list[tuple[int, int, int, bool]]:
@@ -105,7 +105,7 @@ def test_rejection_is_that_of_the_plain_version() -> None:
         wild = ~np.isnan(table) & (rng.random(table.shape[1]) < 0.1)
         table[wild] = 9.0 * rng.integers(0, 2, int(wild.sum()))
         twin = plain_rejected(table)
-        found = list(zip(*(column.tolist() for column in rejection(table)), strict=True))
+        found = list(zip(*(column.tolist() for column in reject_observers(table)), strict=True))
         assert found == twin
         rejected += sum(one[3] for one in twin)
         outside += sum(one[1] + one[2] for one in twin)
@@ -116,14 +116,14 @@ def test_rejection_is_that_of_the_plain_version() -> None:
 def test_a_vote_exactly_two_deviations_away_is_outside() -> None:
     # mean 3, squares 2·1 + 2·4 = 10 over n − 1 = 10: S is 1; kurtosis 11 · 34 / 10² = 3.74
     row = [3.0] * 7 + [2.0, 4.0, 1.0, 5.0]
-    found = rejection(np.array([row] * 4))
+    found = reject_observers(np.array([row] * 4))
     assert found.above.tolist() == [0] * 10 + [4]
     assert found.below.tolist() == [0] * 9 + [4, 0]
     assert not found.rejected.any()  # always on one side: biased
 
 
 def test_stimuli_on_which_all_agree_count_against_nobody() -> None:
-    found = rejection(np.full((20, 8), 5.0))
+    found = reject_observers(np.full((20, 8), 5.0))
     assert not found.above.any()
     assert not found.below.any()
     assert not found.rejected.any()
@@ -134,6 +134,6 @@ def test_limits_are_exact() -> None:
     others = np.array([1.0] * 6 + [-1.0] * 6)
     rows = np.tile(np.append(others, 0.0), (40, 1))
     rows[0, -1], rows[1, -1] = 4, -4
-    assert rejection(rows).above[-1] == rejection(rows).below[-1] == 1
-    assert not rejection(rows).rejected[-1]
-    assert rejection(rows[:39]).rejected[-1]
+    assert reject_observers(rows).above[-1] == reject_observers(rows).below[-1] == 1
+    assert not reject_observers(rows).rejected[-1]
+    assert reject_observers(rows[:39]).rejected[-1]

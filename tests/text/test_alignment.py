@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 
-from earwitness.text.alignment import aligned, alignment, word_errors
-from earwitness.text.rouge import any_words, rouge_l
+from earwitness.text.alignment import align_words, format_alignments, word_errors
+from earwitness.text.rouge import rouge_l, split_any_words
 
 SENTENCE = """
 running skies dying innings agreed university's generalization don't 3.14 café THE the cats ponies
@@ -32,8 +32,8 @@ def test_other_scripts_count_where_they_are_asked_for() -> None:
     assert rouge_l("東京の天気", "東京の雨").f1 == 0
     # 東 京 の of 5 and of 4
     assert rouge_l("東京の天気", "東京の雨", "unicode").f1 == pytest.approx(2 * 3 / 9)
-    assert any_words("हिन्दी भाषा") == ("हिन्दी", "भाषा")
-    assert any_words("תודה רבה") == ("תודה", "רבה")
+    assert split_any_words("हिन्दी भाषा") == ("हिन्दी", "भाषा")
+    assert split_any_words("תודה רבה") == ("תודה", "רבה")
     assert rouge_l("Привет мир", "привет, мир!", "unicode").f1 == 1
     assert rouge_l("The cats", "the cat", "unicode") == rouge_l("The cats", "the cat")
 
@@ -55,7 +55,7 @@ def test_word_errors_are_those_of_chunkseg_with_the_right_number_of_words(
 
 
 def test_an_alignment_shows_what_differs() -> None:
-    assert aligned([alignment("the cat on a mat", "the cat is on the mat")]) == (
+    assert format_alignments([align_words("the cat on a mat", "the cat is on the mat")]) == (
         "REF: the cat is on the mat\nOUT: the cat ** on a   mat\n             D     S"
     )
     assert jiwer.wer("the cat is on the mat", "the cat on a mat") == pytest.approx(2 / 6)

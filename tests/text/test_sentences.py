@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earwitness.text.sentences import SpokenPiece, joined, sentences, spans, timed_sentences
+from earwitness.text.sentences import (
+    SpokenPiece,
+    join_pieces,
+    sentence_spans,
+    split_sentences,
+    timed_sentences,
+)
 
 letters = st.sampled_from(
     [*"abC. !?…", "Dr. ", "No. 7 ", "雨", "。", "」", "か？", "हाँ। ", "نعم؟ ", "ก"]
@@ -24,7 +30,7 @@ def pieces(draw: st.DrawFn) -> list[SpokenPiece]:
 def plain_search(given: list[SpokenPiece]) -> list[tuple[str, float]]:
     """The same as ``timed_sentences`` for words, letter by letter."""
     given = [piece for piece in given if piece.text]
-    text, places = joined(given)
+    text, places = join_pieces(given)
     times: dict[int, float] = {}
     for number, (piece, place) in enumerate(zip(given, places, strict=True)):
         end = piece.end
@@ -33,19 +39,19 @@ def plain_search(given: list[SpokenPiece]) -> list[tuple[str, float]]:
         for letter in range(len(piece.text)):
             share = letter / len(piece.text)
             times[place + letter] = piece.start + share * (end - piece.start)
-    return [(text[begin:end], times[begin]) for begin, end in spans(text)]
+    return [(text[begin:end], times[begin]) for begin, end in sentence_spans(text)]
 
 
 @given(st.text(max_size=200) | st.lists(letters, max_size=60).map("".join))
 def test_every_letter_is_in_exactly_one_sentence(text: str) -> None:
-    found = spans(text)
+    found = sentence_spans(text)
     places = [place for begin, end in found for place in range(begin, end)]
     assert len(set(places)) == len(places)
     assert places == sorted(places)
     assert {place for place, letter in enumerate(text) if not letter.isspace()} <= {*places}
     for begin, end in found:
         assert text[begin:end] == text[begin:end].strip() != ""
-    assert sentences(text) == [" ".join(text[begin:end].split()) for begin, end in found]
+    assert split_sentences(text) == [" ".join(text[begin:end].split()) for begin, end in found]
 
 
 @given(pieces(), st.booleans())
@@ -117,8 +123,8 @@ def test_other_scripts_end_with_their_own_marks() -> None:
     assert timed_sentences(hindi, cues=True) == [("यह सच है।", 0.0), ("हाँ जी।", 10.0)]
     arabic = [SpokenPiece("هل هذا؟ نعم", 2.0, 13.0), SpokenPiece("هو.", 13.0, 14.0)]
     assert timed_sentences(arabic, cues=True) == [("هل هذا؟", 2.0), ("نعم هو.", 10.0)]
-    assert sentences("မင်္ဂလာပါ။နေကောင်းလား။") == ["မင်္ဂလာပါ။", "နေကောင်းလား။"]
-    assert sentences("値は３．５です．次へ．") == ["値は３．５です．", "次へ．"]
+    assert split_sentences("မင်္ဂလာပါ။နေကောင်းလား။") == ["မင်္ဂလာပါ။", "နေကောင်းလား။"]
+    assert split_sentences("値は３．５です．次へ．") == ["値は３．５です．", "次へ．"]
 
 
 def test_subtitles_without_marks_are_cut_at_cues_and_words_are_not() -> None:
@@ -131,7 +137,7 @@ def test_subtitles_without_marks_are_cut_at_cues_and_words_are_not() -> None:
 
 
 def test_words_that_are_also_abbreviations_end_sentences() -> None:
-    assert sentences("Did he? No. He sat. Then see No. 5 on Sat. 7 May.") == [
+    assert split_sentences("Did he? No. He sat. Then see No. 5 on Sat. 7 May.") == [
         "Did he?",
         "No.",
         "He sat.",

@@ -90,8 +90,8 @@ class ChapterCases(Cases):
             [case.key.item for case in cases],
             [case.key.system for case in cases],
             np.array([case.item.duration for case in cases], np.float64),
-            Ragged.of([case.output.boundaries for case in cases]),
-            Ragged.of([one.boundaries for case in cases for one in case.references]),
+            Ragged.from_rows([case.output.boundaries for case in cases]),
+            Ragged.from_rows([one.boundaries for case in cases for one in case.references]),
             spans_of([len(case.references) for case in cases]),
             _texts(cases),
         )

@@ -14,17 +14,17 @@ from earwitness.text.times import (
     TIME_PATTERN,
     PatternTimeout,
     TimestampFormat,
-    compiled,
+    compile_pattern,
 )
 from earwitness.text.transcripts import (
     Flaw,
     Transcript,
     TranscriptSection,
-    ffmetadata,
-    plain_lines,
-    podcast,
-    subtitles,
-    youtube,
+    normalise_lines,
+    parse_ffmetadata,
+    parse_podcast,
+    parse_subtitles,
+    parse_youtube,
 )
 
 TITLE_START_TAG, TITLE_END_TAG = "[CSTART]", "[CEND]"
@@ -46,7 +46,7 @@ class PresetOptions:
 
     def check(self) -> None:
         """Refuse what is no expression and no form of time."""
-        compiled(self.pattern, "pattern")
+        compile_pattern(self.pattern, "pattern")
         TimestampFormat(self.timestamp_format)
 
 
@@ -55,7 +55,7 @@ def read(text: str, preset: str, options: PresetOptions | None = None) -> Transc
     if preset not in PRESETS:
         raise UsageError(f'there is no preset "{preset}" — {nearest(preset, PRESETS)}')
     try:
-        return PRESETS[preset](plain_lines(text), options or PresetOptions())
+        return PRESETS[preset](normalise_lines(text), options or PresetOptions())
     except PatternTimeout as error:
         return Transcript((), (Flaw(1, str(error), "make the expression simpler"),))
 
@@ -156,7 +156,7 @@ def _custom(text: str, options: PresetOptions) -> Transcript:
 
 def _custom_ts(text: str, options: PresetOptions) -> Transcript:
     clock, marks, flaws = TimestampFormat(options.timestamp_format or "H:MM:SS"), [], []
-    pattern = compiled(options.pattern, "pattern")
+    pattern = compile_pattern(options.pattern, "pattern")
     if options.pattern and "timestamp" not in pattern.groupindex:
         raise UsageError("pattern needs a named group: (?P<timestamp>…)")
     line = _lines(text)
@@ -178,7 +178,7 @@ def _found(text: str, options: PresetOptions) -> list[re.Match[str]]:
     """All places of a user's pattern, found in bounded time."""
     if not options.pattern:
         raise UsageError("this preset needs a pattern")
-    pattern = compiled(options.pattern, "pattern")
+    pattern = compile_pattern(options.pattern, "pattern")
     try:
         found = list(pattern.finditer(text, timeout=PATTERN_TIMEOUT_SECONDS))
     except TimeoutError:
@@ -232,9 +232,9 @@ PRESETS: dict[str, Callable[[str, PresetOptions], Transcript]] = {
     "markdown_ts": _markdown_ts,
     "custom": _custom,
     "custom_ts": _custom_ts,
-    "srt": _plain(subtitles),
-    "webvtt": _plain(subtitles),
-    "youtube": _plain(youtube),
-    "podcast": _plain(podcast),
-    "ffmetadata": _plain(ffmetadata),
+    "srt": _plain(parse_subtitles),
+    "webvtt": _plain(parse_subtitles),
+    "youtube": _plain(parse_youtube),
+    "podcast": _plain(parse_podcast),
+    "ffmetadata": _plain(parse_ffmetadata),
 }

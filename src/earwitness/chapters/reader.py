@@ -45,7 +45,7 @@ from earwitness.task import (
     unspaced,
 )
 from earwitness.text.sentences import SpokenPiece, timed_sentences
-from earwitness.text.transcripts import Cue, Transcript, cues, plain_lines
+from earwitness.text.transcripts import Cue, Transcript, normalise_lines, parse_cues
 
 # --- Notes about odd input -----------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ def _sentences(given: Sequence[tuple[str, float]], field: str) -> Starts:
 
 
 def _subtitles(text: str, field: str) -> Starts | list[Fault]:
-    found, flaws = cues(plain_lines(text))
+    found, flaws = parse_cues(normalise_lines(text))
     faults = [Fault(field, f"line {f.line}: {f.message}", f.remedy) for f in flaws]
     faults += [Fault(field, f"line {line}: {told}", remedy) for line, told, remedy in _odd(found)]
     return faults or _starts(
@@ -351,8 +351,8 @@ def parse_samples(
         items,
         [system] * len(items),
         np.array([sample.duration for sample in samples], np.float64),
-        Ragged.of([output.boundaries for output in outputs]),
-        Ragged.of([sample.reference for sample in samples]),
+        Ragged.from_rows([output.boundaries for output in outputs]),
+        Ragged.from_rows([sample.reference for sample in samples]),
         texts=ChapterTexts.of([output.texts for output in outputs], titles, said),
     )
     records = ((given(sample.meta), {"duration": sample.duration}) for sample in samples)
@@ -490,8 +490,8 @@ class ChapterReader(TaskReader):
             items,
             [""] * len(items),
             np.array([record.duration for record in records], np.float64),
-            Ragged.of([] for _ in items),
-            Ragged.of(one.boundaries for one in every),
+            Ragged.from_rows([] for _ in items),
+            Ragged.from_rows(one.boundaries for one in every),
             spans_of([len(record.references) for record in records]),
             ChapterTexts.of(nobody, [one.titles for one in every], said),
         )
@@ -507,7 +507,7 @@ class ChapterReader(TaskReader):
             if cases.texts is None
             else list(zip(cases.texts.transcripts, cases.texts.sentences, strict=True)),
         )
-        boundaries = Ragged.of([output.boundaries for output in outputs])
+        boundaries = Ragged.from_rows([output.boundaries for output in outputs])
         return replace(cases, systems=systems, output=boundaries, texts=texts)
 
     def samples(

@@ -14,7 +14,7 @@ from earwitness.core import Alignment, Case, Titles, Value
 from earwitness.metric import EncodedMetric, at_least, one_of, ratio
 from earwitness.models.text_encoder import bertscore
 from earwitness.stats.arrays import Bools, Floats, Ints, Ragged
-from earwitness.text.alignment import alignment, word_errors
+from earwitness.text.alignment import align_words, word_errors
 from earwitness.text.rouge import WORD_SPLITTERS, WORDS_OPTION, rouge_l
 
 # --- Boundaries between sentences ----------------------------------------------------------------
@@ -350,7 +350,7 @@ class WordErrorRate(ChapterMetric):
 
     def alignment(self, case: Case) -> Alignment | None:
         said, transcript = case.output.text, case.item.transcript
-        return None if said is None or transcript is None else alignment(said, transcript)
+        return None if said is None or transcript is None else align_words(said, transcript)
 
     def score(self, statistics: Floats) -> Floats:
         words, own, count = statistics[..., 3], statistics[..., 4], statistics[..., 5]

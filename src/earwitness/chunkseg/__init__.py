@@ -23,7 +23,13 @@ import numpy as np
 
 from earwitness.chunkseg.boundaries import REQUIRED_FIELDS, Floats, boundary_table
 from earwitness.chunkseg.means import COUNT_KEYS, ChunksegResults, aggregate
-from earwitness.chunkseg.texts import TextSettings, TitlePairs, no_titles, own_titles, title_scores
+from earwitness.chunkseg.texts import (
+    TextSettings,
+    TitlePairs,
+    output_titles,
+    title_scores,
+    zero_title_scores,
+)
 from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.text.alignment import word_errors
 from earwitness.text.transcripts import Transcript
@@ -71,10 +77,10 @@ def evaluate(
         format, custom_pattern, timestamp_format, lang or tgt_lang, force_alignment, tolerance
     )
     titled = reference_titles is not None
-    (row,), _ = _rows([sample], [setting], chunk_size, collar, wer=True, titles=titled)
+    (row,), _ = _sample_rows([sample], [setting], chunk_size, collar, wer=True, titles=titled)
     row.pop("_wer_errors", None)
     row.pop("_wer_words", None)
-    return {name: _plain(name, value) for name, value in row.items()}
+    return {name: _plain_number(name, value) for name, value in row.items()}
 
 
 def evaluate_batch(
@@ -102,12 +108,14 @@ def evaluate_batch(
     samples = list(samples)
     _report_unknown(samples)
     if not (wer or titles or any(_is_text(sample) for sample in samples)):
-        return aggregate(_defined(boundary_table(samples, chunk_size, collar)), num_bootstrap)
+        return aggregate(
+            _drop_undefined(boundary_table(samples, chunk_size, collar)), num_bootstrap
+        )
     shared = (custom_pattern, timestamp_format, lang or tgt_lang, force_alignment, tolerance)
     settings = [TextSettings(format or sample.get("format"), *shared) for sample in samples]
-    rows, model = _rows(samples, settings, chunk_size, collar, wer=wer, titles=titles)
+    rows, model = _sample_rows(samples, settings, chunk_size, collar, wer=wer, titles=titles)
     _report_left_out(sum(not row for row in rows), len(rows))
-    return _collected([row for row in rows if row], num_bootstrap, model)
+    return _collect_results([row for row in rows if row], num_bootstrap, model)
 
 
 def compute_title_scores(
@@ -123,8 +131,8 @@ def compute_title_scores(
     """
     if isinstance(tolerance, str):
         duration, tolerance, lang = None, 5.0 if duration is None else duration, tolerance
-    (found,), _ = title_scores([(hyp_titles, ref_titles, duration)], tolerance, lang)
-    return found
+    (scores,), _ = title_scores([(hyp_titles, ref_titles, duration)], tolerance, lang)
+    return scores
 
 
 def print_results(results: Mapping[str, Mapping[str, float]]) -> None:
@@ -138,7 +146,7 @@ def print_results(results: Mapping[str, Mapping[str, float]]) -> None:
         print(f"titles compared with: {results.model}")
 
 
-def _rows(
+def _sample_rows(
     samples: Sequence[Mapping[str, Any]],
     settings: Sequence[TextSettings],
     chunk_size: float,
@@ -148,59 +156,61 @@ def _rows(
     titles: bool,
 ) -> tuple[list[dict[str, float]], str]:
     """chunkseg's keys of every sample, none for a sample that is shorter than a chunk."""
-    read: list[Transcript | None] = [None] * len(samples)
-    plain = list(samples)
+    transcripts: list[Transcript | None] = [None] * len(samples)
+    timed_samples = list(samples)
     for place, (sample, setting) in enumerate(zip(samples, settings, strict=True)):
         if _is_text(sample):
-            found = setting.transcript(sample["hypothesis"], f"sample {place}")
-            times = setting.times(found, sample.get("audio"))
-            read[place], plain[place] = found, {**sample, "hypothesis": times}
-    table = boundary_table(plain, chunk_size, collar)
-    there = ~np.isnan(table["precision"])
+            parsed = setting.transcript(sample["hypothesis"], f"sample {place}")
+            times = setting.times(parsed, sample.get("audio"))
+            transcripts[place], timed_samples[place] = parsed, {**sample, "hypothesis": times}
+    table = boundary_table(timed_samples, chunk_size, collar)
+    is_defined = ~np.isnan(table["precision"])
     rows: list[dict[str, float]] = [
-        {name: float(column[place]) for name, column in table.items()} if there[place] else {}
+        {name: float(column[place]) for name, column in table.items()} if is_defined[place] else {}
         for place in range(len(samples))
     ]
     if wer:
-        for row, sample, said in zip(rows, samples, read, strict=True):
-            if row and said is not None and sample.get("reference_transcript") is not None:
-                row |= _wer(said.text, sample["reference_transcript"])
-    model = _add_titles(rows, samples, read, settings) if titles else ""
+        for row, sample, transcript in zip(rows, samples, transcripts, strict=True):
+            if row and transcript is not None and sample.get("reference_transcript") is not None:
+                row |= _word_error_row(transcript.text, sample["reference_transcript"])
+    model = _add_titles(rows, samples, transcripts, settings) if titles else ""
     return rows, model
 
 
-def _wer(text: str, reference: str) -> dict[str, float]:
-    found = word_errors(text, reference)
-    rate = found.errors / found.words if found.words else float(found.errors)  # as jiwer says
-    return {"wer": rate, "_wer_errors": found.errors, "_wer_words": found.words}
+def _word_error_row(text: str, reference: str) -> dict[str, float]:
+    counts = word_errors(text, reference)
+    rate = counts.errors / counts.words if counts.words else float(counts.errors)  # as jiwer says
+    return {"wer": rate, "_wer_errors": counts.errors, "_wer_words": counts.words}
 
 
 def _add_titles(
     rows: list[dict[str, float]],
     samples: Sequence[Mapping[str, Any]],
-    read: Sequence[Transcript | None],
+    transcripts: Sequence[Transcript | None],
     settings: Sequence[TextSettings],
 ) -> str:
     """Title keys for all samples that have titles to be compared with; the model's name."""
-    wanted = []
+    compared = []
     for place, (row, sample) in enumerate(zip(rows, samples, strict=True)):
         if not row or sample.get("reference_titles") is None:
             continue
-        mine = own_titles(sample, read[place])
-        if mine:
-            wanted.append((place, (mine, sample["reference_titles"], sample["duration"])))
+        titles = output_titles(sample, transcripts[place])
+        if titles:
+            compared.append((place, (titles, sample["reference_titles"], sample["duration"])))
         else:
-            row |= no_titles()
-    if not wanted:
+            row |= zero_title_scores()
+    if not compared:
         return ""
     setting = settings[0]
-    found, model = title_scores([one for _, one in wanted], setting.tolerance, setting.tgt_lang)
-    for (place, _), scores in zip(wanted, found, strict=True):
+    sample_scores, model = title_scores(
+        [pair for _, pair in compared], setting.tolerance, setting.tgt_lang
+    )
+    for (place, _), scores in zip(compared, sample_scores, strict=True):
         rows[place] |= scores
     return model
 
 
-def _collected(rows: list[dict[str, float]], draws: int, model: str) -> ChunksegResults:
+def _collect_results(rows: list[dict[str, float]], draws: int, model: str) -> ChunksegResults:
     """Values by key in the order in which keys appear; WER over all words together comes first."""
     if not rows:
         return ChunksegResults()
@@ -210,12 +220,12 @@ def _collected(rows: list[dict[str, float]], draws: int, model: str) -> Chunkseg
             columns.setdefault(name, []).append(value)
     errors, words = columns.pop("_wer_errors", []), columns.pop("_wer_words", [])
     columns.pop("wer", None)
-    found = aggregate({name: np.array(column) for name, column in columns.items()}, draws)
+    aggregated = aggregate({name: np.array(column) for name, column in columns.items()}, draws)
     results = ChunksegResults()
     if words:
         micro = sum(errors) / sum(words) if sum(words) else 0.0
         results["wer"] = {"mean": micro, "std": 0.0, "ci_lower": micro, "ci_upper": micro}
-    results.update(found)
+    results.update(aggregated)
     results.model = model
     return results
 
@@ -224,25 +234,25 @@ def _is_text(sample: Any) -> bool:
     return isinstance(sample, Mapping) and isinstance(sample.get("hypothesis"), str)
 
 
-def _plain(name: str, value: float) -> float:
+def _plain_number(name: str, value: float) -> float:
     return int(value) if name in COUNT_KEYS else float(value)
 
 
 def _report_unknown(samples: Sequence[Mapping[str, Any]]) -> None:
-    good = [sample for sample in samples if isinstance(sample, Mapping)]
-    unknown = Counter(field for sample in good for field in sample.keys() - KNOWN_FIELDS)
+    mappings = [sample for sample in samples if isinstance(sample, Mapping)]
+    unknown = Counter(field for sample in mappings for field in sample.keys() - KNOWN_FIELDS)
     if unknown:
         listed = ", ".join(f"{field} ({count:,}×)" for field, count in sorted(unknown.items()))
         warnings.warn(f"ignored unknown fields: {listed}", EarwitnessWarning, stacklevel=3)
 
 
-def _defined(table: dict[str, Floats]) -> dict[str, Floats]:
+def _drop_undefined(table: dict[str, Floats]) -> dict[str, Floats]:
     defined = ~np.isnan(table["precision"])
     _report_left_out(int((~defined).sum()), len(defined), 4)
     return {name: column[defined] for name, column in table.items()} if defined.any() else {}
 
 
-def _report_left_out(left_out: int, every: int, level: int = 3) -> None:
+def _report_left_out(left_out: int, total: int, level: int = 3) -> None:
     if left_out:
-        message = f"{left_out:,} of {every:,} samples are shorter than one chunk: left out"
+        message = f"{left_out:,} of {total:,} samples are shorter than one chunk: left out"
         warnings.warn(f"{message}, as chunkseg does", EarwitnessWarning, stacklevel=level)

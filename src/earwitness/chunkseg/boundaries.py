@@ -23,7 +23,7 @@ def boundary_table(
     samples: Sequence[Mapping[str, Any]], chunk_size: float, collar: float
 ) -> dict[str, Floats]:
     """Values by name, one number a sample."""
-    cases = _cases(samples)
+    cases = _chapter_cases(samples)
     metrics = (METRICS["chunks"](chunk_size), METRICS["collar"](collar))  # type: ignore[call-arg]
     starts = range(0, len(cases), SAMPLES_PER_KERNEL_CALL)
     table: dict[str, Floats] = {}
@@ -37,30 +37,30 @@ def boundary_table(
     return table
 
 
-def _cases(samples: Sequence[Mapping[str, Any]]) -> Sequence[Case]:
+def _chapter_cases(samples: Sequence[Mapping[str, Any]]) -> Sequence[Case]:
     try:
         duration = np.array([sample["duration"] for sample in samples])
-        output = Ragged.of([sample["hypothesis"] for sample in samples])
-        reference = Ragged.of([sample["reference"] for sample in samples])
+        output = Ragged.from_rows([sample["hypothesis"] for sample in samples])
+        reference = Ragged.from_rows([sample["reference"] for sample in samples])
     except (TypeError, KeyError, ValueError) as error:
-        raise _trouble(samples, error) from error
+        raise _sample_error(samples, error) from error
     if len(duration) and (duration.dtype.kind not in "fiub" or np.isnan(duration).any()):
-        raise _trouble(samples, ValueError("durations must be numbers"))
+        raise _sample_error(samples, ValueError("durations must be numbers"))
     blank = [""] * len(samples)
     return ChapterCases(blank, blank, duration.astype(np.float64), output, reference)
 
 
-def _trouble(samples: Sequence[Any], error: Exception) -> Exception:
+def _sample_error(samples: Sequence[Any], error: Exception) -> Exception:
     """Every sample's faults in words."""
     problems = [
         Problem(f"sample {index}", 0, field, message)
         for index, sample in enumerate(samples)
-        for field, message in _faults(sample)
+        for field, message in _sample_faults(sample)
     ]
     return InputError(problems) if problems else error
 
 
-def _faults(sample: Any) -> Iterator[tuple[str, str]]:
+def _sample_faults(sample: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(sample, Mapping):
         yield "", f"must be an object, got {type(sample).__name__}"
         return

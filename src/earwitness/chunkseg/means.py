@@ -22,7 +22,9 @@ class ChunksegResults(dict[str, dict[str, float]]):
 def aggregate(values: Mapping[str, Floats], draws: int) -> ChunksegResults:
     """One entry a key, in the order of the keys, and f1 behind them."""
     drawn = {
-        name: _draw(column, draws) for name, column in values.items() if name not in COUNT_KEYS
+        name: _draw_means(column, draws)
+        for name, column in values.items()
+        if name not in COUNT_KEYS
     }
     results = ChunksegResults()
     if not values:
@@ -32,17 +34,17 @@ def aggregate(values: Mapping[str, Floats], draws: int) -> ChunksegResults:
     for name, column in values.items():
         mean = float(np.mean(column))
         if name in COUNT_KEYS:
-            results[name] = _band(mean, float(np.std(column)))
+            results[name] = _sigma_band(mean, float(np.std(column)))
         else:
             low, high = ends[name]
             std = float(np.std(drawn[name]))
             results[name] = {"mean": mean, "std": std, "ci_lower": low, "ci_upper": high}
     if "precision" in results:
-        results["f1"] = _f1(results["precision"], results["recall"])
+        results["f1"] = _f1_band(results["precision"], results["recall"])
     return results
 
 
-def _draw(values: Floats, draws: int) -> Floats:
+def _draw_means(values: Floats, draws: int) -> Floats:
     """Means of draws with replacement, from the generator that chunkseg draws from."""
     n = len(values)
     rows = max(1, PICKS_IN_MEMORY // n)
@@ -51,16 +53,18 @@ def _draw(values: Floats, draws: int) -> Floats:
     return np.concatenate([values[picks].mean(axis=1) for picks in picked])
 
 
-def _band(mean: float, std: float) -> dict[str, float]:
+def _sigma_band(mean: float, std: float) -> dict[str, float]:
     return {"mean": mean, "std": std, "ci_lower": mean - std, "ci_upper": mean + std}
 
 
-def _f1(precision: Mapping[str, float], recall: Mapping[str, float]) -> dict[str, float]:
+def _f1_band(precision: Mapping[str, float], recall: Mapping[str, float]) -> dict[str, float]:
     """F1 of the means, with one sigma by first-order propagation."""
     p, r = precision["mean"], recall["mean"]
     if p + r == 0:
-        return _band(0.0, 0.0)
+        return _sigma_band(0.0, 0.0)
     f1 = 2 * (p * r) / (p + r)
     by_p = 2 * r / (p + r) - 2 * p * r / (p + r) ** 2
     by_r = 2 * p / (p + r) - 2 * p * r / (p + r) ** 2
-    return _band(f1, math.sqrt(by_p**2 * precision["std"] ** 2 + by_r**2 * recall["std"] ** 2))
+    return _sigma_band(
+        f1, math.sqrt(by_p**2 * precision["std"] ** 2 + by_r**2 * recall["std"] ** 2)
+    )

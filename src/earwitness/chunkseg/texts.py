@@ -53,17 +53,17 @@ class TextSettings:
         if self.format is None:
             raise UsageError("format is required when hypothesis is a string (transcript mode)")
         options = PresetOptions(self.custom_pattern or "", self.timestamp_format or "")
-        found = read(text, self.format, options)
-        for flaw in found.flaws:
-            told = f"{place}: hypothesis: line {flaw.line}: {flaw.message}"
-            warnings.warn(told, EarwitnessWarning, stacklevel=5)
-        return found
+        transcript = read(text, self.format, options)
+        for flaw in transcript.flaws:
+            message = f"{place}: hypothesis: line {flaw.line}: {flaw.message}"
+            warnings.warn(message, EarwitnessWarning, stacklevel=5)
+        return transcript
 
-    def times(self, found: Transcript, audio: str | None) -> list[float]:
+    def times(self, transcript: Transcript, audio: str | None) -> list[float]:
         """Where sections begin; without times in the text they would have to be heard."""
-        if found.times and not self.force_alignment:
-            return found.times
-        if not found.sections:
+        if transcript.times and not self.force_alignment:
+            return transcript.times
+        if not transcript.sections:
             return []
         if audio is None:
             raise UsageError(
@@ -79,12 +79,19 @@ def title_scores(
 
     A duration means the rule of 0.4.0 (start and end within the tolerance), none that of 0.3.4.
     """
-    model = _model(lang)
+    model = _choose_model(lang)
     rows = []
     for output, reference, duration in samples:
         rule = "start" if duration is None else "start_end"
-        mine, theirs = _titles(output), _titles(reference)
-        rows.append((_case(mine, theirs, duration or 0.0), rule, bool(mine), bool(theirs)))
+        output_pairs, reference_pairs = _as_titles(output), _as_titles(reference)
+        rows.append(
+            (
+                _title_case(output_pairs, reference_pairs, duration or 0.0),
+                rule,
+                bool(output_pairs),
+                bool(reference_pairs),
+            )
+        )
     results: list[dict[str, float]] = [{} for _ in rows]
     for rule in ("start", "start_end"):
         places = [place for place, row in enumerate(rows) if row[1] == rule]
@@ -98,34 +105,38 @@ def title_scores(
             for place, row in zip(places, values.tolist(), strict=True):
                 results[place] |= dict(zip(names, row, strict=True))
     ordered = [
-        {key: found[key] for key in TITLE_KEY_ORDER if found[key] == found[key]}
-        for found in results
+        {key: scores[key] for key in TITLE_KEY_ORDER if scores[key] == scores[key]}
+        for scores in results
     ]
-    return [_plain(row, *flags[2:]) for row, flags in zip(ordered, rows, strict=True)], model
+    return [
+        _drop_missing_keys(row, *flags[2:]) for row, flags in zip(ordered, rows, strict=True)
+    ], model
 
 
-def no_titles() -> dict[str, float]:
+def zero_title_scores() -> dict[str, float]:
     """What chunkseg says where the reference has titles and the output has none."""
     return {**dict.fromkeys(ZERO_TITLE_KEYS, 0.0), "tm_matched": 0.0}
 
 
-def _plain(row: dict[str, float], mine: bool, theirs: bool) -> dict[str, float]:
+def _drop_missing_keys(
+    row: dict[str, float], has_output: bool, has_reference: bool
+) -> dict[str, float]:
     """Keys that chunkseg leaves out where one side is empty are left out."""
-    if mine and theirs:
+    if has_output and has_reference:
         return row
     return {"tm_matched": 0.0}
 
 
-def _titles(pairs: TitlePairs) -> Titles:
+def _as_titles(pairs: TitlePairs) -> Titles:
     return tuple((str(title), float(time)) for title, time in pairs)
 
 
-def _case(output: Titles, reference: Titles, duration: float) -> Case:
+def _title_case(output: Titles, reference: Titles, duration: float) -> Case:
     return Case(Key("", ""), Item(duration), Chapters((), output), (Chapters((), reference),))
 
 
 @cache
-def _model(lang: str) -> str:
+def _choose_model(lang: str) -> str:
     """chunkseg's model if it is on disk, else the packaged one, with a loud warning."""
     wanted = MODEL_BY_LANGUAGE.get(lang, MODEL_BY_LANGUAGE[""])
     if is_there(wanted):
@@ -139,9 +150,9 @@ def _model(lang: str) -> str:
     return "minilm"
 
 
-def own_titles(sample: Mapping[str, Any], found: Transcript | None) -> TitlePairs | None:
+def output_titles(sample: Mapping[str, Any], transcript: Transcript | None) -> TitlePairs | None:
     """Titles of the output: as given, else those of its transcript with their own times."""
     if sample.get("hyp_titles") is not None:
         titles: TitlePairs = sample["hyp_titles"]
         return titles
-    return None if found is None else found.titles
+    return None if transcript is None else transcript.titles

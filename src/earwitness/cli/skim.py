@@ -10,7 +10,7 @@ import click
 
 from earwitness.cli.output import SOUND_UNIT, bar, notes, remarked
 from earwitness.errors import UsageError
-from earwitness.report.text import text
+from earwitness.report.text import render_text
 from earwitness.skims.options import ENDINGS, EXTRAS, METHODS, SPEECH_CHOICES, SkimOptions
 from earwitness.skims.report import skimming_report
 from earwitness.skims.run import skim
@@ -136,7 +136,7 @@ def skim_command(recordings: tuple[Path, ...], output: Path, quiet: bool, **opti
     asked = SkimOptions.of(**options)
     with notes(), remarked(INTERRUPTED_NOTE), bar(quiet=quiet, unit=SOUND_UNIT) as progress:
         found = skim(recordings, output, asked, progress=progress)
-    click.echo(text(skimming_report(found)), nl=False)
+    click.echo(render_text(skimming_report(found)), nl=False)
     for line in (*(f"note: {note}" for note in found.notes), *_done(found, output)):
         click.echo(line, err=True)
 

@@ -15,8 +15,8 @@ from earwitness.errors import InputError, Problem, UsageError, nearest
 from earwitness.io.schema import BadLine, Fault, load
 from earwitness.io.source import Records, RecordSource
 from earwitness.io.tables import InputTable, TableWording
-from earwitness.metaeval.join import metrics_of
-from earwitness.metaeval.pipeline import ScoresAndRatings, agree
+from earwitness.metaeval.join import metric_columns
+from earwitness.metaeval.pipeline import ScoresAndRatings, analyse_agreement
 from earwitness.metaeval.results import Concordance
 from earwitness.metaeval.settings import AgreementSettings
 from earwitness.studies.analyse import settings_of
@@ -51,19 +51,19 @@ def output_lengths(outputs: str | Records) -> tuple[list[Score], Input]:
 
     A line that says no item, system and output is refused.
     """
-    source, found, wrong = RecordSource(outputs), list[Score](), list[Problem]()
-    for number, line in enumerate(_lines(source), 1):
+    source, scores, problems = RecordSource(outputs), list[Score](), list[Problem]()
+    for number, line in enumerate(_read_lines(source), 1):
         try:
-            found += [_score(load(line))] if line.strip() else []
+            scores += [_length_score(load(line))] if line.strip() else []
         except (BadLine, KeyError, TypeError, ValueError):
-            told = "has no item, system and output whose length can be told"
-            wrong.append(Problem(source.name, number, "", told))
-    if wrong:
-        raise InputError(wrong, len(wrong), done="read")
-    return found, source.read()
+            message = "has no item, system and output whose length can be told"
+            problems.append(Problem(source.name, number, "", message))
+    if problems:
+        raise InputError(problems, len(problems), done="read")
+    return scores, source.read()
 
 
-def _lines(source: RecordSource) -> Iterator[bytes]:
+def _read_lines(source: RecordSource) -> Iterator[bytes]:
     try:
         for block in source.blocks():
             yield from block.lines
@@ -71,11 +71,13 @@ def _lines(source: RecordSource) -> Iterator[bytes]:
         raise InputError(error.problems, error.count, done="read") from None
 
 
-def _score(line: Any) -> Score:
-    return Score(Key(line["item"], line["system"]), LENGTH_METRIC, _length(line["output"]))
+def _length_score(record: Any) -> Score:
+    return Score(
+        Key(record["item"], record["system"]), LENGTH_METRIC, _output_length(record["output"])
+    )
 
 
-def _length(output: Mapping[str, Any]) -> float:
+def _output_length(output: Mapping[str, Any]) -> float:
     for name in LIST_FIELDS:
         if isinstance(output.get(name), list):
             return float(len(output[name]))
@@ -114,7 +116,7 @@ class ScoreTable:
     @property
     def metrics(self) -> list[str]:
         """Metrics in the order of the file."""
-        return list(dict.fromkeys(one.metric for one in self.scores))
+        return list(dict.fromkeys(score.metric for score in self.scores))
 
 
 def read_scores(
@@ -137,33 +139,40 @@ def read_scores(
     options = ColumnOptions(
         pattern,
         column,
-        _columns(columns or {}),
+        _columns_by_role(columns or {}),
         given={"listener": "metric"},
         words=SCORE_WORDING,
         apart=(SIGNATURE_COLUMN,),
         optional={*COLUMN_BY_ROLE},
     )
     rows = read_rows(
-        RecordSource(path), options, partial(_fitted, metrics=metrics, several=several)
+        RecordSource(path), options, partial(_fit_options, metrics=metrics, several=several)
     )
-    scores = [Score(one.key, one.scale, one.value, one.session, one.trial) for one in rows.every]
+    scores = [
+        Score(rating.key, rating.scale, rating.value, rating.session, rating.trial)
+        for rating in rows.every
+    ]
     _refuse_doubled(scores, rows)
-    known = (*rows.table.names, *dict.fromkeys(one.metric for one in scores))
-    chosen = [one for one in scores if not metrics or one.metric in metrics]
-    notes = (*rows.layout.notes, *_undefined(chosen), *_none(chosen, rows))
-    return ScoreTable(chosen, notes, _signatures(rows), rows.input, known)
+    columns_and_metrics = (*rows.table.names, *dict.fromkeys(score.metric for score in scores))
+    chosen = [score for score in scores if not metrics or score.metric in metrics]
+    notes = [*rows.layout.notes, *_undefined_notes(chosen)]
+    if not chosen:
+        notes.append(f"{rows.input.name} has none of the chosen metrics; passed over")
+    return ScoreTable(chosen, tuple(notes), _read_signatures(rows), rows.input, columns_and_metrics)
 
 
-def _columns(said: Mapping[str, str]) -> dict[str, str]:
+def _columns_by_role(column_by_role: Mapping[str, str]) -> dict[str, str]:
     """Columns by what they would say of ratings."""
-    for name in said:
-        if name not in SCORE_ROLES:
-            raise UsageError(f'columns: no "{name}" — {nearest(name, SCORE_ROLES)}')
-    named = {RATING_ROLE_BY_SCORE_ROLE.get(role, role): own for role, own in said.items()}
-    return {**COLUMN_BY_ROLE, **dict.fromkeys(ABSENT_ROLES, ""), **named}
+    for role in column_by_role:
+        if role not in SCORE_ROLES:
+            raise UsageError(f'columns: no "{role}" — {nearest(role, SCORE_ROLES)}')
+    by_rating_role = {
+        RATING_ROLE_BY_SCORE_ROLE.get(role, role): column for role, column in column_by_role.items()
+    }
+    return {**COLUMN_BY_ROLE, **dict.fromkeys(ABSENT_ROLES, ""), **by_rating_role}
 
 
-def _fitted(
+def _fit_options(
     options: ColumnOptions, table: InputTable, *, metrics: Sequence[str], several: bool
 ) -> ColumnOptions:
     """Options that hold for a table with such columns.
@@ -172,61 +181,64 @@ def _fitted(
     """
     names = table.names
     if several:
-        options = _as_far_as(options, names)
-    own = [name for name in metrics if name in names] if several else list(metrics)
-    long = all(options.columns.get(role, role) in names for role in LONG_TABLE_ROLES)
-    if not own or (long and not {*own} & {*names}):
+        options = _options_for_columns(options, names)
+    chosen_metrics = [name for name in metrics if name in names] if several else list(metrics)
+    is_long = all(options.columns.get(role, role) in names for role in LONG_TABLE_ROLES)
+    if not chosen_metrics or (is_long and not {*chosen_metrics} & {*names}):
         return options
     columns = {role: name for role, name in options.columns.items() if role not in LONG_TABLE_ROLES}
-    return replace(options, scales=own, columns=columns)
+    return replace(options, scales=chosen_metrics, columns=columns)
 
 
-def _as_far_as(options: ColumnOptions, names: Sequence[str]) -> ColumnOptions:
+def _options_for_columns(options: ColumnOptions, names: Sequence[str]) -> ColumnOptions:
     """Without what is said of columns that this table does not have."""
     usual = {**COLUMN_BY_ROLE, **dict.fromkeys(ABSENT_ROLES, "")}
-    kept = {role: own for role, own in options.columns.items() if own in names}
-    columns = {**usual, **kept}
+    present = {
+        role: column_name for role, column_name in options.columns.items() if column_name in names
+    }
+    columns = {**usual, **present}
     column = options.column if options.column in names else ""
-    apart = all(columns.get(role, role) in names for role in ("item", "system"))
-    sampled = column or (not apart and any(name in names for name in SAMPLE_COLUMNS))
-    return replace(
-        options, columns=columns, column=column, pattern=options.pattern if sampled else ""
+    has_item_and_system = all(columns.get(role, role) in names for role in ("item", "system"))
+    has_samples = column or (
+        not has_item_and_system and any(name in names for name in SAMPLE_COLUMNS)
     )
-
-
-def _none(chosen: Sequence[Score], rows: ParsedRatings) -> Iterator[str]:
-    if not chosen:
-        yield f"{rows.input.name} has none of the chosen metrics; passed over"
+    return replace(
+        options, columns=columns, column=column, pattern=options.pattern if has_samples else ""
+    )
 
 
 def _refuse_doubled(scores: Sequence[Score], rows: ParsedRatings) -> None:
     """A metric gives an output one score; which of two counts, nobody knows."""
-    counts = Counter((one.key, one.metric, one.references, one.draw) for one in scores)
-    doubled = {place for place, count in counts.items() if count > 1}
+    counts = Counter((score.key, score.metric, score.references, score.draw) for score in scores)
+    doubled = {output for output, count in counts.items() if count > 1}
     if not doubled:
         return
-    wide = max(1, len(scores) // len(rows.table.lines))
+    scores_per_line = max(1, len(scores) // len(rows.table.lines))
     seen: set[object] = set()
-    for number, one in enumerate(scores):
-        place = (one.key, one.metric, one.references, one.draw)
-        if place in doubled and place in seen:
-            told = f"{one.metric} of {one.key.system}, {one.key.item} stands here once more"
-            rows.table.wrong.add([(rows.table.lines[number // wide], Fault("", told, "keep one"))])
-        seen.add(place)
+    for number, score in enumerate(scores):
+        output = (score.key, score.metric, score.references, score.draw)
+        if output in doubled and output in seen:
+            message = (
+                f"{score.metric} of {score.key.system}, {score.key.item} stands here once more"
+            )
+            rows.table.wrong.add(
+                [(rows.table.lines[number // scores_per_line], Fault("", message, "keep one"))]
+            )
+        seen.add(output)
     rows.table.wrong.refuse()
 
 
-def _undefined(scores: Sequence[Score]) -> Iterator[str]:
-    missing = Counter(one.metric for one in scores if one.value != one.value)
-    for metric, count in missing.items():
-        every = sum(one.metric == metric for one in scores)
-        yield f"{metric} is undefined for {count:,} of {every:,} outputs"
+def _undefined_notes(scores: Sequence[Score]) -> Iterator[str]:
+    undefined_counts = Counter(score.metric for score in scores if score.value != score.value)
+    for metric, count in undefined_counts.items():
+        total = sum(score.metric == metric for score in scores)
+        yield f"{metric} is undefined for {count:,} of {total:,} outputs"
 
 
-def _signatures(rows: ParsedRatings) -> tuple[str, ...]:
+def _read_signatures(rows: ParsedRatings) -> tuple[str, ...]:
     if SIGNATURE_COLUMN not in rows.table.names:
         return ()
-    return tuple(dict.fromkeys(str(one) for one in rows.table.cells(SIGNATURE_COLUMN) if one))
+    return tuple(dict.fromkeys(str(cell) for cell in rows.table.cells(SIGNATURE_COLUMN) if cell))
 
 
 # --- Verb agree ----------------------------------------------------------------------------------
@@ -272,95 +284,106 @@ def study_agree(
     ``AgreementSettings``.
     """
     settings = AgreementSettings(version=__version__, **how)
-    files = [Path(one) for one in _listed(ratings)]
-    check_scores(_listed(scores), files, study, db, _listeners(reading))
+    files = [Path(path) for path in _as_list(ratings)]
+    check_scores(_as_list(scores), files, study, db, _listener_column(reading))
     plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
     roles: dict[str, Any] = {"reference": reference, "anchor": anchor}
-    asked = settings_of(plan, screening=screening, scales=ends, by=(NO_GROUPS,), **roles)
+    analysis = settings_of(plan, screening=screening, scales=ends, by=(NO_GROUPS,), **roles)
     if db is not None:
-        material = stored_material(plan, db, files, asked)
+        material = stored_material(plan, db, files, analysis)
     else:
         check_ratings(files, study)
-        material = material_of(files, plan, reading, asked)
+        material = material_of(files, plan, reading, analysis)
     if not material.ratings:
         raise UsageError("there are no ratings")
     check_roles(material, roles)
-    asked = with_anchors(material.ratings, asked)
-    counted, doubled = resolve(material.ratings, asked.doubled, reference=asked.reference)
-    kept, told = _screened(counted, asked, material)
-    kept, left = _without(kept, asked.controls)
-    told += [f"{len(doubled):,} votes were doubled; {asked.doubled} counts"] if doubled else []
-    told += [f"hidden references and anchors are left out: {', '.join(left)}"] if left else []
-    _known_scales(scales, kept)
-    both = _both(_listed(scores), scoring, material, kept, told)
-    chosen = f"{asked.chosen}|left={'+'.join(left) or 'none'}{_read_as(scoring, reading)}"
-    both = replace(both, kept=chosen, scales=Scales(asked.scales))
-    return agree(both, settings, scales, progress=progress)
+    analysis = with_anchors(material.ratings, analysis)
+    counted, doubled = resolve(material.ratings, analysis.doubled, reference=analysis.reference)
+    kept, notes = _screen_ratings(counted, analysis, material)
+    kept, controls = _drop_controls(kept, analysis.controls)
+    notes += [f"{len(doubled):,} votes were doubled; {analysis.doubled} counts"] if doubled else []
+    notes += (
+        [f"hidden references and anchors are left out: {', '.join(controls)}"] if controls else []
+    )
+    _check_scales(scales, kept)
+    inputs = _collect_scores(_as_list(scores), scoring, material, kept, notes)
+    left = "+".join(controls) or "none"
+    chosen = f"{analysis.chosen}|left={left}{_pattern_signature(scoring, reading)}"
+    inputs = replace(inputs, kept=chosen, scales=Scales(analysis.scales))
+    return analyse_agreement(inputs, settings, scales, progress=progress)
 
 
-def _listeners(reading: TableOptions) -> str:
+def _listener_column(reading: TableOptions) -> str:
     """The column of ratings that has listeners; nothing if they stand elsewhere."""
     elsewhere = "listener" in reading.given or "{listener}" in reading.pattern
     return "" if elsewhere else reading.columns.get("listener", "listener")
 
 
-def _without(
+def _drop_controls(
     ratings: Sequence[Rating], controls: Sequence[str]
 ) -> tuple[Sequence[Rating], list[str]]:
     """Ratings of what competes, and controls that were rated: any metric can tell those."""
-    left = [name for name in controls if any(one.key.system == name for one in ratings)]
-    return [one for one in ratings if one.key.system not in left] or ratings, left
+    rated_controls = [
+        name for name in controls if any(rating.key.system == name for rating in ratings)
+    ]
+    return [
+        rating for rating in ratings if rating.key.system not in rated_controls
+    ] or ratings, rated_controls
 
 
-def _read_as(scoring: ScoreOptions, reading: TableOptions) -> str:
+def _pattern_signature(scoring: ScoreOptions, reading: TableOptions) -> str:
     """How names of samples were taken apart, if that was said."""
-    said = {"scores": scoring.pattern, "ratings": reading.pattern}
-    parts = [f"{name}={pattern}" for name, pattern in said.items() if pattern]
+    patterns = {"scores": scoring.pattern, "ratings": reading.pattern}
+    parts = [f"{name}={pattern}" for name, pattern in patterns.items() if pattern]
     return f"|patterns({','.join(parts)})" if parts else ""
 
 
-def _listed(given: StrPath | Sequence[StrPath]) -> list[StrPath]:
-    return [given] if isinstance(given, str | PathLike) else list(given)
+def _as_list(places: StrPath | Sequence[StrPath]) -> list[StrPath]:
+    return [places] if isinstance(places, str | PathLike) else list(places)
 
 
-def _screened(
-    ratings: Sequence[Rating], asked: AnalysisSettings, material: RatingSet
+def _screen_ratings(
+    ratings: Sequence[Rating], analysis: AnalysisSettings, material: RatingSet
 ) -> tuple[Sequence[Rating], list[str]]:
     """Ratings of listeners who are kept, and what is said of the others; never of nobody."""
-    roles = {"reference": asked.reference, "anchor": asked.anchor}
-    found = screen(ratings, asked.screening, **roles, plays=material.plays)
-    left = {*found.left}
-    kept = [one for one in ratings if one.listener not in left]
+    roles = {"reference": analysis.reference, "anchor": analysis.anchor}
+    screened = screen(ratings, analysis.screening, **roles, plays=material.plays)
+    excluded = {*screened.left}
+    kept = [rating for rating in ratings if rating.listener not in excluded]
     if not kept:
-        return ratings, [*found.notes, "screening would leave nobody: all listeners are kept"]
-    told = [f"screening left {len(left):,} listener{'s' * (len(left) != 1)} out"] if left else []
-    return kept, [*found.notes, *told]
+        return ratings, [*screened.notes, "screening would leave nobody: all listeners are kept"]
+    notes = (
+        [f"screening left {len(excluded):,} listener{'s' * (len(excluded) != 1)} out"]
+        if excluded
+        else []
+    )
+    return kept, [*screened.notes, *notes]
 
 
-def _known_scales(names: Sequence[str], ratings: Iterable[Rating]) -> None:
-    known = {one.scale for one in ratings}
+def _check_scales(names: Sequence[str], ratings: Iterable[Rating]) -> None:
+    scales = {rating.scale for rating in ratings}
     for name in names:
-        if name not in known:
-            raise UsageError(f'no rating is on scale "{name}" — {nearest(name, known)}')
+        if name not in scales:
+            raise UsageError(f'no rating is on scale "{name}" — {nearest(name, scales)}')
 
 
-def _both(
+def _collect_scores(
     files: list[StrPath],
     scoring: ScoreOptions,
     material: RatingSet,
     ratings: Sequence[Rating],
-    told: Sequence[str],
+    screening_notes: Sequence[str],
 ) -> ScoresAndRatings:
-    tables = _tables(files, scoring)
-    every = [one for table in tables for one in table.scores]
+    tables = _read_tables(files, scoring)
+    scores = [score for table in tables for score in table.scores]
     inputs = [table.input for table in tables]
     if scoring.outputs:
         lengths, file = output_lengths(scoring.outputs)
-        every += lengths
+        scores += lengths
         inputs.append(file)
-    full, fewer = _by_references(every)
-    metrics, notes = metrics_of(full, scoring.low, scoring.baselines)
-    low = [one.name for one in metrics if one.low_is_good]
+    full, fewer = _split_by_references(scores)
+    metrics, notes = metric_columns(full, scoring.low, scoring.baselines)
+    low = [metric.name for metric in metrics if metric.low_is_good]
     notes.append(f"low is taken as good of {', '.join(low) or 'no metric'}, high of all others")
     return ScoresAndRatings(
         full,
@@ -370,17 +393,29 @@ def _both(
         material.systems,
         Scales({}),
         (*inputs, *material.inputs),
-        tuple(dict.fromkeys(one for table in tables for one in table.signatures)),
+        tuple(dict.fromkeys(signature for table in tables for signature in table.signatures)),
         tuple(
-            dict.fromkeys((*(n for t in tables for n in t.notes), *notes, *material.notes, *told))
+            dict.fromkeys(
+                (*(n for t in tables for n in t.notes), *notes, *material.notes, *screening_notes)
+            )
         ),
         fewer,
     )
 
 
-def _tables(files: Sequence[StrPath], scoring: ScoreOptions) -> list[ScoreTable]:
+def _read_tables(files: Sequence[StrPath], scoring: ScoreOptions) -> list[ScoreTable]:
     """Tables of scores; of several, each need not have all that is named, but one must."""
-    tables = [_read(one, scoring, several=len(files) > 1) for one in files]
+    tables = [
+        read_scores(
+            path,
+            pattern=scoring.pattern,
+            column=scoring.column,
+            columns=dict(scoring.columns),
+            metrics=scoring.metrics,
+            several=len(files) > 1,
+        )
+        for path in files
+    ]
     names = [name for table in tables for name in table.columns]
     for name in (*scoring.metrics, scoring.column, *dict(scoring.columns).values()):
         if name and name not in names:
@@ -388,21 +423,10 @@ def _tables(files: Sequence[StrPath], scoring: ScoreOptions) -> list[ScoreTable]
     return tables
 
 
-def _read(path: StrPath, scoring: ScoreOptions, *, several: bool) -> ScoreTable:
-    return read_scores(
-        path,
-        pattern=scoring.pattern,
-        column=scoring.column,
-        columns=dict(scoring.columns),
-        metrics=scoring.metrics,
-        several=several,
-    )
-
-
-def _by_references(scores: Sequence[Score]) -> tuple[list[Score], list[Score]]:
+def _split_by_references(scores: Sequence[Score]) -> tuple[list[Score], list[Score]]:
     """Scores with the most references of their metric, and those with fewer."""
-    most: dict[str, int] = {}
-    for one in scores:
-        most[one.metric] = max(most.get(one.metric, 0), one.references)
-    full = [one for one in scores if one.references == most[one.metric]]
-    return full, [one for one in scores if one.references < most[one.metric]]
+    max_references: dict[str, int] = {}
+    for score in scores:
+        max_references[score.metric] = max(max_references.get(score.metric, 0), score.references)
+    full = [score for score in scores if score.references == max_references[score.metric]]
+    return full, [score for score in scores if score.references < max_references[score.metric]]

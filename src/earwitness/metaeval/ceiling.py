@@ -10,7 +10,7 @@ import numpy as np
 
 from earwitness.core import Estimate
 from earwitness.metaeval.figures import ScaleComparison
-from earwitness.metaeval.levels import paired
+from earwitness.metaeval.levels import compare_paired_tables
 from earwitness.metaeval.results import Figure, HumanCeiling
 from earwitness.stats.arrays import Floats, Parts, split, weighted_sums
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interval
@@ -50,20 +50,22 @@ class Ceiling:
     stepped: float = math.nan
 
 
-def each_against_others(votes: Votes, concordance: CoefficientFunction) -> Ceiling:
+def rater_ceiling(votes: Votes, concordance: CoefficientFunction) -> Ceiling:
     """One value a rater, NaN for raters without a vote that others share."""
-    return _ceiling(_values(votes, np.eye(votes.size[2]), concordance))
+    return _summarise_values(_compare_sides(votes, np.eye(votes.size[2]), concordance))
 
 
-def split_halves(
+def halves_ceiling(
     votes: Votes, concordance: CoefficientFunction, *, splits: int, seed: int, step_up: bool = False
 ) -> Ceiling:
     """One value a split; of an odd number of raters the second half has one more.
 
     ``step_up`` is for Pearson alone. Raters without any vote are in neither half.
     """
-    found = _ceiling(_values(votes, halves(votes, splits, seed), concordance))
-    return _stepped(found) if step_up else found
+    ceiling = _summarise_values(
+        _compare_sides(votes, draw_halves(votes, splits, seed), concordance)
+    )
+    return _step_up(ceiling) if step_up else ceiling
 
 
 def measure_ceilings(
@@ -73,54 +75,61 @@ def measure_ceilings(
 
     Coefficients share tables and pairs, so this is much faster than one after the other.
     """
-    found = []
-    for firsts in (np.eye(votes.size[2]), halves(votes, splits, seed)):
-        tables = [paired(*pair, level, names) for pair in _pairs(votes, firsts)]
-        found.append(np.concatenate([np.empty((len(names), 0)), *tables], axis=1))
+    values_by_way = []
+    for firsts in (np.eye(votes.size[2]), draw_halves(votes, splits, seed)):
+        tables = [
+            compare_paired_tables(*pair, level, names) for pair in _side_tables(votes, firsts)
+        ]
+        values_by_way.append(np.concatenate([np.empty((len(names), 0)), *tables], axis=1))
     return [
-        (_ceiling(alone), _stepped(_ceiling(split)) if name == "pearson" else _ceiling(split))
-        for name, alone, split in zip(names, *found, strict=True)
+        (
+            _summarise_values(rater_values),
+            _step_up(_summarise_values(half_values))
+            if name == "pearson"
+            else _summarise_values(half_values),
+        )
+        for name, rater_values, half_values in zip(names, *values_by_way, strict=True)
     ]
 
 
-def halves(votes: Votes, splits: int, seed: int) -> Floats:
+def draw_halves(votes: Votes, splits: int, seed: int) -> Floats:
     """A row a split: 1 for raters of the first half, 0 for others."""
-    there = np.unique(votes.listeners)
+    raters = np.unique(votes.listeners)
     rng = np.random.Generator(np.random.PCG64((seed, 0)))
-    order = np.argsort(rng.random((splits, len(there))), axis=1, kind="stable")
-    found = np.zeros((splits, votes.size[2]))
-    np.put_along_axis(found, there[order[:, : len(there) // 2]], 1.0, axis=1)
-    return found
+    order = np.argsort(rng.random((splits, len(raters))), axis=1, kind="stable")
+    first_half = np.zeros((splits, votes.size[2]))
+    np.put_along_axis(first_half, raters[order[:, : len(raters) // 2]], 1.0, axis=1)
+    return first_half
 
 
-def _stepped(found: Ceiling) -> Ceiling:
-    if not found.mean >= 0:
-        return found
-    return replace(found, stepped=2 * found.mean / (1 + found.mean))
+def _step_up(ceiling: Ceiling) -> Ceiling:
+    if not ceiling.mean >= 0:
+        return ceiling
+    return replace(ceiling, stepped=2 * ceiling.mean / (1 + ceiling.mean))
 
 
-def _ceiling(values: Floats) -> Ceiling:
-    known = values[~np.isnan(values)]
-    mean = float(known.mean()) if len(known) else math.nan
-    return Ceiling(values, mean, len(known), len(values) - len(known))
+def _summarise_values(values: Floats) -> Ceiling:
+    defined = values[~np.isnan(values)]
+    mean = float(defined.mean()) if len(defined) else math.nan
+    return Ceiling(values, mean, len(defined), len(values) - len(defined))
 
 
-def _values(votes: Votes, firsts: Floats, concordance: CoefficientFunction) -> Floats:
+def _compare_sides(votes: Votes, firsts: Floats, concordance: CoefficientFunction) -> Floats:
     """Raters with a 1 against those with a 0, row by row."""
-    found = [concordance(*pair) for pair in _pairs(votes, firsts)]
-    return np.concatenate(found) if found else np.zeros(0)
+    values = [concordance(*pair) for pair in _side_tables(votes, firsts)]
+    return np.concatenate(values) if values else np.zeros(0)
 
 
-def _pairs(votes: Votes, firsts: Floats) -> Iterator[tuple[Floats, Floats]]:
+def _side_tables(votes: Votes, firsts: Floats) -> Iterator[tuple[Floats, Floats]]:
     """Means of both sides in blocks, NaN where either has no vote."""
     systems, items, _ = votes.size
     table = votes.table().T
-    known = ~np.isnan(table)
-    values, counts = split(np.where(known, table, 0)), split(known.astype(np.float64))
+    is_known = ~np.isnan(table)
+    values, counts = split(np.where(is_known, table, 0)), split(is_known.astype(np.float64))
     rows = max(1, CELLS_IN_MEMORY // max(1, systems * items))
     for start in range(0, len(firsts), rows):
         block = firsts[start : start + rows]
-        first, second = (_means(side, values, counts) for side in (block, 1 - block))
+        first, second = (_cell_means(side, values, counts) for side in (block, 1 - block))
         gaps = np.isnan(first) | np.isnan(second)
         first[gaps] = second[gaps] = np.nan
         yield (
@@ -129,7 +138,7 @@ def _pairs(votes: Votes, firsts: Floats) -> Iterator[tuple[Floats, Floats]]:
         )
 
 
-def _means(weights: Floats, values: Parts, counts: Parts) -> Floats:
+def _cell_means(weights: Floats, values: Parts, counts: Parts) -> Floats:
     """Of each row's raters in each cell; NaN where none has a vote."""
     return ratio(weighted_sums(weights, values).sum(axis=0), weighted_sums(weights, counts)[0])
 
@@ -140,23 +149,25 @@ def _means(weights: Floats, values: Parts, counts: Parts) -> Floats:
 MIN_RATERS_FOR_CEILING = 3
 
 
-def estimate_ceilings(asked: ScaleComparison) -> list[HumanCeiling]:
+def estimate_ceilings(comparison: ScaleComparison) -> list[HumanCeiling]:
     """By every figure; none where votes of single raters are not known, or of too few."""
-    settings = asked.settings
+    settings = comparison.settings
     if (
-        not isinstance(asked.given, Votes)
-        or len(np.unique(asked.given.listeners)) < MIN_RATERS_FOR_CEILING
+        not isinstance(comparison.opinions, Votes)
+        or len(np.unique(comparison.opinions.listeners)) < MIN_RATERS_FOR_CEILING
     ):
         return []
-    found = []
-    for level in asked.levels:
+    ceilings = []
+    for level in comparison.levels:
         if level == "global":
             continue
-        names, given = settings.figures(level), asked.at(level).given
-        assert isinstance(given, Votes)
-        both = measure_ceilings(given, level, names, splits=settings.splits, seed=settings.seed)
-        for name, (rater, halves) in zip(names, both, strict=True):
-            found.append(
+        names, opinions = settings.coefficient_names(level), comparison.at_level(level).opinions
+        assert isinstance(opinions, Votes)
+        measured = measure_ceilings(
+            opinions, level, names, splits=settings.splits, seed=settings.seed
+        )
+        for name, (rater, halves) in zip(names, measured, strict=True):
+            ceilings.append(
                 HumanCeiling(
                     Figure(level, name),
                     _estimate(rater, settings.level, "a rater against the others"),
@@ -164,13 +175,13 @@ def estimate_ceilings(asked: ScaleComparison) -> list[HumanCeiling]:
                     halves.stepped,
                 )
             )
-    return found
+    return ceilings
 
 
-def _estimate(found: Ceiling, level: float, method: str) -> Estimate:
+def _estimate(ceiling: Ceiling, level: float, method: str) -> Estimate:
     """The mean; the range of most raters or splits."""
     low = high = math.nan
-    if found.n >= MIN_CASES_FOR_INTERVAL:
-        ends = percentile_interval(found.values[~np.isnan(found.values)][:, None], level)
+    if ceiling.n >= MIN_CASES_FOR_INTERVAL:
+        ends = percentile_interval(ceiling.values[~np.isnan(ceiling.values)][:, None], level)
         low, high = float(ends[0][0]), float(ends[1][0])
-    return Estimate(found.mean, low, high, level, found.n, found.undefined, method)
+    return Estimate(ceiling.mean, low, high, level, ceiling.n, ceiling.undefined, method)

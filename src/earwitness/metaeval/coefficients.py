@@ -30,136 +30,148 @@ SINGLE_PRECISION_LIMIT = 2.0**23  # whole sums below this are exact in single pr
 
 def compute_weighted_pearson(metrics: Floats, people: Floats, weights: Floats) -> Floats:
     """From weighted sums; values are taken from their group's middle first, against rounding."""
-    x, y = _centred(metrics), _centred(people)
+    x, y = _centre_rows(metrics), _centre_rows(people)
     columns, squares = np.swapaxes(x, 1, 2), np.swapaxes(x * x, 1, 2)
-    whole = weights.sum(axis=2)[:, :, None]
-    weighed = weights * y
-    total_y = weighed.sum(axis=2)[:, :, None]
-    spread_y = whole * (weighed * y).sum(axis=2)[:, :, None] - total_y**2
+    total_weight = weights.sum(axis=2)[:, :, None]
+    weighted_y = weights * y
+    total_y = weighted_y.sum(axis=2)[:, :, None]
+    spread_y = total_weight * (weighted_y * y).sum(axis=2)[:, :, None] - total_y**2
     total_x = weights @ columns
-    spread_x = whole * (weights @ squares) - total_x**2
-    return _ratio(whole * (weighed @ columns) - total_x * total_y, spread_x, spread_y)
+    spread_x = total_weight * (weights @ squares) - total_x**2
+    return _bounded_ratio(
+        total_weight * (weighted_y @ columns) - total_x * total_y, spread_x, spread_y
+    )
 
 
-def _centred(values: Floats) -> Floats:
+def _centre_rows(values: Floats) -> Floats:
     """Of each row: from the middle of its range, in units of half its range."""
     high, low = values.max(axis=2, keepdims=True), values.min(axis=2, keepdims=True)
-    reach = (high - low) / 2
-    return np.asarray((values - (high + low) / 2) / np.where(reach > 0, reach, 1))
+    half_range = (high - low) / 2
+    return np.asarray((values - (high + low) / 2) / np.where(half_range > 0, half_range, 1))
 
 
-def _ratio(shared: Floats, spread_x: Floats, spread_y: Floats) -> Floats:
+def _bounded_ratio(shared: Floats, spread_x: Floats, spread_y: Floats) -> Floats:
     """NaN where there is no spread; rounding does not lead beyond 1."""
-    below = np.sqrt(np.maximum(spread_x, 0) * np.maximum(spread_y, 0))
-    found = np.full(below.shape, np.nan)
-    np.divide(np.broadcast_to(shared, below.shape), below, out=found, where=below > 0)
-    return np.clip(found, -1, 1)
+    denominator = np.sqrt(np.maximum(spread_x, 0) * np.maximum(spread_y, 0))
+    ratio = np.full(denominator.shape, np.nan)
+    np.divide(
+        np.broadcast_to(shared, denominator.shape), denominator, out=ratio, where=denominator > 0
+    )
+    return np.clip(ratio, -1, 1)
 
 
 def compute_weighted_spearman(metrics: Floats, people: Floats, weights: Floats) -> Floats:
     """The correlation of ranks."""
     if metrics.shape[2] > MAX_THINGS_ALL_PAIRS:
-        return _by_sorting(metrics, people, weights)
+        return _spearman_by_sorting(metrics, people, weights)
     groups, rows, _ = metrics.shape
-    found = np.empty((groups, weights.shape[1], rows))
-    kind: Any = (
+    correlations = np.empty((groups, weights.shape[1], rows))
+    dtype: Any = (
         np.float32
         if weights.sum(axis=2).max(initial=0) ** 3 < SINGLE_PRECISION_LIMIT
         else np.float64
     )
-    weigh = weights.astype(kind)
-    of_people = _drawn_ranks(people, weights).astype(kind)
-    weighed = weigh * of_people
-    spread_y = np.einsum("gdn,gdn->gd", weighed, of_people)
+    weights_cast = weights.astype(dtype)
+    people_ranks = _rank_each_draw(people, weights).astype(dtype)
+    weighted_ranks = weights_cast * people_ranks
+    spread_y = np.einsum("gdn,gdn->gd", weighted_ranks, people_ranks)
     for row in range(rows):
-        ranks = weigh @ _signs(metrics[:, row]).astype(kind).swapaxes(1, 2)
-        shared = np.einsum("gdn,gdn->gd", weighed, ranks)
-        spread_x = np.einsum("gdn,gdn,gdn->gd", weigh, ranks, ranks)
-        found[:, :, row] = _ratio(*(a.astype(np.float64) for a in (shared, spread_x, spread_y)))
-    return found
+        ranks = weights_cast @ _pair_signs(metrics[:, row]).astype(dtype).swapaxes(1, 2)
+        shared = np.einsum("gdn,gdn->gd", weighted_ranks, ranks)
+        spread_x = np.einsum("gdn,gdn,gdn->gd", weights_cast, ranks, ranks)
+        correlations[:, :, row] = _bounded_ratio(
+            *(a.astype(np.float64) for a in (shared, spread_x, spread_y))
+        )
+    return correlations
 
 
-def _drawn_ranks(values: Floats, weights: Floats) -> Floats:
+def _rank_each_draw(values: Floats, weights: Floats) -> Floats:
     """Ranks of values that differ from draw to draw."""
     ranks = np.zeros(weights.shape)
     for thing in range(values.shape[2]):
-        one = values[:, :, thing, None]
-        above = (values > one).view(np.int8) - (values < one).view(np.int8)
+        value = values[:, :, thing, None]
+        above = (values > value).view(np.int8) - (values < value).view(np.int8)
         ranks += weights[:, :, thing, None] * above
     return ranks
 
 
-def _signs(values: Floats) -> Floats:
+def _pair_signs(values: Floats) -> Floats:
     """1 where the one thing is above the other, −1 where below."""
     return np.sign(values[..., :, None] - values[..., None, :])
 
 
-def _by_sorting(metrics: Floats, people: Floats, weights: Floats) -> Floats:
+def _spearman_by_sorting(metrics: Floats, people: Floats, weights: Floats) -> Floats:
     """One group and draw after the other; ranks from running sums of weights."""
     groups, rows, _ = metrics.shape
     draws = weights.shape[1]
-    found = np.empty((groups, draws, rows))
+    correlations = np.empty((groups, draws, rows))
     for group in range(groups):
-        orders = [_runs(row) for row in metrics[group]]
+        orders = [_encode_values(row) for row in metrics[group]]
         for draw in range(draws):
-            weigh = weights[group, draw]
-            q = _ranks(*_runs(people[group, draw % people.shape[1]]), weigh)
-            ranks = np.stack([_ranks(*order, weigh) for order in orders])
-            shared = ranks @ (weigh * q)
-            spread_y = np.full(rows, (weigh * q) @ q)
-            found[group, draw] = _ratio(shared, (ranks * ranks) @ weigh, spread_y)
-    return found
+            draw_weights = weights[group, draw]
+            people_ranks = _weighted_ranks(
+                *_encode_values(people[group, draw % people.shape[1]]), draw_weights
+            )
+            ranks = np.stack([_weighted_ranks(*order, draw_weights) for order in orders])
+            shared = ranks @ (draw_weights * people_ranks)
+            spread_y = np.full(rows, (draw_weights * people_ranks) @ people_ranks)
+            correlations[group, draw] = _bounded_ratio(
+                shared, (ranks * ranks) @ draw_weights, spread_y
+            )
+    return correlations
 
 
-def _runs(values: Floats) -> tuple[Codes, int]:
+def _encode_values(values: Floats) -> tuple[Codes, int]:
     """The number of each value among the different ones, and how many these are."""
-    different, codes = np.unique(values, return_inverse=True)
-    return codes.astype(np.int64), len(different)
+    distinct, codes = np.unique(values, return_inverse=True)
+    return codes.astype(np.int64), len(distinct)
 
 
-def _ranks(codes: Codes, count: int, weigh: Floats) -> Floats:
-    heavy = np.bincount(codes, weigh, minlength=count)
-    upto = np.cumsum(heavy)
-    ranks: Floats = (2 * upto - heavy - upto[-1])[codes]
+def _weighted_ranks(codes: Codes, count: int, weights: Floats) -> Floats:
+    weight_by_code = np.bincount(codes, weights, minlength=count)
+    cumulative = np.cumsum(weight_by_code)
+    ranks: Floats = (2 * cumulative - weight_by_code - cumulative[-1])[codes]
     return ranks
 
 
 def count_different_values(values: Floats, weights: Floats) -> Floats:
     """How many different values have a weight: groups × draws × rows of values."""
-    there = weights > 0
-    rising = np.sort(values, axis=2)
-    plain = (rising[:, :, 1:] > rising[:, :, :-1]).all(axis=(0, 2))
-    found = np.empty((*weights.shape[:2], values.shape[1]))
-    found[:, :, plain] = there.sum(axis=2)[:, :, None]
-    for row in np.flatnonzero(~plain):
-        few = values.shape[2] <= MAX_THINGS_ALL_PAIRS
-        found[:, :, row] = (_first if few else _coded)(values[:, row], there)
-    return found
+    present = weights > 0
+    ordered = np.sort(values, axis=2)
+    is_untied = (ordered[:, :, 1:] > ordered[:, :, :-1]).all(axis=(0, 2))
+    counts = np.empty((*weights.shape[:2], values.shape[1]))
+    counts[:, :, is_untied] = present.sum(axis=2)[:, :, None]
+    for row in np.flatnonzero(~is_untied):
+        all_pairs_fit = values.shape[2] <= MAX_THINGS_ALL_PAIRS
+        counts[:, :, row] = (_count_first_occurrences if all_pairs_fit else _count_present_codes)(
+            values[:, row], present
+        )
+    return counts
 
 
-def _first(values: Floats, there: Bools) -> Floats:
+def _count_first_occurrences(values: Floats, present: Bools) -> Floats:
     """Things that no earlier one equals, of those that are there."""
     equal = np.triu(values[:, :, None] == values[:, None, :], 1).astype(np.float32)
-    earlier = there.astype(np.float32) @ equal
-    return np.asarray((there & (earlier == 0)).sum(axis=2, dtype=np.float64))
+    earlier = present.astype(np.float32) @ equal
+    return np.asarray((present & (earlier == 0)).sum(axis=2, dtype=np.float64))
 
 
-def _coded(values: Floats, there: Bools) -> Floats:
+def _count_present_codes(values: Floats, present: Bools) -> Floats:
     """Numbers of values, and which of them are there."""
-    found = np.zeros(there.shape[:2])
+    counts = np.zeros(present.shape[:2])
     for group, row in enumerate(values):
-        codes, count = _runs(row)
-        for draw, known in enumerate(there[group]):
-            found[group, draw] = (np.bincount(codes, known, minlength=count) > 0).sum()
-    return found
+        codes, count = _encode_values(row)
+        for draw, is_present in enumerate(present[group]):
+            counts[group, draw] = (np.bincount(codes, is_present, minlength=count) > 0).sum()
+    return counts
 
 
-def different_drawn(values: Floats, weights: Floats) -> Floats:
+def count_different_per_draw(values: Floats, weights: Floats) -> Floats:
     """How many different values have a weight, where values too have a row a draw."""
-    values, there = np.broadcast_arrays(values, weights > 0)
-    rising = np.sort(np.where(there, values, np.nan), axis=2)
-    steps = (rising[:, :, 1:] > rising[:, :, :-1]).sum(axis=2)
-    return np.asarray(there.any(axis=2) + steps, np.float64)
+    values, present = np.broadcast_arrays(values, weights > 0)
+    ordered = np.sort(np.where(present, values, np.nan), axis=2)
+    steps = (ordered[:, :, 1:] > ordered[:, :, :-1]).sum(axis=2)
+    return np.asarray(present.any(axis=2) + steps, np.float64)
 
 
 # --- Table of coefficients -----------------------------------------------------------------------
@@ -197,42 +209,42 @@ class ScoreRatingSample:
         return np.asarray((self.weights > 0).sum(axis=2, dtype=np.float64))
 
     @cached_property
-    def different(self) -> Floats:
+    def different_values(self) -> Floats:
         """The smaller number of different values, of the metric or of people."""
-        people = different_drawn(self.people, self.weights)
+        people = count_different_per_draw(self.people, self.weights)
         return np.minimum(count_different_values(self.scores, self.weights), people[:, :, None])
 
     @property
-    def varied(self) -> Bools:
+    def is_varied(self) -> Bools:
         """Whether both the metric and people have two different values."""
-        return self.different >= 2
+        return self.different_values >= 2
 
 
 def pearson(sample: ScoreRatingSample) -> Floats:
     """Pearson's r."""
-    found = compute_weighted_pearson(sample.scores, sample.people, sample.weights)
-    return np.where(sample.varied, found, np.nan)
+    correlations = compute_weighted_pearson(sample.scores, sample.people, sample.weights)
+    return np.where(sample.is_varied, correlations, np.nan)
 
 
 def spearman(sample: ScoreRatingSample) -> Floats:
     """Pearson's r of midranks."""
-    found = compute_weighted_spearman(sample.scores, sample.people, sample.weights)
-    return np.where(sample.varied, found, np.nan)
+    correlations = compute_weighted_spearman(sample.scores, sample.people, sample.weights)
+    return np.where(sample.is_varied, correlations, np.nan)
 
 
 def kendall_b(sample: ScoreRatingSample) -> Floats:
     """(C − D) over the geometric mean of the pairs that either side tells apart."""
     pairs = sample.pairs
-    below = np.sqrt(pairs.apart_metric * pairs.apart_people)
-    return ratio(pairs.concordant - pairs.discordant, below)
+    denominator = np.sqrt(pairs.apart_metric * pairs.apart_people)
+    return ratio(pairs.concordant - pairs.discordant, denominator)
 
 
 def kendall_c(sample: ScoreRatingSample) -> Floats:
     """Stuart's: 2 (C − D) / (n² (m − 1) / m), with m the smaller number of different values."""
-    pairs, fewer = sample.pairs, sample.different
+    pairs, distinct = sample.pairs, sample.different_values
     n = sample.weights.sum(axis=2)[:, :, None]
-    below = n**2 * np.maximum(fewer - 1, 0) / np.maximum(fewer, 1)
-    return ratio(2 * (pairs.concordant - pairs.discordant), below)
+    denominator = n**2 * np.maximum(distinct - 1, 0) / np.maximum(distinct, 1)
+    return ratio(2 * (pairs.concordant - pairs.discordant), denominator)
 
 
 def acc_23(sample: ScoreRatingSample) -> Floats:
@@ -244,8 +256,8 @@ def acc_23(sample: ScoreRatingSample) -> Floats:
 def tau_23(sample: ScoreRatingSample) -> Floats:
     """(C + T_both − D − T_metric − T_people) / all."""
     pairs = sample.pairs
-    right = pairs.concordant + pairs.tied_both
-    return ratio(2 * right - pairs.all, pairs.all)
+    correct = pairs.concordant + pairs.tied_both
+    return ratio(2 * correct - pairs.all, pairs.all)
 
 
 def pairwise_accuracy(sample: ScoreRatingSample) -> Floats:
@@ -316,15 +328,15 @@ COEFFICIENTS: dict[str, Coefficient] = {
 }
 
 
-def names_at(level: str) -> tuple[str, ...]:
+def coefficient_names(level: str) -> tuple[str, ...]:
     """The coefficients that have a meaning at a level."""
-    return tuple(name for name, one in COEFFICIENTS.items() if level in one.levels)
+    return tuple(name for name, coefficient in COEFFICIENTS.items() if level in coefficient.levels)
 
 
-def values(sample: ScoreRatingSample, names: Sequence[str]) -> Floats:
+def compute_coefficients(sample: ScoreRatingSample, names: Sequence[str]) -> Floats:
     """Coefficients × groups × draws × metrics."""
     shape = *sample.weights.shape[:2], sample.scores.shape[1]
-    found = np.empty((len(names), *shape))
-    for place, name in enumerate(names):
-        found[place] = COEFFICIENTS[name].value(sample)
-    return found
+    coefficients = np.empty((len(names), *shape))
+    for row, name in enumerate(names):
+        coefficients[row] = COEFFICIENTS[name].value(sample)
+    return coefficients

@@ -11,24 +11,35 @@ from math import isnan, nan
 import numpy as np
 
 from earwitness.core import Estimate
-from earwitness.metaeval.join import ChoiceAbilities, ScoreRatingTable, means
+from earwitness.metaeval.join import ChoiceAbilities, ScoreRatingTable, mean_opinions
 from earwitness.metaeval.levels import (
     LevelValues,
     ScoreRatingGrid,
-    complete,
-    gaps,
-    half_widths,
-    item_effects,
-    joint,
-    value,
-    without_items,
+    evaluate_grid,
+    fit_item_effects,
+    group_by_known_cells,
+    interval_half_widths,
+    is_complete,
+    is_connected,
+    subtract_item_effects,
 )
-from earwitness.metaeval.mapping import MAPPING_ORDERS, Accuracy, Fit, accuracy
-from earwitness.metaeval.resampling import RESAMPLED_AXES, Interval, between, drawn_values, interval
+from earwitness.metaeval.mapping import MAPPING_ORDERS, Accuracy, Fit, measure_accuracy
+from earwitness.metaeval.resampling import (
+    RESAMPLED_AXES,
+    Interval,
+    bootstrap_interval,
+    difference_interval,
+    resample_coefficients,
+)
 from earwitness.metaeval.results import Figure, MappingErrors, MetricDifference, MetricRanking
 from earwitness.metaeval.settings import CALIBRATED_COEFFICIENT, AgreementSettings
-from earwitness.metaeval.significance import SWAP_UNITS, dealt, swapped, williams
-from earwitness.metaeval.tie_calibration import calibrated
+from earwitness.metaeval.significance import (
+    SWAP_UNITS,
+    chance_coefficients,
+    permutation_p,
+    williams_test,
+)
+from earwitness.metaeval.tie_calibration import calibrate_ties
 from earwitness.stats import significance
 from earwitness.stats.arrays import Floats
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interval
@@ -49,55 +60,57 @@ MIN_SIZES_FOR_INTERVAL = {
 class ScaleComparison:
     """Scores beside people, and how they are to be held against each other."""
 
-    joined: ScoreRatingTable
-    given: Votes | ChoiceAbilities
+    table: ScoreRatingTable
+    opinions: Votes | ChoiceAbilities
     settings: AgreementSettings
-    _drawn: dict[str, Floats] = field(default_factory=dict)
+    _resampled: dict[str, Floats] = field(default_factory=dict)
 
     @cached_property
     def grid(self) -> ScoreRatingGrid:
         """Scores and means of people."""
-        return ScoreRatingGrid(self.joined.scores, means(self.given))
+        return ScoreRatingGrid(self.table.scores, mean_opinions(self.opinions))
 
-    def at(self, level: str) -> ScaleComparison:
+    def at_level(self, level: str) -> ScaleComparison:
         """What is compared at a level: over systems, cells without what is due to their items."""
-        return self._adjusted if level == "system" else self
+        return self._adjusted_for_items if level == "system" else self
 
     @property
-    def adjustable(self) -> bool:
+    def is_adjustable(self) -> bool:
         """Whether systems have different items, but hang together by those that they share."""
         people = ~np.isnan(self.grid.people)
-        tables = [people, *(people & ~np.isnan(self.joined.scores))]
-        return not all(complete(one) for one in tables) and joint(people)
+        tables = [people, *(people & ~np.isnan(self.table.scores))]
+        return not all(is_complete(is_known) for is_known in tables) and is_connected(people)
 
     @cached_property
-    def _adjusted(self) -> ScaleComparison:
-        given = self.given
-        asked = self.settings.adjust == "items" and isinstance(given, Votes)
-        if not asked or not isinstance(given, Votes) or not self.adjustable:
+    def _adjusted_for_items(self) -> ScaleComparison:
+        opinions = self.opinions
+        is_wanted = self.settings.adjust == "items" and isinstance(opinions, Votes)
+        if not is_wanted or not isinstance(opinions, Votes) or not self.is_adjustable:
             return self
-        effects = item_effects(self.grid.people)
-        scores = without_items(self.joined.scores, self.grid.people)
+        effects = fit_item_effects(self.grid.people)
+        scores = subtract_item_effects(self.table.scores, self.grid.people)
         return replace(
             self,
-            joined=replace(self.joined, scores=scores),
-            given=replace(given, values=given.values - effects[given.items]),
+            table=replace(self.table, scores=scores),
+            opinions=replace(opinions, values=opinions.values - effects[opinions.items]),
             settings=replace(self.settings, adjust="none"),  # nothing is left to adjust
         )
 
     @property
     def levels(self) -> list[str]:
         """Levels that ratings allow: choices between systems place systems alone."""
-        return [one for one in self.settings.levels if one == "system" or not self.joined.paired]
+        return [
+            level for level in self.settings.levels if level == "system" or not self.table.paired
+        ]
 
     @property
-    def drawable(self) -> bool:
+    def is_resamplable(self) -> bool:
         """Whether there are enough of all that is drawn anew to speak of a spread."""
-        raters = self.given.size[2]
-        sizes = len(self.joined.systems), len(self.joined.items), raters
+        raters = self.opinions.size[2]
+        sizes = len(self.table.systems), len(self.table.items), raters
         return all(
-            size >= least or not drawn
-            for size, least, drawn in zip(
+            size >= minimum or not is_drawn
+            for size, minimum, is_drawn in zip(
                 sizes,
                 MIN_SIZES_FOR_INTERVAL.values(),
                 RESAMPLED_AXES[self.settings.over],
@@ -105,58 +118,70 @@ class ScaleComparison:
             )
         )
 
-    def drawn(self, level: str) -> Floats:
+    def resampled(self, level: str) -> Floats:
         """Coefficients × draws × metrics, of all coefficients at a level; drawn once."""
-        if level not in self._drawn:
-            self._drawn[level] = self.drawn_with(level, self.settings.figures(level))
-        return self._drawn[level]
+        if level not in self._resampled:
+            self._resampled[level] = self.resample_with_margins(
+                level, self.settings.coefficient_names(level)
+            )
+        return self._resampled[level]
 
-    def drawn_by(self, figure: Figure) -> Floats:
+    def resampled_figure(self, figure: Figure) -> Floats:
         """Draws × metrics."""
-        place = self.settings.figures(figure.level).index(figure.coefficient)
-        return np.asarray(self.drawn(figure.level)[place])
+        row = self.settings.coefficient_names(figure.level).index(figure.coefficient)
+        return np.asarray(self.resampled(figure.level)[row])
 
-    def drawn_with(self, level: str, names: list[str], margins: Floats | float = 0.0) -> Floats:
+    def resample_with_margins(
+        self, level: str, names: list[str], margins: Floats | float = 0.0
+    ) -> Floats:
         """Coefficients × draws × metrics, where differences up to a margin are ties."""
-        own, here = self.settings, self.at(level)
-        return drawn_values(
-            here.joined.scores,
-            here.given,
+        settings, adjusted = self.settings, self.at_level(level)
+        return resample_coefficients(
+            adjusted.table.scores,
+            adjusted.opinions,
             level,
             names,
-            over=own.over,
-            draws=own.draws,
-            seed=own.seed,
+            over=settings.over,
+            draws=settings.draws,
+            seed=settings.seed,
             margins=margins,
         )
 
-    def interval(self, points: Floats, drawn: Floats, names: list[str]) -> Interval:
+    def coefficient_interval(self, points: Floats, draws: Floats, names: list[str]) -> Interval:
         """Ends about values, unknown where too few were drawn from."""
         level = self.settings.level
-        return self._known(interval(points, drawn, names, level=level, count=self._count))
+        return self._mask_if_too_few(
+            bootstrap_interval(points, draws, names, level=level, count=self._resampled_count)
+        )
 
-    def between(self, points: Floats, figure: Figure, pairs: Sequence[tuple[int, int]]) -> Interval:
+    def difference_interval(
+        self, points: Floats, figure: Figure, pairs: Sequence[tuple[int, int]]
+    ) -> Interval:
         """The same of differences between two metrics."""
-        own, drawn = self.settings, self.drawn_by(figure)
-        name, count = figure.coefficient, self._count
-        return self._known(
-            between(points, drawn, name, pairs, over=own.over, level=own.level, count=count)
+        settings, draws = self.settings, self.resampled_figure(figure)
+        name, count = figure.coefficient, self._resampled_count
+        return self._mask_if_too_few(
+            difference_interval(
+                points, draws, name, pairs, over=settings.over, level=settings.level, count=count
+            )
         )
 
     @property
-    def _count(self) -> int | None:
+    def _resampled_count(self) -> int | None:
         """Of how many things draws are, where one kind is drawn."""
-        sizes = len(self.joined.systems), len(self.joined.items), self.given.size[2]
-        yes = [
-            size for size, one in zip(sizes, RESAMPLED_AXES[self.settings.over], strict=True) if one
+        sizes = len(self.table.systems), len(self.table.items), self.opinions.size[2]
+        drawn_sizes = [
+            size
+            for size, is_drawn in zip(sizes, RESAMPLED_AXES[self.settings.over], strict=True)
+            if is_drawn
         ]
-        return yes[0] if len(yes) == 1 else None
+        return drawn_sizes[0] if len(drawn_sizes) == 1 else None
 
-    def _known(self, found: Interval) -> Interval:
-        if self.drawable:
-            return found
-        nothing = np.full_like(found.low, np.nan)
-        return Interval(nothing, nothing, found.undefined)
+    def _mask_if_too_few(self, interval: Interval) -> Interval:
+        if self.is_resamplable:
+            return interval
+        undefined = np.full_like(interval.low, np.nan)
+        return Interval(undefined, undefined, interval.undefined)
 
 
 # --- Coefficients and chance ---------------------------------------------------------------------
@@ -174,54 +199,56 @@ class FigureEstimates:
     margins: dict[str, float]
 
 
-def figures(asked: ScaleComparison) -> list[FigureEstimates]:
+def estimate_figures(comparison: ScaleComparison) -> list[FigureEstimates]:
     """All figures of every metric."""
-    found = [FigureEstimates({}, {}) for _ in asked.joined.metrics]
-    for level in asked.levels:
-        names, grid = asked.settings.figures(level), asked.at(level).grid
-        point = value(grid, level, names)
-        ends = asked.interval(point.value, asked.drawn(level), names)
-        for metric, own in enumerate(found):
-            for place, name in enumerate(names):
-                one = _estimate(point, ends, place, metric, asked.settings)
-                own.figures[Figure(level, name)] = one
+    estimates = [FigureEstimates({}, {}) for _ in comparison.table.metrics]
+    for level in comparison.levels:
+        names, grid = comparison.settings.coefficient_names(level), comparison.at_level(level).grid
+        point = evaluate_grid(grid, level, names)
+        ends = comparison.coefficient_interval(point.value, comparison.resampled(level), names)
+        for metric, metric_estimates in enumerate(estimates):
+            for row, name in enumerate(names):
+                estimate = _estimate(point, ends, row, metric, comparison.settings)
+                metric_estimates.figures[Figure(level, name)] = estimate
         if level == "item":
-            _calibrate(asked, grid, found)
-    return found
+            _add_calibrated_accuracy(comparison, grid, estimates)
+    return estimates
 
 
 def _estimate(
-    point: LevelValues, ends: Interval, place: int, metric: int, settings: AgreementSettings
+    point: LevelValues, ends: Interval, row: int, metric: int, settings: AgreementSettings
 ) -> Estimate:
     return Estimate(
-        float(point.value[place, metric]),
-        float(ends.low[place, metric]),
-        float(ends.high[place, metric]),
+        float(point.value[row, metric]),
+        float(ends.low[row, metric]),
+        float(ends.high[row, metric]),
         settings.level,
-        int(point.n[place, metric]),
-        int(point.undefined[place, metric]),
+        int(point.n[row, metric]),
+        int(point.undefined[row, metric]),
         f"bootstrap over {settings.over}",
     )
 
 
-def _calibrate(asked: ScaleComparison, grid: ScoreRatingGrid, found: list[FigureEstimates]) -> None:
+def _add_calibrated_accuracy(
+    comparison: ScaleComparison, grid: ScoreRatingGrid, estimates: list[FigureEstimates]
+) -> None:
     """acc_23 where differences of scores up to a margin, chosen on other items, are ties."""
-    settings = asked.settings
-    tied = calibrated(grid, folds=settings.folds, seed=settings.seed)
-    if tied.reason:
+    settings = comparison.settings
+    calibration = calibrate_ties(grid, folds=settings.folds, seed=settings.seed)
+    if calibration.reason:
         return
-    drawn = asked.drawn_with("item", ["acc_23"], tied.by_item)
-    ends = asked.interval(tied.value[None], drawn, ["acc_23"])
-    point = value(grid, "item", ["acc_23"])
-    for metric, own in enumerate(found):
-        one = _estimate(point, ends, 0, metric, settings)
-        own.figures[Figure("item", CALIBRATED_COEFFICIENT)] = replace(
-            one, value=float(tied.value[metric])
+    draws = comparison.resample_with_margins("item", ["acc_23"], calibration.by_item)
+    ends = comparison.coefficient_interval(calibration.value[None], draws, ["acc_23"])
+    point = evaluate_grid(grid, "item", ["acc_23"])
+    for metric, metric_estimates in enumerate(estimates):
+        estimate = _estimate(point, ends, 0, metric, settings)
+        metric_estimates.figures[Figure("item", CALIBRATED_COEFFICIENT)] = replace(
+            estimate, value=float(calibration.value[metric])
         )
-        own.margins["item"] = float(tied.margin[metric])
+        metric_estimates.margins["item"] = float(calibration.margin[metric])
 
 
-def chance(asked: ScaleComparison) -> dict[Figure, Estimate]:
+def estimate_chance(comparison: ScaleComparison) -> dict[Figure, Estimate]:
     """What metrics get that know nothing: their mean, and the range of most of them.
 
     They are the metrics themselves, whose systems (over all outputs at once: and items) were dealt
@@ -229,24 +256,26 @@ def chance(asked: ScaleComparison) -> dict[Figure, Estimate]:
     as the metrics do. Noise that is new for every output would favour none, and its range over
     items would be too narrow.
     """
-    found: dict[Figure, Estimate] = {}
-    for level in asked.levels:
-        names, grid = asked.settings.figures(level), asked.at(level).grid
-        drawn = dealt(grid, level, names, CHANCE_METRIC_COUNT, asked.settings.seed)
-        things = value(grid, level, names).n.max(axis=1)
-        for place, name in enumerate(names):
-            known = drawn[place][~np.isnan(drawn[place])]
-            low, high = percentile_interval(drawn[place][:, None], asked.settings.level)
-            found[Figure(level, name)] = Estimate(
-                float(known.mean()) if len(known) else float("nan"),
+    estimates: dict[Figure, Estimate] = {}
+    for level in comparison.levels:
+        names, grid = comparison.settings.coefficient_names(level), comparison.at_level(level).grid
+        draws = chance_coefficients(
+            grid, level, names, CHANCE_METRIC_COUNT, comparison.settings.seed
+        )
+        things = evaluate_grid(grid, level, names).n.max(axis=1)
+        for row, name in enumerate(names):
+            defined = draws[row][~np.isnan(draws[row])]
+            low, high = percentile_interval(draws[row][:, None], comparison.settings.level)
+            estimates[Figure(level, name)] = Estimate(
+                float(defined.mean()) if len(defined) else float("nan"),
                 float(low[0]),
                 float(high[0]),
-                asked.settings.level,
-                int(things[place]),
-                CHANCE_METRIC_COUNT - len(known),
+                comparison.settings.level,
+                int(things[row]),
+                CHANCE_METRIC_COUNT - len(defined),
                 CHANCE_METHOD,
             )
-    return found
+    return estimates
 
 
 # --- Differences between metrics -----------------------------------------------------------------
@@ -258,7 +287,9 @@ LEVEL_UNITS = {"system": "systems", "item": "items", "global": "outputs"}
 MetricPair = tuple[int, int]
 
 
-def apart(asked: ScaleComparison, figure: Figure) -> tuple[list[MetricDifference], MetricRanking]:
+def metric_differences(
+    comparison: ScaleComparison, figure: Figure
+) -> tuple[list[MetricDifference], MetricRanking]:
     """Metrics by a figure: who is told from whom, and groups.
 
     Up to ``MAX_METRICS_ALL_PAIRS`` metrics all pairs are compared; beyond, the first of every group
@@ -266,140 +297,152 @@ def apart(asked: ScaleComparison, figure: Figure) -> tuple[list[MetricDifference
     comparisons of a metric with those that rank below it. Metrics whose value rests on too little
     have no place.
     """
-    asked = asked.at(figure.level)
-    whole = value(asked.grid, figure.level, [figure.coefficient])
-    values, aside = whole.value[0], _aside(asked, figure, whole)
-    order = [int(n) for n in np.argsort(-values, kind="stable") if n not in aside]
+    comparison = comparison.at_level(figure.level)
+    level_values = evaluate_grid(comparison.grid, figure.level, [figure.coefficient])
+    values, unranked = level_values.value[0], _unranked_metrics(comparison, figure, level_values)
+    order = [int(n) for n in np.argsort(-values, kind="stable") if n not in unranked]
     pairs = list(combinations(order, 2))
     if len(order) > MAX_METRICS_ALL_PAIRS:
-        trivial = {n for n in order if asked.joined.metrics[n].baseline}
-        pairs = [pair for pair in pairs if pair[0] == order[0] or trivial & {*pair}]
-    found = _tested(asked, figure, values, pairs)
+        baselines = {n for n in order if comparison.table.metrics[n].baseline}
+        pairs = [pair for pair in pairs if pair[0] == order[0] or baselines & {*pair}]
+    differences = _test_pairs(comparison, figure, values, pairs)
     groups: list[list[int]] = []
-    for place, number in enumerate(order):
-        if groups and not found[groups[-1][0], number].told:
+    for row, number in enumerate(order):
+        if groups and not differences[groups[-1][0], number].is_distinct:
             groups[-1].append(number)
             continue
         groups.append([number])
-        below = [(number, other) for other in order[place + 1 :]]
-        if any(pair not in found for pair in below):
-            found |= _tested(asked, figure, values, below)
-    names = [one.name for one in asked.joined.metrics]
-    placed = tuple(tuple(names[n] for n in group) for group in groups)
-    ranked = MetricRanking(figure, placed, {names[n]: reason for n, reason in aside.items()})
-    return list(found.values()), ranked
+        below = [(number, other) for other in order[row + 1 :]]
+        if any(pair not in differences for pair in below):
+            differences |= _test_pairs(comparison, figure, values, below)
+    names = [metric.name for metric in comparison.table.metrics]
+    named_groups = tuple(tuple(names[n] for n in group) for group in groups)
+    ranking = MetricRanking(
+        figure, named_groups, {names[n]: reason for n, reason in unranked.items()}
+    )
+    return list(differences.values()), ranking
 
 
-def _aside(asked: ScaleComparison, figure: Figure, found: LevelValues) -> dict[int, str]:
+def _unranked_metrics(
+    comparison: ScaleComparison, figure: Figure, level_values: LevelValues
+) -> dict[int, str]:
     """Metrics without a place, by number, and why.
 
     A metric that says the same of all outputs of most items has a value on the few others alone,
     which may be high by chance, or because these are easy. What a value could rest on is what that
     of people beside themselves rests on.
     """
-    people = asked.grid.people
-    could = value(ScoreRatingGrid(people[None], people), figure.level, [figure.coefficient]).n[0, 0]
-    aside = {}
-    for place, own in enumerate(found.n[0]):
-        if isnan(found.value[0, place]):
-            aside[place] = "it has no value"
-        elif own < MIN_COVERAGE_SHARE * could:
-            aside[place] = (
-                f"its value rests on {own:,.0f} of {could:,.0f} {LEVEL_UNITS[figure.level]}"
+    people = comparison.grid.people
+    possible = evaluate_grid(
+        ScoreRatingGrid(people[None], people), figure.level, [figure.coefficient]
+    ).n[0, 0]
+    unranked = {}
+    for metric, n in enumerate(level_values.n[0]):
+        if isnan(level_values.value[0, metric]):
+            unranked[metric] = "it has no value"
+        elif n < MIN_COVERAGE_SHARE * possible:
+            unranked[metric] = (
+                f"its value rests on {n:,.0f} of {possible:,.0f} {LEVEL_UNITS[figure.level]}"
             )
-    return aside
+    return unranked
 
 
-def _tested(
-    asked: ScaleComparison, figure: Figure, values: Floats, pairs: Sequence[MetricPair]
+def _test_pairs(
+    comparison: ScaleComparison, figure: Figure, values: Floats, pairs: Sequence[MetricPair]
 ) -> dict[MetricPair, MetricDifference]:
     """Differences of pairs, the better metric first."""
     if not pairs:
         return {}
-    settings, names = asked.settings, [one.name for one in asked.joined.metrics]
-    differences = _differences(asked, figure, values, pairs)
-    p = {what: _swapped(asked, figure, what, pairs) for what in SWAP_UNITS}
-    corrected = _corrected(p[settings.swap], pairs, CORRECTIONS[settings.correction])
-    own = _williams(asked.grid, pairs) if figure.level == "system" else [nan] * len(pairs)
+    settings, names = comparison.settings, [metric.name for metric in comparison.table.metrics]
+    estimates = _difference_estimates(comparison, figure, values, pairs)
+    p = {what: _permutation_p(comparison, figure, what, pairs) for what in SWAP_UNITS}
+    corrected = _correct_p(p[settings.swap], pairs, CORRECTIONS[settings.correction])
+    williams_p = [nan] * len(pairs)
+    if figure.level == "system":
+        williams_p = list(_williams_p(comparison.grid, pairs))
     return {
         (a, b): MetricDifference(
             names[a],
             names[b],
             figure,
-            differences[n],
-            {what: float(one[n]) for what, one in p.items()},
+            estimates[n],
+            {what: float(p_values[n]) for what, p_values in p.items()},
             corrected[n],
-            own[n],
+            williams_p[n],
             settings.alpha,
         )
         for n, (a, b) in enumerate(pairs)
     }
 
 
-def _differences(
-    asked: ScaleComparison, figure: Figure, values: Floats, pairs: Sequence[MetricPair]
+def _difference_estimates(
+    comparison: ScaleComparison, figure: Figure, values: Floats, pairs: Sequence[MetricPair]
 ) -> list[Estimate]:
-    ends = asked.between(values, figure, pairs)
-    joined = asked.joined
+    ends = comparison.difference_interval(values, figure, pairs)
+    joined = comparison.table
     count = len(joined.systems) if figure.level == "system" else len(joined.items)
     return [
         Estimate(
             float(values[a] - values[b]),
             float(ends.low[n]),
             float(ends.high[n]),
-            asked.settings.level,
+            comparison.settings.level,
             count,
             int(ends.undefined[n]),
-            f"bootstrap over {asked.settings.over}",
+            f"bootstrap over {comparison.settings.over}",
         )
         for n, (a, b) in enumerate(pairs)
     ]
 
 
-def _swapped(
-    asked: ScaleComparison, figure: Figure, what: str, pairs: Sequence[MetricPair]
+def _permutation_p(
+    comparison: ScaleComparison, figure: Figure, unit: str, pairs: Sequence[MetricPair]
 ) -> Floats:
-    return swapped(
-        asked.joined.scores,
-        asked.grid.people,
+    return permutation_p(
+        comparison.table.scores,
+        comparison.grid.people,
         pairs,
         figure.level,
         figure.coefficient,
-        what,
-        permutations=asked.settings.permutations,
-        seed=asked.settings.seed,
+        unit,
+        permutations=comparison.settings.permutations,
+        seed=comparison.settings.seed,
     )
 
 
-def _corrected(
+def _correct_p(
     p: Floats, pairs: Sequence[MetricPair], correct: Callable[[Sequence[float]], list[float]]
 ) -> list[float]:
     """Over all comparisons of a metric with those that rank below it."""
-    found = [nan] * len(pairs)
+    corrected = [nan] * len(pairs)
     for first in dict.fromkeys(pair[0] for pair in pairs):
-        own = [n for n, pair in enumerate(pairs) if pair[0] == first]
-        for n, one in zip(own, correct([float(p[n]) for n in own]), strict=True):
-            found[n] = one
-    return found
+        positions = [n for n, pair in enumerate(pairs) if pair[0] == first]
+        for n, p_value in zip(positions, correct([float(p[n]) for n in positions]), strict=True):
+            corrected[n] = p_value
+    return corrected
 
 
-def _williams(grid: ScoreRatingGrid, pairs: Sequence[MetricPair]) -> list[float]:
+def _williams_p(grid: ScoreRatingGrid, pairs: Sequence[MetricPair]) -> Iterator[float]:
     """Two-sided p of Williams' test on Pearson's correlations of systems' means."""
-    return list(map(float, _each_williams(grid, pairs)))
-
-
-def _each_williams(grid: ScoreRatingGrid, pairs: Sequence[MetricPair]) -> Iterator[float]:
     for a, b in pairs:
-        known = ~(np.isnan(grid.scores[a]) | np.isnan(grid.scores[b]) | np.isnan(grid.people))
-        both = np.where(known, grid.scores[[a, b]], np.nan)
-        own = value(
-            ScoreRatingGrid(both, np.where(known, grid.people, np.nan)), "system", ["pearson"]
+        is_known = ~(np.isnan(grid.scores[a]) | np.isnan(grid.scores[b]) | np.isnan(grid.people))
+        pair_scores = np.where(is_known, grid.scores[[a, b]], np.nan)
+        with_people = evaluate_grid(
+            ScoreRatingGrid(pair_scores, np.where(is_known, grid.people, np.nan)),
+            "system",
+            ["pearson"],
         )
-        sums, counts = np.where(known, both[0], 0).sum(axis=1), known.sum(axis=1)
+        sums, counts = np.where(is_known, pair_scores[0], 0).sum(axis=1), is_known.sum(axis=1)
         first = sums / np.maximum(counts, 1)
-        other = ScoreRatingGrid(both[1:], np.repeat(first[:, None], known.shape[1], axis=1))
-        between = value(other, "system", ["pearson"]).value[0, 0]
-        yield float(williams(own.value[0, 0], own.value[0, 1], between, int(own.n[0, 0])).p)
+        between_grid = ScoreRatingGrid(
+            pair_scores[1:], np.repeat(first[:, None], is_known.shape[1], axis=1)
+        )
+        between = evaluate_grid(between_grid, "system", ["pearson"]).value[0, 0]
+        yield float(
+            williams_test(
+                with_people.value[0, 0], with_people.value[0, 1], between, int(with_people.n[0, 0])
+            ).p
+        )
 
 
 # --- Errors after a mapping ----------------------------------------------------------------------
@@ -409,29 +452,42 @@ CURVE_POINTS = 41  # of the curve of a mapping
 MAPPING_NAMES = {order: name for name, order in MAPPING_ORDERS.items()}
 
 
-def mapped(asked: ScaleComparison) -> list[tuple[MappingErrors, ...]]:
+def mapping_errors(comparison: ScaleComparison) -> list[tuple[MappingErrors, ...]]:
     """By metric: over systems, and over outputs where single ones were rated."""
-    if not isinstance(asked.given, Votes):
-        return [() for _ in asked.joined.metrics]
-    found: list[list[MappingErrors]] = [[] for _ in asked.joined.metrics]
-    for level in asked.levels:
+    if not isinstance(comparison.opinions, Votes):
+        return [() for _ in comparison.table.metrics]
+    errors: list[list[MappingErrors]] = [[] for _ in comparison.table.metrics]
+    for level in comparison.levels:
         if level == "item":
             continue
-        here = asked.at(level)
-        assert isinstance(here.given, Votes)
-        points = _systems(here, here.given) if level == "system" else _outputs(here, here.given)
-        for metric, own in enumerate(found):
-            own.append(_mapped(asked, level, metric, *(side[metric] for side in points)))
-    return [tuple(own) for own in found]
+        adjusted = comparison.at_level(level)
+        assert isinstance(adjusted.opinions, Votes)
+        points = (
+            _system_points(adjusted, adjusted.opinions)
+            if level == "system"
+            else _output_points(adjusted, adjusted.opinions)
+        )
+        for metric, metric_errors in enumerate(errors):
+            metric_errors.append(
+                _metric_mapping_errors(
+                    comparison, level, metric, *(side[metric] for side in points)
+                )
+            )
+    return [tuple(metric_errors) for metric_errors in errors]
 
 
-def _mapped(
-    asked: ScaleComparison, level: str, metric: int, scores: Floats, people: Floats, widths: Floats
+def _metric_mapping_errors(
+    comparison: ScaleComparison,
+    level: str,
+    metric: int,
+    scores: Floats,
+    people: Floats,
+    widths: Floats,
 ) -> MappingErrors:
     """Of scores as the metric gives them; the mapping must rise where high ones are good."""
-    settings = asked.settings
-    sign = -1 if asked.joined.metrics[metric].low_is_good else 1
-    found = accuracy(
+    settings = comparison.settings
+    sign = -1 if comparison.table.metrics[metric].low_is_good else 1
+    accuracy = measure_accuracy(
         sign * scores,
         people,
         widths,
@@ -442,52 +498,52 @@ def _mapped(
     return MappingErrors(
         level,
         settings.mapping,
-        _used(found.mapping),
-        found.pearson,
-        found.rmse,
-        found.rmse_star,
-        found.outliers,
-        _curve(found),
+        _mapping_name(accuracy.mapping),
+        accuracy.pearson,
+        accuracy.rmse,
+        accuracy.rmse_star,
+        accuracy.outliers,
+        _mapping_curve(accuracy),
     )
 
 
-def _used(fit: Fit | None) -> str:
+def _mapping_name(fit: Fit | None) -> str:
     """The mapping by name: flat where no curve beats the mean, mean where points are too few."""
     if fit is None:
         return "none"
     return MAPPING_NAMES[fit.order] if fit.order else "flat" if fit.flat else "mean"
 
 
-def _curve(found: Accuracy) -> tuple[tuple[float, float], ...]:
-    fit: Fit | None = found.mapping
+def _mapping_curve(accuracy: Accuracy) -> tuple[tuple[float, float], ...]:
+    fit: Fit | None = accuracy.mapping
     if fit is None or not np.isfinite(fit.low):
         return ()
     x = np.linspace(fit.low, fit.high, CURVE_POINTS)
-    return tuple(zip(x.tolist(), fit.at(x).tolist(), strict=True))
+    return tuple(zip(x.tolist(), fit.map_scores(x).tolist(), strict=True))
 
 
 MappingPoints = tuple[Floats, Floats, Floats]  # metrics × points: scores, people, half widths
 
 
-def _systems(asked: ScaleComparison, votes: Votes) -> MappingPoints:
+def _system_points(comparison: ScaleComparison, votes: Votes) -> MappingPoints:
     """Means of systems over the cells that the metric knows, and intervals over listeners."""
-    people = asked.grid.people
-    known = ~np.isnan(asked.joined.scores) & ~np.isnan(people)
-    count = known.sum(axis=2).astype(np.float64)
-    scores = significance.ratio(np.where(known, asked.joined.scores, 0).sum(axis=2), count)
-    said = significance.ratio(np.where(known, people, 0).sum(axis=2), count)
+    people = comparison.grid.people
+    is_known = ~np.isnan(comparison.table.scores) & ~np.isnan(people)
+    count = is_known.sum(axis=2).astype(np.float64)
+    scores = significance.ratio(np.where(is_known, comparison.table.scores, 0).sum(axis=2), count)
+    means = significance.ratio(np.where(is_known, people, 0).sum(axis=2), count)
     widths = np.empty_like(scores)
-    for which, own in gaps(asked.joined.scores):
-        widths[which] = half_widths(votes, own, 0.95)
-    return scores, said, widths
+    for which, metric_known in group_by_known_cells(comparison.table.scores):
+        widths[which] = interval_half_widths(votes, metric_known, 0.95)
+    return scores, means, widths
 
 
-def _outputs(asked: ScaleComparison, votes: Votes) -> MappingPoints:
+def _output_points(comparison: ScaleComparison, votes: Votes) -> MappingPoints:
     """Every output with the t interval of its votes."""
     table = votes.table().T
-    found = significance.column_moments(table)
-    low, high = significance.interval(found, 0.95)
-    half = ((high - low) / 2).reshape(votes.size[1], votes.size[0]).T.ravel()
-    scores = asked.joined.scores.reshape(len(asked.joined.scores), -1)
-    people = asked.grid.people.ravel()
-    return scores, np.broadcast_to(people, scores.shape), np.broadcast_to(half, scores.shape)
+    moments = significance.column_moments(table)
+    low, high = significance.mean_interval(moments, 0.95)
+    half_widths = ((high - low) / 2).reshape(votes.size[1], votes.size[0]).T.ravel()
+    scores = comparison.table.scores.reshape(len(comparison.table.scores), -1)
+    people = comparison.grid.people.ravel()
+    return scores, np.broadcast_to(people, scores.shape), np.broadcast_to(half_widths, scores.shape)

@@ -12,10 +12,10 @@ import numpy as np
 
 from earwitness.core import Key, Rating, Score, Value
 from earwitness.errors import UsageError, nearest
-from earwitness.metaeval.levels import ScoreRatingGrid, people, value
+from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid
 from earwitness.registry import METRICS
 from earwitness.stats.arrays import Floats
-from earwitness.stats.paired_choices import Choices, fitted
+from earwitness.stats.paired_choices import Choices, fit_bradley_terry
 from earwitness.stats.votes import Votes
 from earwitness.studies.analysis.choices import are_choices
 from earwitness.studies.analysis.prepare import coded
@@ -60,66 +60,71 @@ class Cause:
     pairs: tuple[tuple[str, str], ...]
 
 
-def likely(rated: Iterable[str], scored: Iterable[str]) -> Cause | None:
+def likely_cause(rated: Iterable[str], scored: Iterable[str]) -> Cause | None:
     """What most names of the one side that the other lacks differ by, if it is one of these."""
     ours, theirs = {*rated}, {*scored}
     ours, theirs = ours - theirs, theirs - ours
-    found = [
-        Cause(what, tuple(_pairs(ours, theirs, what)))
+    causes = [
+        Cause(what, tuple(_matching_pairs(ours, theirs, what)))
         for count in (1, 2)
         for what in combinations(CAUSES, count)
     ]
-    best = max(found, key=lambda one: (len(one.pairs), -len(one.what)))
+    best = max(causes, key=lambda cause: (len(cause.pairs), -len(cause.what)))
     return best if best.pairs else None
 
 
-def _pairs(ours: set[str], theirs: set[str], what: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _matching_pairs(
+    ours: set[str], theirs: set[str], what: tuple[str, ...]
+) -> Iterator[tuple[str, str]]:
     """Names that are the same but for what they may differ by; none that fits two others."""
-    sides = [_by_rest(names, what) for names in (ours, theirs)]
-    for rest in sorted({*sides[0]} & {*sides[1]}):
-        one, other = sides[0][rest], sides[1][rest]
-        if len(one) == len(other) == 1:
-            yield one[0], other[0]
+    sides = [_names_by_stem(names, what) for names in (ours, theirs)]
+    for stem in sorted({*sides[0]} & {*sides[1]}):
+        rated, scored = sides[0][stem], sides[1][stem]
+        if len(rated) == len(scored) == 1:
+            yield rated[0], scored[0]
 
 
-def _by_rest(names: set[str], what: tuple[str, ...]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _names_by_stem(names: set[str], differences: tuple[str, ...]) -> dict[str, list[str]]:
+    names_by_stem: dict[str, list[str]] = {}
     for name in sorted(names):
-        rest = name
-        for one in what:
-            rest = CAUSES[one](rest)
-        found.setdefault(rest, []).append(name)
-    return found
+        stem = name
+        for difference in differences:
+            stem = CAUSES[difference](stem)
+        names_by_stem.setdefault(stem, []).append(name)
+    return names_by_stem
 
 
-def hint(role: str, rated: Iterable[str], scored: Iterable[str]) -> str:
+def mismatch_hint(role: str, rated: Iterable[str], scored: Iterable[str]) -> str:
     """A sentence about items or systems that look the same but are not; empty if none do."""
-    cause = likely(rated, scored)
+    cause = likely_cause(rated, scored)
     if cause is None:
         return ""
-    pairs = ", ".join(f'"{one}" and "{other}"' for one, other in cause.pairs[:SHOWN_EXAMPLES])
+    pairs = ", ".join(
+        f'"{rated_name}" and "{scored_name}"'
+        for rated_name, scored_name in cause.pairs[:SHOWN_EXAMPLES]
+    )
     more = ", …" * (len(cause.pairs) > SHOWN_EXAMPLES)
-    told = f"{role}s of ratings and scores differ only by {' and '.join(cause.what)}"
-    return f"{told}: {pairs}{more} — {_remedy(role, cause)}"
+    message = f"{role}s of ratings and scores differ only by {' and '.join(cause.what)}"
+    return f"{message}: {pairs}{more} — {_mismatch_remedy(role, cause)}"
 
 
-def _remedy(role: str, cause: Cause) -> str:
+def _mismatch_remedy(role: str, cause: Cause) -> str:
     """Options that take away what names of one side have too much; else files must change."""
     if not {*cause.what} <= {"ending", "folder"}:
         return RENAME_REMEDY
-    lengths = {len(one) > len(other) for one, other in cause.pairs}
+    lengths = {len(rated) > len(scored) for rated, scored in cause.pairs}
     if len(lengths) > 1:
         return RENAME_REMEDY
-    longer = [one if lengths == {True} else other for one, other in cause.pairs]
-    patterns = {_pattern(role, name) for name in longer}
-    shorter = [other if lengths == {True} else one for one, other in cause.pairs]
-    if len(patterns) > 1 or any(_pattern(role, name) != f"{{{role}}}" for name in shorter):
+    longer = [rated if lengths == {True} else scored for rated, scored in cause.pairs]
+    patterns = {_name_pattern(role, name) for name in longer}
+    shorter = [scored if lengths == {True} else rated for rated, scored in cause.pairs]
+    if len(patterns) > 1 or any(_name_pattern(role, name) != f"{{{role}}}" for name in shorter):
         return RENAME_REMEDY
     score = "" if lengths == {True} else "score-"
     return f"say --{score}sample {role} --{score}pattern '{patterns.pop()}', or {RENAME_REMEDY}"
 
 
-def _pattern(role: str, name: str) -> str:
+def _name_pattern(role: str, name: str) -> str:
     """How a name is made: folders as stars, its own ending."""
     folders = len(re.findall(r"[/\\]", name))
     ending = FILE_ENDING_PATTERN.search(name)
@@ -160,7 +165,7 @@ class ScoreRatingTable:
     notes: tuple[str, ...] = ()
 
 
-def joined(
+def join_scores_and_ratings(
     scores: Sequence[Score],
     metrics: Sequence[MetricColumn],
     ratings: Sequence[Rating],
@@ -168,104 +173,123 @@ def joined(
     systems: Sequence[str] = (),
 ) -> ScoreRatingTable:
     """Scores and ratings of a scale with the same keys."""
-    own = [one for one in ratings if one.scale == scale]
-    paired = are_choices(own) or _among_several(own)
-    rated = {key for one in own for key in (one.key, one.against if paired else None) if key}
-    scored = {one.key for one in scores}
-    both = rated & scored
-    if not both:
+    scale_ratings = [rating for rating in ratings if rating.scale == scale]
+    paired = are_choices(scale_ratings) or _has_several_opponents(scale_ratings)
+    rated = {
+        key
+        for rating in scale_ratings
+        for key in (rating.key, rating.against if paired else None)
+        if key
+    }
+    scored = {score.key for score in scores}
+    shared = rated & scored
+    if not shared:
         raise UsageError(
-            f"{scale}: no output has both scores and ratings — {_apart(rated, scored)}"
+            f"{scale}: no output has both scores and ratings — {_mismatch_message(rated, scored)}"
         )
-    kept = [one for one in own if one.key in both and (not paired or one.against in both)]
-    names = _in_order([key.system for key in both], systems)
-    code = coded([replace(one, against=None) for one in kept], scale, names)
-    items = tuple(sorted({key.item for key in both})) if paired else code.items
-    found = tuple(names) if paired else code.systems
+    kept = [
+        rating
+        for rating in scale_ratings
+        if rating.key in shared and (not paired or rating.against in shared)
+    ]
+    names = _order_names([key.system for key in shared], systems)
+    coded_ratings = coded([replace(rating, against=None) for rating in kept], scale, names)
+    items = tuple(sorted({key.item for key in shared})) if paired else coded_ratings.items
+    system_names = tuple(names) if paired else coded_ratings.systems
     return ScoreRatingTable(
         scale,
         tuple(metrics),
-        found,
+        system_names,
         items,
-        table_of(scores, metrics, found, items),
-        code.votes,
+        score_table(scores, metrics, system_names, items),
+        coded_ratings.votes,
         tuple(kept),
         paired,
-        _notes(rated, scored, both),
+        _unmatched_notes(rated, scored, shared),
     )
 
 
-def with_turned(own: ScoreRatingTable, people: Floats) -> ScoreRatingTable:
+def turn_baselines(table: ScoreRatingTable, people: Floats) -> ScoreRatingTable:
     """Baselines that go against people are turned round: they have no good end of their own."""
-    found = value(ScoreRatingGrid(own.scores, people), "system", ["spearman"]).value[0]
+    correlations = evaluate_grid(
+        ScoreRatingGrid(table.scores, people), "system", ["spearman"]
+    ).value[0]
     turned = [
-        one.baseline and found[n] < 0 and not one.low_is_good for n, one in enumerate(own.metrics)
+        metric.baseline and correlations[n] < 0 and not metric.low_is_good
+        for n, metric in enumerate(table.metrics)
     ]
     signs = np.where(turned, -1.0, 1.0)[:, None, None]
     metrics = tuple(
-        replace(one, low_is_good=True) if turn else one
-        for one, turn in zip(own.metrics, turned, strict=True)
+        replace(metric, low_is_good=True) if is_turned else metric
+        for metric, is_turned in zip(table.metrics, turned, strict=True)
     )
-    return replace(own, metrics=metrics, scores=own.scores * signs)
+    return replace(table, metrics=metrics, scores=table.scores * signs)
 
 
-def _among_several(ratings: Sequence[Rating]) -> bool:
+def _has_several_opponents(ratings: Sequence[Rating]) -> bool:
     """Whether outputs are rated against different others."""
-    return len({one.against.system for one in ratings if one.against}) > 1
+    return len({rating.against.system for rating in ratings if rating.against}) > 1
 
 
-def _in_order(names: Sequence[str], known: Sequence[str]) -> list[str]:
+def _order_names(names: Sequence[str], preferred: Sequence[str]) -> list[str]:
     seen = {*names}
-    return [*(one for one in known if one in seen), *sorted(seen - {*known})]
+    return [*(name for name in preferred if name in seen), *sorted(seen - {*preferred})]
 
 
-def table_of(
+def score_table(
     scores: Sequence[Score],
     metrics: Sequence[MetricColumn],
     systems: Sequence[str],
     items: Sequence[str],
 ) -> Floats:
     """Metrics × systems × items, high scores good."""
-    number = {one.name: n for n, one in enumerate(metrics)}
-    row = {name: n for n, name in enumerate(systems)}
-    column = {name: n for n, name in enumerate(items)}
-    found = np.full((len(metrics), len(systems), len(items)), np.nan)
-    for one in scores:
-        key = one.key
-        if one.metric in number and key.system in row and key.item in column:
-            found[number[one.metric], row[key.system], column[key.item]] = one.value
-    turned = np.array([-1.0 if one.low_is_good else 1.0 for one in metrics])
-    return np.asarray(found * turned[:, None, None])
+    metric_index = {metric.name: n for n, metric in enumerate(metrics)}
+    system_index = {name: n for n, name in enumerate(systems)}
+    item_index = {name: n for n, name in enumerate(items)}
+    table = np.full((len(metrics), len(systems), len(items)), np.nan)
+    for score in scores:
+        key = score.key
+        if score.metric in metric_index and key.system in system_index and key.item in item_index:
+            table[metric_index[score.metric], system_index[key.system], item_index[key.item]] = (
+                score.value
+            )
+    signs = np.array([-1.0 if metric.low_is_good else 1.0 for metric in metrics])
+    return np.asarray(table * signs[:, None, None])
 
 
-def _apart(rated: set[Key], scored: set[Key]) -> str:
+def _mismatch_message(rated: set[Key], scored: set[Key]) -> str:
     """What both sides are called, where they have nothing in common."""
     for name in ("system", "item"):
         ours = {getattr(key, name) for key in rated}
         theirs = {getattr(key, name) for key in scored}
         if not ours & theirs:
-            told = f"{name}s are called {_some(ours)} in ratings, {_some(theirs)} in scores"
-            return "; ".join(part for part in (told, hint(name, ours, theirs)) if part)
+            message = (
+                f"{name}s are called {_example_names(ours)} in ratings, {_example_names(theirs)} "
+                "in scores"
+            )
+            return "; ".join(part for part in (message, mismatch_hint(name, ours, theirs)) if part)
     return "items and systems are the same, but never together"
 
 
-def _some(names: set[str]) -> str:
+def _example_names(names: set[str]) -> str:
     shown = ", ".join(f'"{name}"' for name in sorted(names)[:SHOWN_NAMES])
     return f"{shown}, …" if len(names) > SHOWN_NAMES else shown
 
 
-def _notes(rated: set[Key], scored: set[Key], both: set[Key]) -> tuple[str, ...]:
-    found = []
-    for what, own, lack in (("rated", rated, "score"), ("scored", scored, "rating")):
-        lost = own - both
-        if lost:
-            systems = {key.system for key in lost} - {key.system for key in both}
-            whole = f", among them all of {_some(systems)}" if systems else ""
-            found.append(f"{len(lost):,} of {len(own):,} {what} outputs have no {lack}{whole}")
+def _unmatched_notes(rated: set[Key], scored: set[Key], shared: set[Key]) -> tuple[str, ...]:
+    notes = []
+    for what, keys, lack in (("rated", rated, "score"), ("scored", scored, "rating")):
+        unmatched = keys - shared
+        if unmatched:
+            systems = {key.system for key in unmatched} - {key.system for key in shared}
+            whole = f", among them all of {_example_names(systems)}" if systems else ""
+            notes.append(
+                f"{len(unmatched):,} of {len(keys):,} {what} outputs have no {lack}{whole}"
+            )
     for name in ("system", "item"):
-        sides = ({getattr(key, name) for key in own} for own in (rated, scored))
-        found += [told for told in [hint(name, *sides)] if told]
-    return tuple(found)
+        sides = ({getattr(key, name) for key in keys} for keys in (rated, scored))
+        notes += [hint for hint in [mismatch_hint(name, *sides)] if hint]
+    return tuple(notes)
 
 
 # --- Metric columns ------------------------------------------------------------------------------
@@ -275,52 +299,52 @@ TRIVIAL_COLUMNS = ("length", "duration", "words")  # columns that are baselines
 Column = dict[object, float]
 
 
-def metrics_of(
+def metric_columns(
     scores: Sequence[Score], low: Collection[str] = (), baselines: Collection[str] = ()
 ) -> tuple[list[MetricColumn], list[str]]:
     """Metrics, and what is said of columns that are left out."""
-    columns = _columns(scores)
+    columns = _scores_by_metric(scores)
     for name in (*low, *baselines):
         if name not in columns:
             raise UsageError(f'there is no metric "{name}" — {nearest(name, list(columns))}')
-    out = dict(_left_out(columns))
-    found = [_metric(name, low, baselines) for name in columns if name not in out]
-    return found, list(out.values())
+    redundant = dict(_redundant_columns(columns))
+    metrics = [_metric_column(name, low, baselines) for name in columns if name not in redundant]
+    return metrics, list(redundant.values())
 
 
-def _columns(scores: Sequence[Score]) -> dict[str, Column]:
-    found: dict[str, Column] = {}
-    for one in scores:
-        own = found.setdefault(one.metric, {})
-        if (one.key, one.draw) in own:
-            raise UsageError(f"{one.metric} stands in two files — keep one")
-        own[one.key, one.draw] = one.value
-    return found
+def _scores_by_metric(scores: Sequence[Score]) -> dict[str, Column]:
+    columns: dict[str, Column] = {}
+    for score in scores:
+        column = columns.setdefault(score.metric, {})
+        if (score.key, score.draw) in column:
+            raise UsageError(f"{score.metric} stands in two files — keep one")
+        column[score.key, score.draw] = score.value
+    return columns
 
 
-def _left_out(columns: dict[str, Column]) -> Iterator[tuple[str, str]]:
+def _redundant_columns(columns: dict[str, Column]) -> Iterator[tuple[str, str]]:
     """Columns that say nothing, or the same as an earlier one, but for rounding."""
     seen: dict[frozenset[tuple[object, str]], str] = {}
-    for name, own in columns.items():
-        said = frozenset((key, f"{x:.10g}") for key, x in own.items())
-        if said in seen:
-            yield name, f"{name} says the same as {seen[said]} of every output; left out"
-        elif len({x for x in own.values() if not isnan(x)}) < 2:
+    for name, column in columns.items():
+        rounded = frozenset((key, f"{value:.10g}") for key, value in column.items())
+        if rounded in seen:
+            yield name, f"{name} says the same as {seen[rounded]} of every output; left out"
+        elif len({value for value in column.values() if not isnan(value)}) < 2:
             yield name, f"{name} says the same of all outputs; left out"
-        seen.setdefault(said, name)
+        seen.setdefault(rounded, name)
 
 
-def _metric(name: str, low: Collection[str], baselines: Collection[str]) -> MetricColumn:
+def _metric_column(name: str, low: Collection[str], baselines: Collection[str]) -> MetricColumn:
     """The program's own values say which end is good; what has no good end is a baseline."""
-    known = _own_values().get(name.partition("@")[0].lower())
-    best = "" if known is None else known.best
-    trivial = name in baselines or name in TRIVIAL_COLUMNS or best == "none"
-    return MetricColumn(name, name in low or best == "low", trivial)
+    builtin = _builtin_values().get(name.partition("@")[0].lower())
+    best = "" if builtin is None else builtin.best
+    is_baseline = name in baselines or name in TRIVIAL_COLUMNS or best == "none"
+    return MetricColumn(name, name in low or best == "low", is_baseline)
 
 
-def _own_values() -> dict[str, Value]:
-    found = [value for kind in METRICS.values() for value in kind.values]
-    return {one.name: one for one in found}
+def _builtin_values() -> dict[str, Value]:
+    values = [value for kind in METRICS.values() for value in kind.values]
+    return {value.name: value for value in values}
 
 
 # --- Mean votes and abilities --------------------------------------------------------------------
@@ -344,12 +368,12 @@ class ChoiceAbilities:
     def raters(self) -> int:
         return self.size[2]
 
-    def drawn(self, raters: Floats, items: Floats) -> Floats:
+    def resample(self, raters: Floats, items: Floats) -> Floats:
         """Draws × systems × items, when raters and items count so often."""
-        own = np.array(self.listeners), np.array(self.items)
-        times = (raters[:, own[0]] * items[:, own[1]]).astype(np.int64)
-        found = np.stack([self._fitted(row) for row in times])
-        return np.repeat(found[:, :, None], self.size[1], axis=2)
+        rater_and_item = np.array(self.listeners), np.array(self.items)
+        times = (raters[:, rater_and_item[0]] * items[:, rater_and_item[1]]).astype(np.int64)
+        abilities = np.stack([self._fitted(row) for row in times])
+        return np.repeat(abilities[:, :, None], self.size[1], axis=2)
 
     def _fitted(self, times: np.typing.NDArray[np.int64]) -> Floats:
         def repeated(column: Sequence[int]) -> np.typing.NDArray[np.int64]:
@@ -362,55 +386,50 @@ class ChoiceAbilities:
             repeated(self.listeners),
             (self.size[0], self.size[2]),
         )
-        found = fitted(votes).abilities
-        if not np.isfinite(found).all():  # somebody always won, or always lost
-            found = fitted(_eased(votes)).abilities
-        return np.where(np.isfinite(found), found, np.nan)
+        abilities = fit_bradley_terry(votes).abilities
+        if not np.isfinite(abilities).all():  # somebody always won, or always lost
+            abilities = fit_bradley_terry(_add_half_votes(votes)).abilities
+        return np.where(np.isfinite(abilities), abilities, np.nan)
 
 
-def _eased(votes: Choices) -> Choices:
+def _add_half_votes(votes: Choices) -> Choices:
     """With half a vote each way for every pair that was compared, so that nobody always wins."""
     pairs = np.unique(np.stack([votes.first, votes.second]), axis=1)
-    whole = [np.concatenate([column, column]) for column in (votes.first, votes.second)]
-    one = np.ones(pairs.shape[1], np.int64)
+    doubled = [np.concatenate([column, column]) for column in (votes.first, votes.second)]
+    ones = np.ones(pairs.shape[1], np.int64)
     return Choices(
-        np.concatenate([whole[0], pairs[0], pairs[0]]),
-        np.concatenate([whole[1], pairs[1], pairs[1]]),
-        np.concatenate([votes.outcomes, votes.outcomes, one, -one]),
-        np.concatenate([votes.listeners, votes.listeners, 0 * one, 0 * one]),
+        np.concatenate([doubled[0], pairs[0], pairs[0]]),
+        np.concatenate([doubled[1], pairs[1], pairs[1]]),
+        np.concatenate([votes.outcomes, votes.outcomes, ones, -ones]),
+        np.concatenate([votes.listeners, votes.listeners, 0 * ones, 0 * ones]),
         votes.size,
     )
 
 
-def abilities(joined: ScoreRatingTable) -> ChoiceAbilities:
+def choice_abilities(table: ScoreRatingTable) -> ChoiceAbilities:
     """Choices as numbers."""
-    row = {name: n for n, name in enumerate(joined.systems)}
-    column = {name: n for n, name in enumerate(joined.items)}
-    who = {one: n for n, one in enumerate(dict.fromkeys(r.listener for r in joined.ratings))}
-    other = [_other(one) for one in joined.ratings]
+    system_index = {name: n for n, name in enumerate(table.systems)}
+    item_index = {name: n for n, name in enumerate(table.items)}
+    raters = dict.fromkeys(rating.listener for rating in table.ratings)
+    rater_index = {rater: n for n, rater in enumerate(raters)}
     return ChoiceAbilities(
-        tuple(row[one.key.system] for one in joined.ratings),
-        tuple(row[name] for name in other),
-        tuple(int(np.sign(one.value)) for one in joined.ratings),
-        tuple(column[one.key.item] for one in joined.ratings),
-        tuple(who[one.listener] for one in joined.ratings),
-        (len(row), len(column), len(who)),
+        tuple(system_index[rating.key.system] for rating in table.ratings),
+        tuple(system_index[rating.against.system] for rating in table.ratings if rating.against),
+        tuple(int(np.sign(rating.value)) for rating in table.ratings),
+        tuple(item_index[rating.key.item] for rating in table.ratings),
+        tuple(rater_index[rating.listener] for rating in table.ratings),
+        (len(system_index), len(item_index), len(rater_index)),
     )
 
 
-def _other(rating: Rating) -> str:
-    assert rating.against is not None
-    return rating.against.system
-
-
-def voices(joined: ScoreRatingTable) -> Votes | ChoiceAbilities:
+def votes_or_abilities(table: ScoreRatingTable) -> Votes | ChoiceAbilities:
     """Votes, or what stands for them."""
-    return abilities(joined) if joined.paired else joined.votes
+    return choice_abilities(table) if table.paired else table.votes
 
 
-def means(given: Votes | ChoiceAbilities) -> Floats:
+def mean_opinions(opinions: Votes | ChoiceAbilities) -> Floats:
     """Systems × items."""
-    if isinstance(given, Votes):
-        return np.asarray(people(given)[0])
-    _, items, raters = given.size
-    return np.asarray(given.drawn(np.ones((1, raters)), np.ones((1, items)))[0])
+    if isinstance(opinions, Votes):
+        return np.asarray(cell_means(opinions)[0])
+    _, items, raters = opinions.size
+    return np.asarray(opinions.resample(np.ones((1, raters)), np.ones((1, items)))[0])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from earwitness.metaeval.coefficients import ScoreRatingSample, values
+from earwitness.metaeval.coefficients import ScoreRatingSample, compute_coefficients
 from earwitness.stats import significance
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.significance import Moments, ratio
@@ -62,21 +62,21 @@ class StudyDraws(NamedTuple):
     people: Floats
 
 
-def value(
+def evaluate_grid(
     grid: ScoreRatingGrid, level: str, names: Sequence[str], margins: Floats | float = 0.0
 ) -> LevelValues:
-    """Coefficients of all metrics at a level; ``margins`` see ``at``."""
+    """Coefficients of all metrics at a level; ``margins`` see ``evaluate_draws``."""
     _, systems, items = grid.scores.shape
     once = StudyDraws(np.ones((1, systems)), np.ones((1, items)), grid.people[None])
-    found, n = at(level, grid.scores, once, names, margins)
-    whole = {"system": systems, "item": items, "global": systems * items}[level]
-    return LevelValues(found[:, 0], n[:, 0], whole - n[:, 0])
+    coefficients, n = evaluate_draws(level, grid.scores, once, names, margins)
+    total = {"system": systems, "item": items, "global": systems * items}[level]
+    return LevelValues(coefficients[:, 0], n[:, 0], total - n[:, 0])
 
 
-def at(
+def evaluate_draws(
     level: str,
     scores: Floats,
-    drawn: StudyDraws,
+    draws: StudyDraws,
     names: Sequence[str],
     margins: Floats | float = 0.0,
 ) -> tuple[Floats, Floats]:
@@ -84,153 +84,163 @@ def at(
 
     ``margins`` is one number, one a metric, or (at the item level) metrics × items.
     """
-    shape = len(names), len(drawn.systems), len(scores)
-    found, n = np.empty(shape), np.empty(shape)
-    limits = np.broadcast_to(_limits(margins), (len(scores), scores.shape[2]))
-    for which, known in gaps(scores):
-        here = np.where(known, scores[which], 0)
-        some = LEVEL_FUNCTIONS[level](here, known, drawn, names, limits[which])
-        found[:, :, which], n[:, :, which] = some
-    return found, n
+    shape = len(names), len(draws.systems), len(scores)
+    coefficients, n = np.empty(shape), np.empty(shape)
+    limits = np.broadcast_to(_margin_table(margins), (len(scores), scores.shape[2]))
+    for metrics, is_known in group_by_known_cells(scores):
+        filled = np.where(is_known, scores[metrics], 0)
+        evaluated = LEVEL_FUNCTIONS[level](filled, is_known, draws, names, limits[metrics])
+        coefficients[:, :, metrics], n[:, :, metrics] = evaluated
+    return coefficients, n
 
 
-def _limits(margins: Floats | float) -> Floats:
+def _margin_table(margins: Floats | float) -> Floats:
     margins = np.asarray(margins, np.float64)
     return margins[:, None] if margins.ndim == 1 else margins
 
 
-def gaps(scores: Floats) -> Iterator[tuple[Codes, Bools]]:
+def group_by_known_cells(scores: Floats) -> Iterator[tuple[Codes, Bools]]:
     """Metrics whose scores are known for the same cells, and these cells."""
-    known = ~np.isnan(scores)
-    alike: dict[bytes, list[int]] = {}
-    for metric, row in enumerate(known):
-        alike.setdefault(row.tobytes(), []).append(metric)
-    for which in alike.values():
-        yield np.array(which), known[which[0]]
+    is_known = ~np.isnan(scores)
+    metrics_by_cells: dict[bytes, list[int]] = {}
+    for metric, row in enumerate(is_known):
+        metrics_by_cells.setdefault(row.tobytes(), []).append(metric)
+    for metrics in metrics_by_cells.values():
+        yield np.array(metrics), is_known[metrics[0]]
 
 
-def by_system(
-    scores: Floats, known: Bools, drawn: StudyDraws, names: Sequence[str], margins: Floats
+def evaluate_systems(
+    scores: Floats, is_known: Bools, draws: StudyDraws, names: Sequence[str], margins: Floats
 ) -> tuple[Floats, Floats]:
     """Every draw is a group of its own, since means differ from draw to draw."""
-    there = ~np.isnan(drawn.people) & known
-    weigh = there * drawn.items[:, None, :]
-    counts = weigh.sum(axis=2)
-    rated = np.where(there, drawn.people, 0)
-    reach = np.abs(rated).max(axis=(1, 2), initial=0)
-    people = steady(ratio((rated * weigh).sum(axis=2), counts), reach)
-    sums = np.swapaxes(weigh, 0, 1) @ np.moveaxis(scores, 0, 2)  # systems × draws × metrics
-    reach = np.abs(scores).max(axis=(1, 2), initial=0)
-    means = steady(ratio(sums, np.broadcast_to(counts.T[:, :, None], sums.shape)), reach, axis=0)
-    weights = (drawn.systems * (counts > 0))[:, None]
+    present = ~np.isnan(draws.people) & is_known
+    cell_weights = present * draws.items[:, None, :]
+    counts = cell_weights.sum(axis=2)
+    rated = np.where(present, draws.people, 0)
+    largest = np.abs(rated).max(axis=(1, 2), initial=0)
+    people = tie_rounded_means(ratio((rated * cell_weights).sum(axis=2), counts), largest)
+    sums = np.swapaxes(cell_weights, 0, 1) @ np.moveaxis(scores, 0, 2)  # systems × draws × metrics
+    largest = np.abs(scores).max(axis=(1, 2), initial=0)
+    means = tie_rounded_means(
+        ratio(sums, np.broadcast_to(counts.T[:, :, None], sums.shape)), largest, axis=0
+    )
+    weights = (draws.systems * (counts > 0))[:, None]
     sample = ScoreRatingSample(
         np.nan_to_num(np.moveaxis(means, 0, 2)),
         np.nan_to_num(people)[:, None],
         weights,
         np.broadcast_to(margins[:, 0], (len(weights), len(margins))),
     )
-    found = values(sample, names)[:, :, 0]
-    return found, np.broadcast_to(sample.things[:, :1], found.shape)
+    coefficients = compute_coefficients(sample, names)[:, :, 0]
+    return coefficients, np.broadcast_to(sample.things[:, :1], coefficients.shape)
 
 
-def by_item(
-    scores: Floats, known: Bools, drawn: StudyDraws, names: Sequence[str], margins: Floats
+def evaluate_items(
+    scores: Floats, is_known: Bools, draws: StudyDraws, names: Sequence[str], margins: Floats
 ) -> tuple[Floats, Floats]:
     """Every item is a group; its value counts as often as the item was drawn.
 
     Where only items are drawn, the values of items are found once for all draws.
     """
-    there = ~np.isnan(drawn.people) & known
-    alike = len(drawn.people) == 1 and bool((drawn.systems == drawn.systems[:1]).all())
-    systems = drawn.systems[:1] if alike else drawn.systems
+    present = ~np.isnan(draws.people) & is_known
+    is_shared = len(draws.people) == 1 and bool((draws.systems == draws.systems[:1]).all())
+    systems = draws.systems[:1] if is_shared else draws.systems
     sample = ScoreRatingSample(
         scores.transpose(2, 0, 1),
-        np.where(there, drawn.people, 0).transpose(2, 0, 1),
-        (there * systems[:, :, None]).transpose(2, 0, 1),
+        np.where(present, draws.people, 0).transpose(2, 0, 1),
+        (present * systems[:, :, None]).transpose(2, 0, 1),
         margins.T,
     )
-    found = values(sample, names).swapaxes(1, 2)  # coefficients × draws × items × metrics
-    defined = ~np.isnan(found)
-    weigh = drawn.items[:, None, :]
-    total = (weigh @ np.where(defined, found, 0))[:, :, 0]
-    count = (weigh @ defined.astype(np.float64))[:, :, 0]
-    different = ((weigh > 0).astype(np.float64) @ defined.astype(np.float64))[:, :, 0]
+    coefficients = compute_coefficients(sample, names).swapaxes(
+        1, 2
+    )  # coefficients × draws × items × metrics
+    defined = ~np.isnan(coefficients)
+    item_weights = draws.items[:, None, :]
+    total = (item_weights @ np.where(defined, coefficients, 0))[:, :, 0]
+    count = (item_weights @ defined.astype(np.float64))[:, :, 0]
+    different = ((item_weights > 0).astype(np.float64) @ defined.astype(np.float64))[:, :, 0]
     return ratio(total, count), different
 
 
-def pooled(
-    scores: Floats, known: Bools, drawn: StudyDraws, names: Sequence[str], margins: Floats
+def evaluate_cells(
+    scores: Floats, is_known: Bools, draws: StudyDraws, names: Sequence[str], margins: Floats
 ) -> tuple[Floats, Floats]:
     """All cells are one group; those without a score are left out."""
-    cells = np.flatnonzero(known)
-    people = drawn.people.reshape(len(drawn.people), -1)[:, cells]
-    weights = drawn.systems[:, :, None] * drawn.items[:, None, :]
+    cells = np.flatnonzero(is_known)
+    people = draws.people.reshape(len(draws.people), -1)[:, cells]
+    weights = draws.systems[:, :, None] * draws.items[:, None, :]
     sample = ScoreRatingSample(
         scores.reshape(len(scores), -1)[None][:, :, cells],
         np.nan_to_num(people)[None],
         (weights.reshape(len(weights), -1)[:, cells] * ~np.isnan(people))[None],
         margins[None, :, 0],
     )
-    found = values(sample, names)[:, 0]
-    return found, np.broadcast_to(sample.things[0][:, None], found.shape)
+    coefficients = compute_coefficients(sample, names)[:, 0]
+    return coefficients, np.broadcast_to(sample.things[0][:, None], coefficients.shape)
 
 
-def paired(first: Floats, second: Floats, level: str, names: Sequence[str]) -> Floats:
+def compare_paired_tables(
+    first: Floats, second: Floats, level: str, names: Sequence[str]
+) -> Floats:
     """Coefficients × tables: each table (tables × systems × items) against the other of its number.
 
     Both of a number must be known for the same cells; at the system or the item level.
     """
-    there = ~np.isnan(first)
+    present = ~np.isnan(first)
     tables, systems, items = first.shape
     if level == "system":
-        count = there.sum(axis=2, keepdims=True).astype(np.float64)
-        sides = (np.where(there, one, 0).sum(axis=2, keepdims=True) for one in (first, second))
-        first, second = (ratio(one, count) for one in sides)
-        there, items = count > 0, 1
+        count = present.sum(axis=2, keepdims=True).astype(np.float64)
+        sides = (np.where(present, side, 0).sum(axis=2, keepdims=True) for side in (first, second))
+        first, second = (ratio(side, count) for side in sides)
+        present, items = count > 0, 1
     x, y, weights = (
-        np.nan_to_num(one).swapaxes(1, 2).reshape(-1, 1, systems)
-        for one in (_level(first), _level(second), there.astype(np.float64))
+        np.nan_to_num(table).swapaxes(1, 2).reshape(-1, 1, systems)
+        for table in (_tie_systems(first), _tie_systems(second), present.astype(np.float64))
     )
-    found = values(ScoreRatingSample(x, y, weights), names).reshape(len(names), tables, items)
-    defined = ~np.isnan(found)
-    return ratio(np.where(defined, found, 0).sum(axis=2), defined.sum(axis=2).astype(np.float64))
+    coefficients = compute_coefficients(ScoreRatingSample(x, y, weights), names).reshape(
+        len(names), tables, items
+    )
+    defined = ~np.isnan(coefficients)
+    return ratio(
+        np.where(defined, coefficients, 0).sum(axis=2), defined.sum(axis=2).astype(np.float64)
+    )
 
 
-LEVEL_FUNCTIONS = {"system": by_system, "item": by_item, "global": pooled}
+LEVEL_FUNCTIONS = {"system": evaluate_systems, "item": evaluate_items, "global": evaluate_cells}
 
 
-def steady(means: Floats, largest: Floats | float, axis: int = -1) -> Floats:
+def tie_rounded_means(means: Floats, largest: Floats | float, axis: int = -1) -> Floats:
     """Means that lie closer to the next than rounding can tell become the lowest of their run.
 
     ``largest`` is the largest of what they are means of.
     """
     order = np.argsort(means, axis=axis)
-    rising = np.moveaxis(np.take_along_axis(means, order, axis), axis, 0)
-    apart = np.ones(rising.shape, bool)
-    apart[1:] = ~(np.diff(rising, axis=0) <= RELATIVE_TOLERANCE * np.asarray(largest))
-    lowest = np.maximum.accumulate(np.where(apart, rising, -np.inf), axis=0)
-    found = np.empty_like(means)
-    np.put_along_axis(found, order, np.moveaxis(lowest, 0, axis), axis)
-    return found
+    ordered = np.moveaxis(np.take_along_axis(means, order, axis), axis, 0)
+    is_new_run = np.ones(ordered.shape, bool)
+    is_new_run[1:] = ~(np.diff(ordered, axis=0) <= RELATIVE_TOLERANCE * np.asarray(largest))
+    run_minima = np.maximum.accumulate(np.where(is_new_run, ordered, -np.inf), axis=0)
+    tied = np.empty_like(means)
+    np.put_along_axis(tied, order, np.moveaxis(run_minima, 0, axis), axis)
+    return tied
 
 
-def _level(tables: Floats) -> Floats:
+def _tie_systems(tables: Floats) -> Floats:
     """Tables × systems × items, with ties among systems."""
-    return steady(tables, float(np.nanmax(np.abs(tables), initial=0)), axis=1)
+    return tie_rounded_means(tables, float(np.nanmax(np.abs(tables), initial=0)), axis=1)
 
 
-def people(votes: Votes, weights: Floats | None = None) -> Floats:
+def cell_means(votes: Votes, weights: Floats | None = None) -> Floats:
     """The mean vote of each cell: draws × systems × items, NaN where nobody voted.
 
     ``weights`` are draws × listeners; without them all listeners count once, in one row.
     """
     table = votes.table()
-    known = ~np.isnan(table)
+    has_vote = ~np.isnan(table)
     weights = np.ones((1, votes.size[2])) if weights is None else weights
-    means = ratio(weights @ np.where(known, table, 0).T, weights @ known.T.astype(np.float64))
+    means = ratio(weights @ np.where(has_vote, table, 0).T, weights @ has_vote.T.astype(np.float64))
     shape = len(weights), votes.size[1], votes.size[0]
     if not np.array_equal(votes.values, np.rint(votes.values)):
-        means = steady(means, np.abs(votes.values).max(initial=0))
+        means = tie_rounded_means(means, np.abs(votes.values).max(initial=0))
     return means.reshape(shape).swapaxes(1, 2)
 
 
@@ -242,29 +252,30 @@ def people(votes: Votes, weights: Floats | None = None) -> Floats:
 # interval of the means of listeners. Fewer than two listeners have none.
 
 
-def system_means(votes: Votes, known: Bools | None = None) -> Moments:
+def system_means(votes: Votes, is_known: Bools | None = None) -> Moments:
     """By system: the mean, the deviation of listeners and how many they are.
 
-    ``known`` (systems × items) says which cells count; else all that have a vote do. The standard
-    error is the deviation over the root of the number, as ``significance.interval`` takes it.
+    ``is_known`` (systems × items) says which cells count; else all that have a vote do. The
+    standard error is the deviation over the root of the number, as ``significance.mean_interval``
+    takes it.
     """
     systems, items, raters = votes.size
     table = votes.table().reshape(items, systems, raters)
-    there = ~np.isnan(table) & (True if known is None else known.T[:, :, None])
-    heard = there.sum(axis=2, keepdims=True).astype(np.float64)
-    cells = (heard > 0).sum(axis=0, keepdims=True).astype(np.float64)
-    weight = np.where(there, 1 / (np.maximum(heard, 1) * np.maximum(cells, 1)), 0)
-    said = ratio(np.where(there, table, 0).sum(axis=2), heard[:, :, 0])
-    total = np.where(np.isnan(said), 0, said).sum(axis=0)
-    mean = steady(ratio(total, cells[0, :, 0]), np.abs(votes.values).max(initial=0))
-    n = there.any(axis=0).sum(axis=1).astype(np.float64)
-    moved = (weight * np.where(there, table - mean[:, None], 0)).sum(axis=0)
+    counted = ~np.isnan(table) & (True if is_known is None else is_known.T[:, :, None])
+    votes_per_cell = counted.sum(axis=2, keepdims=True).astype(np.float64)
+    cells = (votes_per_cell > 0).sum(axis=0, keepdims=True).astype(np.float64)
+    weight = np.where(counted, 1 / (np.maximum(votes_per_cell, 1) * np.maximum(cells, 1)), 0)
+    cell_values = ratio(np.where(counted, table, 0).sum(axis=2), votes_per_cell[:, :, 0])
+    total = np.where(np.isnan(cell_values), 0, cell_values).sum(axis=0)
+    mean = tie_rounded_means(ratio(total, cells[0, :, 0]), np.abs(votes.values).max(initial=0))
+    n = counted.any(axis=0).sum(axis=1).astype(np.float64)
+    moved = (weight * np.where(counted, table - mean[:, None], 0)).sum(axis=0)
     return Moments(mean, np.sqrt(ratio(n**2 * (moved**2).sum(axis=1), n - 1)), n)
 
 
-def half_widths(votes: Votes, known: Bools, level: float) -> Floats:
+def interval_half_widths(votes: Votes, is_known: Bools, level: float) -> Floats:
     """Half the width of each system's interval."""
-    low, high = significance.interval(system_means(votes, known), level)
+    low, high = significance.mean_interval(system_means(votes, is_known), level)
     return np.asarray((high - low) / 2)
 
 
@@ -278,45 +289,47 @@ def half_widths(votes: Votes, known: Bools, level: float) -> Floats:
 # Systems that share no items with others, not even through third ones, cannot be compared this way.
 
 
-def complete(known: Bools) -> bool:
+def is_complete(is_known: Bools) -> bool:
     """Whether all systems with a cell have the same items."""
-    return np.array_equal(known, np.outer(known.any(axis=1), known.any(axis=0)))
+    return np.array_equal(is_known, np.outer(is_known.any(axis=1), is_known.any(axis=0)))
 
 
-def joint(known: Bools) -> bool:
+def is_connected(is_known: Bools) -> bool:
     """Whether all systems with a cell hang together by items that they share."""
-    there = known.any(axis=1)
-    reached = np.zeros_like(there)
-    reached[there.argmax()] = there.any()
+    rated = is_known.any(axis=1)
+    reached = np.zeros_like(rated)
+    reached[rated.argmax()] = rated.any()
     while True:
-        more = np.asarray(known[:, known[reached].any(axis=0)].any(axis=1), bool)
-        if np.array_equal(more, reached):
-            return np.array_equal(reached, there)
-        reached = more
+        neighbours = np.asarray(is_known[:, is_known[reached].any(axis=0)].any(axis=1), bool)
+        if np.array_equal(neighbours, reached):
+            return np.array_equal(reached, rated)
+        reached = neighbours
 
 
-def item_effects(table: Floats) -> Floats:
-    """By item, from cells (systems × items, NaN if unknown); their mean is 0. 0 if not ``joint``.
+def fit_item_effects(table: Floats) -> Floats:
+    """By item, from cells (systems × items, NaN if unknown); their mean is 0. 0 if not connected.
 
-    >>> item_effects(np.array([[1.0, 5, np.nan], [np.nan, 4, 8]])).tolist()
+    >>> fit_item_effects(np.array([[1.0, 5, np.nan], [np.nan, 4, 8]])).tolist()
     [-4.0, 0.0, 4.0]
     """
-    known = ~np.isnan(table)
-    if not joint(known) or not known.any():
+    is_known = ~np.isnan(table)
+    if not is_connected(is_known) or not is_known.any():
         return np.zeros(table.shape[1])
-    cells, weigh = np.where(known, table, 0), known.astype(np.float64)
-    of_item = np.maximum(weigh.sum(axis=0), 1)
+    cells, weights = np.where(is_known, table, 0), is_known.astype(np.float64)
+    of_item = np.maximum(weights.sum(axis=0), 1)
     # Items are solved for first, which leaves as many equations as there are systems.
-    left = np.diag(weigh.sum(axis=1)) - (weigh / of_item) @ weigh.T
-    right = cells.sum(axis=1) - weigh @ (cells.sum(axis=0) / of_item)
+    left = np.diag(weights.sum(axis=1)) - (weights / of_item) @ weights.T
+    right = cells.sum(axis=1) - weights @ (cells.sum(axis=0) / of_item)
     systems = np.linalg.lstsq(left, right, rcond=None)[0]
-    items = (cells.sum(axis=0) - systems @ weigh) / of_item
-    rated = known.any(axis=0)
+    items = (cells.sum(axis=0) - systems @ weights) / of_item
+    rated = is_known.any(axis=0)
     return np.where(rated, items - items[rated].mean(), 0.0)
 
 
-def without_items(scores: Floats, people: Floats) -> Floats:
+def subtract_item_effects(scores: Floats, people: Floats) -> Floats:
     """Scores (metrics × systems × items) less effects of items, from cells that people rated."""
-    there = ~np.isnan(people)
-    effects = np.array([item_effects(np.where(there, one, np.nan)) for one in scores])
+    rated = ~np.isnan(people)
+    effects = np.array(
+        [fit_item_effects(np.where(rated, metric_scores, np.nan)) for metric_scores in scores]
+    )
     return np.asarray(scores - effects.reshape(len(scores), 1, people.shape[1]))

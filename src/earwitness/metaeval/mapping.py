@@ -11,7 +11,7 @@ from numpy.polynomial import polynomial
 
 from earwitness.core import Estimate
 from earwitness.stats.arrays import Bools, Floats
-from earwitness.stats.significance import share
+from earwitness.stats.significance import binomial_share
 
 # --- Monotonic polynomials -----------------------------------------------------------------------
 # A metric need not use the scale of people, so ITU-T P.1401 compares after a mapping: first or
@@ -48,7 +48,7 @@ ZERO_SLOPE_BASES = (
 class Fit:
     """A polynomial of scores that are scaled from ``low`` … ``high`` to −1 … 1.
 
-    ``asked`` is the order that was wanted, ``order`` the one that the points allow. ``direction``
+    ``asked_order`` was wanted, ``order`` the one that the points allow. ``direction``
     is 1 if it rises, −1 if it falls, 0 if it is flat. ``bound`` says that plain least squares would
     have turned; ``flat`` that points allow more than the mean, but nothing fits better. ``n``
     counts the points, ``undefined`` those without a score or a value of people.
@@ -57,7 +57,7 @@ class Fit:
     terms: tuple[float, ...]
     low: float
     high: float
-    asked: int
+    asked_order: int
     order: int
     direction: int
     bound: bool
@@ -65,17 +65,17 @@ class Fit:
     undefined: int
     flat: bool = False
 
-    def at(self, scores: Floats) -> Floats:
+    def map_scores(self, scores: Floats) -> Floats:
         """Scores on the scale of people; NaN beyond the range of those that were fitted."""
         inside = np.isfinite(scores) & (scores >= self.low) & (scores <= self.high)
-        scaled = _scaled(np.where(inside, scores, self.low), self.low, self.high)
+        scaled = _scale_scores(np.where(inside, scores, self.low), self.low, self.high)
         return np.where(inside, polynomial.polyval(scaled, np.array(self.terms)), np.nan)
 
 
-def fit(scores: Floats, people: Floats, order: int, direction: int = 0) -> Fit:
+def fit_mapping(scores: Floats, people: Floats, order: int, direction: int = 0) -> Fit:
     """The best mapping of one metric's scores; ``direction`` 1 or −1 allows no other than that.
 
-    >>> found = fit(np.array([0.0, 1, 2, 3, 4]), np.array([1.0, 1, 2, 3, 3]), 1)
+    >>> found = fit_mapping(np.array([0.0, 1, 2, 3, 4]), np.array([1.0, 1, 2, 3, 3]), 1)
     >>> found.at(np.array([0.0, 4, 5])).round(3).tolist(), found.direction
     ([0.8, 3.2, nan], 1)
     """
@@ -83,79 +83,93 @@ def fit(scores: Floats, people: Floats, order: int, direction: int = 0) -> Fit:
         raise ValueError(
             f"mappings are of order {' or '.join(map(str, POLYNOMIAL_ORDERS))}, got {order}"
         )
-    known = np.isfinite(scores) & np.isfinite(people)
-    n, missing = int(known.sum()), int((~known).sum())
+    is_known = np.isfinite(scores) & np.isfinite(people)
+    n, undefined = int(is_known.sum()), int((~is_known).sum())
     if n == 0:
-        return Fit((np.nan,), np.nan, np.nan, order, 0, 0, False, 0, missing)
-    x, y = scores[known], people[known]
+        return Fit((np.nan,), np.nan, np.nan, order, 0, 0, False, 0, undefined)
+    x, y = scores[is_known], people[is_known]
     low, high = float(x.min()), float(x.max())
-    allowed = _allowed(order, n, len(np.unique(x)))
-    slopes, bound = _slopes(_scaled(x, low, high), y - y.mean(), allowed, direction)
-    powers = polynomial.polyvander(_scaled(x, low, high), allowed)[:, 1:]
+    allowed = _allowed_order(order, n, len(np.unique(x)))
+    slopes, bound = _fit_slopes(_scale_scores(x, low, high), y - y.mean(), allowed, direction)
+    powers = polynomial.polyvander(_scale_scores(x, low, high), allowed)[:, 1:]
     terms = (float(y.mean() - slopes @ powers.mean(axis=0)), *map(float, slopes))
-    way = _direction(slopes)
-    if way == 0:
+    slope_direction = _slope_direction(slopes)
+    if slope_direction == 0:
         terms = (float(y.mean()),)
-    used = allowed if way else 0
-    return Fit(terms, low, high, order, used, way, bound, n, missing, allowed > used)
+    used = allowed if slope_direction else 0
+    return Fit(terms, low, high, order, used, slope_direction, bound, n, undefined, allowed > used)
 
 
-def _allowed(order: int, n: int, different: int) -> int:
+def _allowed_order(order: int, n: int, different: int) -> int:
     """The order that so many points allow."""
-    fits = (known for known in (3, 1) if known <= order and different > known and n > known + 1)
+    fits = (
+        degree for degree in (3, 1) if degree <= order and different > degree and n > degree + 1
+    )
     return next(fits, 0)
 
 
-def _scaled(scores: Floats, low: float, high: float) -> Floats:
+def _scale_scores(scores: Floats, low: float, high: float) -> Floats:
     half = (high - low) / 2
     return np.clip((scores - (low + half)) / half, -1, 1) if half > 0 else np.zeros_like(scores)
 
 
-def _slopes(u: Floats, y: Floats, order: int, direction: int) -> tuple[Floats, bool]:
+def _fit_slopes(u: Floats, y: Floats, order: int, direction: int) -> tuple[Floats, bool]:
     """All terms but the constant, and whether plain least squares would have turned."""
     powers = polynomial.polyvander(u, order)[:, 1:]
     powers = powers - powers.mean(axis=0)
     if order == 0:
         return np.zeros(0), False
-    free = _least(powers, y, np.eye(order))
-    if _fits(free, direction):
+    free = _least_squares(powers, y, np.eye(order))
+    if _is_monotonic(free, direction):
         return free, False
-    found = [np.zeros(order)]
+    candidates = [np.zeros(order)]
     if order == 3:
-        found += [each for each in _touching(powers, y) if _fits(each, direction)]
-    errors = [float(((y - powers @ each) ** 2).sum()) for each in found]
-    return found[int(np.argmin(errors))], True
+        candidates += [
+            slopes for slopes in _boundary_cubics(powers, y) if _is_monotonic(slopes, direction)
+        ]
+    errors = [float(((y - powers @ slopes) ** 2).sum()) for slopes in candidates]
+    return candidates[int(np.argmin(errors))], True
 
 
-def _least(powers: Floats, y: Floats, proportions: Floats) -> Floats:
+def _least_squares(powers: Floats, y: Floats, proportions: Floats) -> Floats:
     """Least squares with terms in these proportions."""
     return np.asarray(np.linalg.lstsq(powers @ proportions.T, y, rcond=None)[0] @ proportions)
 
 
-def _touching(powers: Floats, y: Floats) -> Iterator[Floats]:
+def _boundary_cubics(powers: Floats, y: Floats) -> Iterator[Floats]:
     """The best cubics of each way in which the slope may be 0 somewhere."""
     for proportions in ZERO_SLOPE_BASES:
-        yield _least(powers, y, proportions)
-    for t in _saddles(powers, y):
-        yield _least(powers, y, np.array([[3 * t * t, -3 * t, 1]]))  # (u − t)³, its constant apart
+        yield _least_squares(powers, y, proportions)
+    for t in _saddle_points(powers, y):
+        yield _least_squares(
+            powers, y, np.array([[3 * t * t, -3 * t, 1]])
+        )  # (u − t)³, its constant apart
 
 
-def _saddles(powers: Floats, y: Floats) -> Floats:
+def _saddle_points(powers: Floats, y: Floats) -> Floats:
     """All t at which (u − t)³ may fit best.
 
     With A its product with people and B its square, both polynomials of t, A²/B is largest where
     2A′B = AB′: the terms of fifth order cancel out.
     """
-    g, p = powers.T @ powers, powers.T @ y
-    above = np.array([p[2], -3 * p[1], 3 * p[0]])
-    below = np.array([g[2, 2], -6 * g[1, 2], 9 * g[1, 1] + 6 * g[0, 2], -18 * g[0, 1], 9 * g[0, 0]])
+    gram, projections = powers.T @ powers, powers.T @ y
+    above = np.array([projections[2], -3 * projections[1], 3 * projections[0]])
+    below = np.array(
+        [
+            gram[2, 2],
+            -6 * gram[1, 2],
+            9 * gram[1, 1] + 6 * gram[0, 2],
+            -18 * gram[0, 1],
+            9 * gram[0, 0],
+        ]
+    )
     left = 2 * np.convolve(polynomial.polyder(above), below)
     right = np.convolve(above, polynomial.polyder(below))
     roots = polynomial.polyroots(np.trim_zeros((left - right)[:5], "b"))
     return np.concatenate([np.clip(roots.real, -1, 1), [-1.0, 1.0]])
 
 
-def _extremes(slopes: Floats) -> Floats:
+def _slope_extremes(slopes: Floats) -> Floats:
     """The slope at both ends, and at its own turning point where that is between them."""
     slope = slopes * np.arange(1, len(slopes) + 1)
     places = [-1.0, 1.0]
@@ -164,19 +178,19 @@ def _extremes(slopes: Floats) -> Floats:
     return np.asarray(polynomial.polyval(np.array(places), slope))
 
 
-def _signs(slopes: Floats) -> Bools:
+def _slope_signs(slopes: Floats) -> Bools:
     """Whether it rises somewhere, and whether it falls somewhere."""
-    extremes, tiny = _extremes(slopes), SLOPE_TOLERANCE * np.abs(slopes).sum()
+    extremes, tiny = _slope_extremes(slopes), SLOPE_TOLERANCE * np.abs(slopes).sum()
     return np.array([(extremes > tiny).any(), (extremes < -tiny).any()])
 
 
-def _fits(slopes: Floats, direction: int) -> bool:
-    rises, falls = _signs(slopes)
+def _is_monotonic(slopes: Floats, direction: int) -> bool:
+    rises, falls = _slope_signs(slopes)
     return not (rises and falls) and not (direction > 0 and falls) and not (direction < 0 and rises)
 
 
-def _direction(slopes: Floats) -> int:
-    rises, falls = _signs(slopes) if len(slopes) else (False, False)
+def _slope_direction(slopes: Floats) -> int:
+    rises, falls = _slope_signs(slopes) if len(slopes) else (False, False)
     return int(rises) - int(falls)
 
 
@@ -213,7 +227,7 @@ class Accuracy:
     residuals: Floats
 
 
-def accuracy(
+def measure_accuracy(
     scores: Floats,
     people: Floats,
     widths: Floats,
@@ -230,14 +244,22 @@ def accuracy(
     """
     if mapping not in MAPPING_ORDERS:
         raise ValueError(f"mapping: one of {', '.join(MAPPING_ORDERS)}, got {mapping}")
-    found = fit(scores, people, MAPPING_ORDERS[mapping], direction) if mapping != "none" else None
-    d = 1 if found is None else found.order + 1
-    mapped = np.where(np.isfinite(scores), scores, np.nan) if found is None else found.at(scores)
+    mapping_fit = (
+        fit_mapping(scores, people, MAPPING_ORDERS[mapping], direction)
+        if mapping != "none"
+        else None
+    )
+    d = 1 if mapping_fit is None else mapping_fit.order + 1
+    mapped = (
+        np.where(np.isfinite(scores), scores, np.nan)
+        if mapping_fit is None
+        else mapping_fit.map_scores(scores)
+    )
     errors = np.where(np.isfinite(people), people, np.nan) - mapped
     return Accuracy(
-        found,
+        mapping_fit,
         d,
-        pearson(-mapped if found is None and direction < 0 else mapped, people, level),
+        pearson(-mapped if mapping_fit is None and direction < 0 else mapped, people, level),
         rmse(errors, d, level),
         rmse_star(errors, widths, d, level),
         outlier_ratio(errors, widths, level),
@@ -249,23 +271,23 @@ def pearson(first: Floats, second: Floats, level: float = 0.95) -> Estimate:
     """The correlation with Fisher's interval; undefined where one side does not differ."""
     from scipy.special import ndtri
 
-    known = np.isfinite(first) & np.isfinite(second)
-    n, missing = int(known.sum()), int((~known).sum())
-    r = _correlation(first[known], second[known])
+    is_known = np.isfinite(first) & np.isfinite(second)
+    n, undefined = int(is_known.sum()), int((~is_known).sum())
+    r = _correlation(first[is_known], second[is_known])
     half = float(ndtri((1 + level) / 2)) / math.sqrt(n - 3) if n > 3 else math.nan
     z = math.atanh(r) if abs(r) < 1 else math.copysign(math.inf, r) if r == r else math.nan
-    return Estimate(r, math.tanh(z - half), math.tanh(z + half), level, n, missing, "fisher_z")
+    return Estimate(r, math.tanh(z - half), math.tanh(z + half), level, n, undefined, "fisher_z")
 
 
 def _correlation(x: Floats, y: Floats) -> float:
     if len(x) < 2:
         return math.nan
-    apart = [side - side.mean() for side in (x, y)]
-    lengths = [float(np.sqrt(side @ side)) for side in apart]
-    whole = [SPREAD_TOLERANCE * float(np.sqrt(side @ side)) for side in (x, y)]
-    if any(length <= tiny for length, tiny in zip(lengths, whole, strict=True)):
+    deviations = [side - side.mean() for side in (x, y)]
+    lengths = [float(np.sqrt(side @ side)) for side in deviations]
+    rounding = [SPREAD_TOLERANCE * float(np.sqrt(side @ side)) for side in (x, y)]
+    if any(length <= tiny for length, tiny in zip(lengths, rounding, strict=True)):
         return math.nan
-    r = float((apart[0] / lengths[0]) @ (apart[1] / lengths[1]))
+    r = float((deviations[0] / lengths[0]) @ (deviations[1] / lengths[1]))
     return min(1.0, max(-1.0, r))
 
 
@@ -273,31 +295,37 @@ def rmse(errors: Floats, d: int, level: float = 0.95) -> Estimate:
     """The root of the mean squared error; undefined without more points than ``d``."""
     from scipy.special import chdtri
 
-    known = errors[~np.isnan(errors)]
-    value, freedom = _root(known, d), len(known) - d
+    defined = errors[~np.isnan(errors)]
+    value, freedom = _root_mean_square(defined, d), len(defined) - d
     low = high = math.nan
     if freedom > 0:
         low, high = (
             value * math.sqrt(freedom / float(chdtri(freedom, (1 + side * level) / 2)))
             for side in (-1, 1)
         )
-    return Estimate(value, low, high, level, len(known), len(errors) - len(known), "chi_squared")
+    return Estimate(
+        value, low, high, level, len(defined), len(errors) - len(defined), "chi_squared"
+    )
 
 
 def rmse_star(errors: Floats, widths: Floats, d: int, level: float = 0.95) -> Estimate:
     """The same of what is left of errors beyond the intervals of people."""
     beyond = np.maximum(0, np.abs(errors) - widths)
-    known = beyond[~np.isnan(beyond)]
-    undefined = len(beyond) - len(known)
-    return Estimate(_root(known, d), math.nan, math.nan, level, len(known), undefined, "none")
+    defined = beyond[~np.isnan(beyond)]
+    undefined = len(beyond) - len(defined)
+    return Estimate(
+        _root_mean_square(defined, d), math.nan, math.nan, level, len(defined), undefined, "none"
+    )
 
 
 def outlier_ratio(errors: Floats, widths: Floats, level: float = 0.95) -> Estimate:
     """The share of points whose error is beyond the interval of people."""
-    known = ~np.isnan(errors) & ~np.isnan(widths)
-    outside = int((np.abs(errors[known]) > widths[known]).sum())
-    return replace(share(outside, int(known.sum()), level), undefined=int((~known).sum()))
+    is_known = ~np.isnan(errors) & ~np.isnan(widths)
+    outside = int((np.abs(errors[is_known]) > widths[is_known]).sum())
+    return replace(
+        binomial_share(outside, int(is_known.sum()), level), undefined=int((~is_known).sum())
+    )
 
 
-def _root(errors: Floats, d: int) -> float:
+def _root_mean_square(errors: Floats, d: int) -> float:
     return math.sqrt(float(errors @ errors) / (len(errors) - d)) if len(errors) > d else math.nan

@@ -25,38 +25,40 @@ PLACES_IN_CACHE = 30_000  # places at a time: few enough for the cache
 SINGLE_PRECISION_LIMIT = 2.0**23  # whole sums below this are exact in single precision
 
 
-def ahead(ranks: Codes, brings: Floats, asks: Floats) -> Floats:
+def sum_ordered_pairs(ranks: Codes, brings: Floats, asks: Floats) -> Floats:
     """One sum a row; tables are rows × places. Exact where weights are whole."""
     rows, places = ranks.shape
-    some = max(1, PLACES_IN_CACHE // max(1, places))
-    found = np.zeros(rows)
-    for start in range(0, rows if places else 0, some):
-        part = slice(start, start + some)
-        found[part] = _summed(ranks[part], brings[part], asks[part])
-    return found
+    rows_per_block = max(1, PLACES_IN_CACHE // max(1, places))
+    sums = np.zeros(rows)
+    for start in range(0, rows if places else 0, rows_per_block):
+        block = slice(start, start + rows_per_block)
+        sums[block] = _sum_padded_rows(ranks[block], brings[block], asks[block])
+    return sums
 
 
-def _summed(ranks: Codes, brings: Floats, asks: Floats) -> Floats:
+def _sum_padded_rows(ranks: Codes, brings: Floats, asks: Floats) -> Floats:
     """Places are filled up to whole blocks with some that weigh nothing."""
     rows, places = ranks.shape
     size = max(2, round((20 * places) ** (1 / 3)))
     length = -(-places // size) * size
-    kind: Any = np.int16 if length < 2**15 else np.int64
-    filled = np.tile(np.arange(length, dtype=kind), (rows, 1))
-    filled[:, :places] = ranks
-    weights = np.zeros((2, rows, length), _precise(brings, size))
+    dtype: Any = np.int16 if length < 2**15 else np.int64
+    padded_ranks = np.tile(np.arange(length, dtype=dtype), (rows, 1))
+    padded_ranks[:, :places] = ranks
+    weights = np.zeros((2, rows, length), _exact_dtype(brings, size))
     weights[0, :, :places], weights[1, :, :places] = brings, asks
-    turns = np.empty_like(filled)
-    np.put_along_axis(turns, filled.astype(np.int64), np.arange(length, dtype=kind)[None], axis=1)
-    by_rank = np.take_along_axis(weights, turns[None].astype(np.int64), axis=2)
+    places_by_rank = np.empty_like(padded_ranks)
+    np.put_along_axis(
+        places_by_rank, padded_ranks.astype(np.int64), np.arange(length, dtype=dtype)[None], axis=1
+    )
+    by_rank = np.take_along_axis(weights, places_by_rank[None].astype(np.int64), axis=2)
     return (
-        _between(filled // size, weights, size)
-        + _near(filled, weights, size)
-        + _near(turns // size, by_rank, size)
+        _sum_between_blocks(padded_ranks // size, weights, size)
+        + _sum_within_blocks(padded_ranks, weights, size)
+        + _sum_within_blocks(places_by_rank // size, by_rank, size)
     )
 
 
-def _precise(brings: Floats, size: int) -> Any:
+def _exact_dtype(brings: Floats, size: int) -> Any:
     """Single precision where sums within a block are exact in it."""
     exact = brings.max(initial=0) * size < SINGLE_PRECISION_LIMIT and np.array_equal(
         brings, np.rint(brings)
@@ -64,12 +66,12 @@ def _precise(brings: Floats, size: int) -> Any:
     return np.float32 if exact else np.float64
 
 
-def _between(blocks: Codes, weights: Floats, size: int) -> Floats:
+def _sum_between_blocks(blocks: Codes, weights: Floats, size: int) -> Floats:
     """Pairs in different blocks, by order and by rank."""
     rows, length = blocks.shape
     count = length // size
-    own = np.arange(rows)[:, None] * count + np.arange(length) // size
-    cells = (own * count + blocks).ravel()
+    first_blocks = np.arange(rows)[:, None] * count + np.arange(length) // size
+    cells = (first_blocks * count + blocks).ravel()
     shape = rows, count, count
     brings, asks = (
         np.bincount(cells, side.ravel(), minlength=rows * count**2).reshape(shape)
@@ -79,17 +81,17 @@ def _between(blocks: Codes, weights: Floats, size: int) -> Floats:
     return np.asarray(np.einsum("rij,rij->r", below, asks[:, 1:, 1:]))
 
 
-def _near(keys: Codes, weights: Floats, size: int) -> Floats:
+def _sum_within_blocks(keys: Codes, weights: Floats, size: int) -> Floats:
     """Pairs within a block of the sequence whose earlier place has the lower key."""
     rows = len(keys)
     keys = np.ascontiguousarray(keys.reshape(rows, -1, size).transpose(2, 0, 1))
     parts = weights.reshape(2, rows, -1, size).transpose(0, 3, 1, 2)
     brings, asks = np.ascontiguousarray(parts)
-    found = np.zeros(rows)
+    sums = np.zeros(rows)
     for later in range(1, size):
         below = brings[:later] * (keys[:later] < keys[later])
-        found += np.einsum("rb,rb->r", below.sum(axis=0), asks[later], dtype=np.float64)
-    return found
+        sums += np.einsum("rb,rb->r", below.sum(axis=0), asks[later], dtype=np.float64)
+    return sums
 
 
 # --- Pairs counted by sorting --------------------------------------------------------------------
@@ -103,63 +105,71 @@ def count_pairs_by_sweep(
     metrics: Floats, people: Floats, weights: Floats, margins: Floats
 ) -> Floats:
     """The five kinds of pairs of one group × draws × metrics; see ``PairCounts``."""
-    found = np.zeros((5, len(weights), len(metrics)))
-    plain = margins == 0
-    codes = _coded(metrics[plain])
-    orders, bounds = _orders(metrics[~plain], margins[~plain])
-    for draw, weigh in enumerate(weights):
-        kept = np.flatnonzero(weigh)
-        levels = np.unique(people[draw % len(people)][kept], return_inverse=True)[1]
-        found[:, draw, plain] = _without(weigh[kept], levels, codes[:, kept])
-        found[:, draw, ~plain] = _with(weigh, kept, levels, orders, bounds)
-    return found
+    counts = np.zeros((5, len(weights), len(metrics)))
+    without_margin = margins == 0
+    codes = _encode_rows(metrics[without_margin])
+    orders, bounds = _margin_orders(metrics[~without_margin], margins[~without_margin])
+    for draw, draw_weights in enumerate(weights):
+        present = np.flatnonzero(draw_weights)
+        people_levels = np.unique(people[draw % len(people)][present], return_inverse=True)[1]
+        counts[:, draw, without_margin] = _count_exact_ties(
+            draw_weights[present], people_levels, codes[:, present]
+        )
+        counts[:, draw, ~without_margin] = _count_margin_ties(
+            draw_weights, present, people_levels, orders, bounds
+        )
+    return counts
 
 
-def _among(weigh: Floats) -> Floats:
+def _weight_of_pairs(weights: Floats) -> Floats:
     """The weight of all pairs of each row."""
-    return np.asarray((weigh.sum(axis=-1) ** 2 - (weigh**2).sum(axis=-1)) / 2)
+    return np.asarray((weights.sum(axis=-1) ** 2 - (weights**2).sum(axis=-1)) / 2)
 
 
-def _level(levels: Codes, weigh: Floats) -> Floats:
+def _weight_tied_by_people(levels: Codes, weights: Floats) -> Floats:
     """The weight of pairs that people tie: all pairs less those between different levels."""
-    heavy = np.bincount(levels, weigh).astype(np.float64)
-    return np.asarray(_among(weigh) - _among(heavy))
+    weight_by_level = np.bincount(levels, weights).astype(np.float64)
+    return np.asarray(_weight_of_pairs(weights) - _weight_of_pairs(weight_by_level))
 
 
-def _coded(metrics: Floats) -> Codes:
+def _encode_rows(metrics: Floats) -> Codes:
     """Numbers in the order of values, equal where they are."""
-    found = [np.unique(row, return_inverse=True)[1].ravel() for row in metrics]
-    return np.array(found, np.int64).reshape(metrics.shape)
+    codes = [np.unique(row, return_inverse=True)[1].ravel() for row in metrics]
+    return np.array(codes, np.int64).reshape(metrics.shape)
 
 
-def _without(weigh: Floats, levels: Codes, codes: Codes) -> Floats:
+def _count_exact_ties(weights: Floats, levels: Codes, codes: Codes) -> Floats:
     """Counts of one draw where only equal values are tied."""
     rows, things = codes.shape
     count = int(levels.max(initial=0)) + 1
     keys = codes * count + (count - 1 - levels)
     orders = np.argsort(keys, axis=1)
-    sorted_weights, backwards = weigh[orders], np.arange(things)[::-1]
-    turns = np.argsort(levels[orders] * things + backwards, axis=1)
-    ranks = np.empty_like(turns)
-    np.put_along_axis(ranks, turns, np.arange(things)[None], axis=1)
-    concordant = ahead(ranks, sorted_weights, sorted_weights)
-    level = np.full(rows, _level(levels, weigh))
-    tied = _tied(np.take_along_axis(codes, orders, axis=1), sorted_weights)
-    both = _tied(np.take_along_axis(keys, orders, axis=1), sorted_weights)
-    return _derive_kinds_from_concordant(_among(weigh), level, tied, both, concordant)
+    sorted_weights, backwards = weights[orders], np.arange(things)[::-1]
+    order_by_people = np.argsort(levels[orders] * things + backwards, axis=1)
+    ranks = np.empty_like(order_by_people)
+    np.put_along_axis(ranks, order_by_people, np.arange(things)[None], axis=1)
+    concordant = sum_ordered_pairs(ranks, sorted_weights, sorted_weights)
+    tied_by_people = np.full(rows, _weight_tied_by_people(levels, weights))
+    tied_by_metric = _weight_of_equal_keys(
+        np.take_along_axis(codes, orders, axis=1), sorted_weights
+    )
+    tied_by_both = _weight_of_equal_keys(np.take_along_axis(keys, orders, axis=1), sorted_weights)
+    return _derive_kinds_from_concordant(
+        _weight_of_pairs(weights), tied_by_people, tied_by_metric, tied_by_both, concordant
+    )
 
 
-def _tied(rising: Codes, weigh: Floats) -> Floats:
+def _weight_of_equal_keys(ordered: Codes, weights: Floats) -> Floats:
     """The weight of pairs with equal keys; keys are sorted within rows."""
-    rows, things = rising.shape
-    first = np.ones(rising.shape, bool)
-    first[:, 1:] = rising[:, 1:] > rising[:, :-1]
+    rows, things = ordered.shape
+    first = np.ones(ordered.shape, bool)
+    first[:, 1:] = ordered[:, 1:] > ordered[:, :-1]
     if first.all():
         return np.zeros(rows)
     starts = np.flatnonzero(first)
-    runs = np.add.reduceat(weigh.ravel(), starts) ** 2
-    squares = np.bincount(starts // things, runs, minlength=rows)
-    return np.asarray((squares - (weigh**2).sum(axis=1)) / 2)
+    run_squares = np.add.reduceat(weights.ravel(), starts) ** 2
+    squares = np.bincount(starts // things, run_squares, minlength=rows)
+    return np.asarray((squares - (weights**2).sum(axis=1)) / 2)
 
 
 def _derive_kinds_from_concordant(
@@ -170,45 +180,57 @@ def _derive_kinds_from_concordant(
     return np.stack([concordant, discordant, tied - both, level - both, both])
 
 
-def _orders(metrics: Floats, margins: Floats) -> tuple[Codes, Codes]:
+def _margin_orders(metrics: Floats, margins: Floats) -> tuple[Codes, Codes]:
     """Things by rising metric, and for each how many are lower by more than the margin."""
     orders = np.argsort(metrics, axis=1, kind="stable")
-    rising = np.take_along_axis(metrics, orders, axis=1)
-    found = [_bounds(row, margin) for row, margin in zip(rising, margins, strict=True)]
-    return orders, np.array(found, np.int64).reshape(orders.shape)
+    ordered = np.take_along_axis(metrics, orders, axis=1)
+    bounds = [_margin_bounds(row, margin) for row, margin in zip(ordered, margins, strict=True)]
+    return orders, np.array(bounds, np.int64).reshape(orders.shape)
 
 
-def _bounds(rising: Floats, margin: float) -> Codes:
+def _margin_bounds(ordered: Floats, margin: float) -> Codes:
     """Differences decide, not sums: the guess is moved where rounding makes them disagree."""
-    bounds = np.searchsorted(rising, rising - margin).astype(np.int64)
-    while (more := rising - rising[np.minimum(bounds, len(rising) - 1)] > margin).any():
+    bounds = np.searchsorted(ordered, ordered - margin).astype(np.int64)
+    while (more := ordered - ordered[np.minimum(bounds, len(ordered) - 1)] > margin).any():
         bounds += more
-    while (less := (bounds > 0) & ~(rising - rising[bounds - 1] > margin)).any():
+    while (less := (bounds > 0) & ~(ordered - ordered[bounds - 1] > margin)).any():
         bounds -= less
     return bounds
 
 
-def _with(weigh: Floats, kept: Codes, levels: Codes, orders: Codes, bounds: Codes) -> Floats:
+def _count_margin_ties(
+    weights: Floats, present: Codes, levels: Codes, orders: Codes, bounds: Codes
+) -> Floats:
     """Counts of one draw where differences within a margin are ties."""
     rows, things = orders.shape
-    of_people = np.zeros(things, np.int64)
-    of_people[kept] = levels
+    people_levels = np.zeros(things, np.int64)
+    people_levels[present] = levels
     places = np.concatenate([2 * bounds, np.arange(1, 2 * things, 2) + 0 * orders], axis=1)
-    turns = np.argsort(places, axis=1, kind="stable")
-    who, entered = np.take_along_axis(np.tile(orders, 2), turns, axis=1), turns >= things
-    brings, asks = weigh[who] * entered, weigh[who] * ~entered
+    order = np.argsort(places, axis=1, kind="stable")
+    things_in_order, entered = (
+        np.take_along_axis(np.tile(orders, 2), order, axis=1),
+        order >= things,
+    )
+    brings, asks = weights[things_in_order] * entered, weights[things_in_order] * ~entered
     before = np.cumsum(brings, axis=1)
-    apart = (before * asks).sum(axis=1)
-    whole, level = _among(weigh), _level(levels, weigh[kept])
-    concordant = ahead(_ranked(2 * of_people[who] + entered), brings, asks)
-    upto = ahead(_ranked(2 * of_people[who] + ~entered), brings, asks)
-    both = level - (upto - concordant)
+    told_apart = (before * asks).sum(axis=1)
+    whole, tied_by_people = (
+        _weight_of_pairs(weights),
+        _weight_tied_by_people(levels, weights[present]),
+    )
+    concordant = sum_ordered_pairs(
+        _rank_rows(2 * people_levels[things_in_order] + entered), brings, asks
+    )
+    at_most = sum_ordered_pairs(
+        _rank_rows(2 * people_levels[things_in_order] + ~entered), brings, asks
+    )
+    tied_by_both = tied_by_people - (at_most - concordant)
     return _derive_kinds_from_concordant(
-        whole, np.full(rows, level), whole - apart, both, concordant
+        whole, np.full(rows, tied_by_people), whole - told_apart, tied_by_both, concordant
     )
 
 
-def _ranked(keys: Codes) -> Codes:
+def _rank_rows(keys: Codes) -> Codes:
     ranks = np.empty_like(keys)
     order = np.argsort(keys, axis=1, kind="stable")
     np.put_along_axis(ranks, order, np.arange(keys.shape[1])[None], axis=1)
@@ -269,58 +291,62 @@ def count_pairs(
     groups, rows, things = metrics.shape
     draws = weights.shape[1]
     limits = np.broadcast_to(np.asarray(margins, np.float64), (groups, rows))
-    found = np.zeros((5, groups, draws, rows))
+    counts = np.zeros((5, groups, draws, rows))
     if things > MAX_THINGS_ALL_PAIRS:
         for group in range(groups):
             shared = people[group], weights[group]
-            found[:, group] = count_pairs_by_sweep(metrics[group], *shared, limits[group])
-        return PairCounts(*found)
+            counts[:, group] = count_pairs_by_sweep(metrics[group], *shared, limits[group])
+        return PairCounts(*counts)
     if people.shape[1] == 1 and draws > rows:
         for group in range(groups):
             shared = people[group, 0], weights[group]
-            found[:, group] = _shared(metrics[group], *shared, limits[group])
-        return PairCounts(*found)
-    for some, draw in _portions(groups, draws, rows, things):
-        shared = _rows(people[some], draw), weights[some, draw]
-        found[:, some, draw] = _laid_out(metrics[some], *shared, limits[some])
-    return PairCounts(*found)
+            counts[:, group] = _count_with_shared_people(metrics[group], *shared, limits[group])
+        return PairCounts(*counts)
+    for group_part, draw_part in _memory_portions(groups, draws, rows, things):
+        shared = _draw_rows(people[group_part], draw_part), weights[group_part, draw_part]
+        counts[:, group_part, draw_part] = _count_all_pairs(
+            metrics[group_part], *shared, limits[group_part]
+        )
+    return PairCounts(*counts)
 
 
-def _rows(table: Floats, draws: slice) -> Floats:
+def _draw_rows(table: Floats, draws: slice) -> Floats:
     """The draws' rows, or the one that all share."""
     return table if table.shape[1] == 1 else table[:, draws]
 
 
-def _portions(groups: int, draws: int, rows: int, things: int) -> Iterator[tuple[slice, slice]]:
+def _memory_portions(
+    groups: int, draws: int, rows: int, things: int
+) -> Iterator[tuple[slice, slice]]:
     """Groups and draws whose pairs fit into memory."""
     pairs = max(1, things * (things - 1) // 2)
-    some = max(1, NUMBERS_IN_MEMORY // (pairs * max(1, draws, rows)))
-    few = max(1, NUMBERS_IN_MEMORY // pairs)
-    for group in range(0, groups, some):
-        for draw in range(0, draws, few):
-            yield slice(group, group + some), slice(draw, draw + few)
+    groups_at_once = max(1, NUMBERS_IN_MEMORY // (pairs * max(1, draws, rows)))
+    draws_at_once = max(1, NUMBERS_IN_MEMORY // pairs)
+    for group in range(0, groups, groups_at_once):
+        for draw in range(0, draws, draws_at_once):
+            yield slice(group, group + groups_at_once), slice(draw, draw + draws_at_once)
 
 
-def _laid_out(metrics: Floats, people: Floats, weights: Floats, margins: Floats) -> Floats:
+def _count_all_pairs(metrics: Floats, people: Floats, weights: Floats, margins: Floats) -> Floats:
     """All pairs as columns; sums over them are products of matrices."""
-    kind: Any = np.float32 if _small(weights) else np.float64
-    ordered = _signs(metrics, margins[:, :, None]).astype(kind)
-    of_people = _signs(people, np.zeros((1, 1, 1)))
-    weigh = _products(weights.astype(kind))
-    level = weigh * (of_people == 0)
+    dtype: Any = np.float32 if _is_exact_in_single(weights) else np.float64
+    ordered = _pair_signs(metrics, margins[:, :, None]).astype(dtype)
+    people_signs = _pair_signs(people, np.zeros((1, 1, 1)))
+    pair_weights = _pair_weights(weights.astype(dtype))
+    level = pair_weights * (people_signs == 0)
     sides = np.swapaxes(ordered, 1, 2)
-    net = (weigh * of_people) @ sides
+    net = (pair_weights * people_signs) @ sides
     tied, both = np.zeros_like(net), np.zeros_like(net)
     if not ordered.all():
-        ties = (sides == 0).astype(kind)
-        tied, both = weigh @ ties, level @ ties
-    whole = (_total(weigh), _total(level))
+        ties = (sides == 0).astype(dtype)
+        tied, both = pair_weights @ ties, level @ ties
+    whole = (_total_weight(pair_weights), _total_weight(level))
     return _derive_kinds_from_balance(
         *whole, *(part.astype(np.float64) for part in (net, tied, both))
     )
 
 
-def _columns(things: int) -> Iterator[tuple[int, slice]]:
+def _pair_columns(things: int) -> Iterator[tuple[int, slice]]:
     """Each thing, and the columns of its pairs with all later ones."""
     start = 0
     for thing in range(things - 1):
@@ -329,79 +355,92 @@ def _columns(things: int) -> Iterator[tuple[int, slice]]:
         start = stop
 
 
-def _signs(values: Floats, margins: Floats) -> NDArray[np.int8]:
+def _pair_signs(values: Floats, margins: Floats) -> NDArray[np.int8]:
     """Of each pair: 1 if the later is above by more than the margin, −1 if below, 0 if tied."""
     *rows, things = values.shape
-    found = np.empty((*rows, things * (things - 1) // 2), np.int8)
-    for thing, columns in _columns(things):
-        apart = values[..., thing + 1 :] - values[..., thing, None]
-        above, below = (apart > margins).view(np.int8), (apart < -margins).view(np.int8)
-        np.subtract(above, below, out=found[..., columns])
-    return found
+    signs = np.empty((*rows, things * (things - 1) // 2), np.int8)
+    for thing, columns in _pair_columns(things):
+        differences = values[..., thing + 1 :] - values[..., thing, None]
+        above, below = (differences > margins).view(np.int8), (differences < -margins).view(np.int8)
+        np.subtract(above, below, out=signs[..., columns])
+    return signs
 
 
-def _products(weights: Floats) -> Floats:
+def _pair_weights(weights: Floats) -> Floats:
     """The weight of each pair."""
     *rows, things = weights.shape
-    found = np.empty((*rows, things * (things - 1) // 2), weights.dtype)
-    for thing, columns in _columns(things):
-        np.multiply(weights[..., thing + 1 :], weights[..., thing, None], out=found[..., columns])
-    return found
+    products = np.empty((*rows, things * (things - 1) // 2), weights.dtype)
+    for thing, columns in _pair_columns(things):
+        np.multiply(
+            weights[..., thing + 1 :], weights[..., thing, None], out=products[..., columns]
+        )
+    return products
 
 
-def _shared(metrics: Floats, people: Floats, weights: Floats, margins: Floats) -> Floats:
+def _count_with_shared_people(
+    metrics: Floats, people: Floats, weights: Floats, margins: Floats
+) -> Floats:
     """Of a group whose people are the same in all draws: sums over pairs are w′Kw / 2.
 
     Here metrics are rows × things, weights draws × things, people and margins one row each.
     """
-    kind: Any = np.float32 if _small(weights) else np.float64
-    own = weights.astype(kind)
-    of_people = _squares(people[None], np.zeros(1)).astype(kind)
-    apart = 1 - np.eye(len(people), dtype=kind)
-    level = apart * (of_people == 0)
-    ordered = _squares(metrics, margins).astype(kind)
-    net = _forms(own, ordered * of_people)
+    dtype: Any = np.float32 if _is_exact_in_single(weights) else np.float64
+    draw_weights = weights.astype(dtype)
+    people_signs = _sign_matrices(people[None], np.zeros(1)).astype(dtype)
+    is_pair = 1 - np.eye(len(people), dtype=dtype)
+    level = is_pair * (people_signs == 0)
+    ordered = _sign_matrices(metrics, margins).astype(dtype)
+    net = _quadratic_forms(draw_weights, ordered * people_signs)
     tied, both = np.zeros_like(net), np.zeros_like(net)
-    ties = apart * (ordered == 0)
-    some = ties.any(axis=(1, 2))
-    if some.any():
-        tied[:, some], both[:, some] = _forms(own, ties[some]), _forms(own, ties[some] * level)
-    return _derive_kinds_from_balance(_forms(own, apart[None]), _forms(own, level), net, tied, both)
+    ties = is_pair * (ordered == 0)
+    has_ties = ties.any(axis=(1, 2))
+    if has_ties.any():
+        tied[:, has_ties], both[:, has_ties] = (
+            _quadratic_forms(draw_weights, ties[has_ties]),
+            _quadratic_forms(draw_weights, ties[has_ties] * level),
+        )
+    return _derive_kinds_from_balance(
+        _quadratic_forms(draw_weights, is_pair[None]),
+        _quadratic_forms(draw_weights, level),
+        net,
+        tied,
+        both,
+    )
 
 
-def _squares(values: Floats, margins: Floats) -> Floats:
+def _sign_matrices(values: Floats, margins: Floats) -> Floats:
     """1 where the one thing is above the other by more than the margin, −1 where below."""
-    apart, limits = values[:, :, None] - values[:, None, :], margins[:, None, None]
-    return (apart > limits).astype(np.float64) - (apart < -limits)
+    differences, limits = values[:, :, None] - values[:, None, :], margins[:, None, None]
+    return (differences > limits).astype(np.float64) - (differences < -limits)
 
 
-def _forms(weights: Floats, of_pairs: Floats) -> Floats:
+def _quadratic_forms(weights: Floats, pair_tables: Floats) -> Floats:
     """The sum over pairs, for every row of weights and every table of pairs."""
-    tables, things, _ = of_pairs.shape
-    wide = np.ascontiguousarray(of_pairs.transpose(1, 0, 2)).reshape(things, tables * things)
+    tables, things, _ = pair_tables.shape
+    wide = np.ascontiguousarray(pair_tables.transpose(1, 0, 2)).reshape(things, tables * things)
     rows = max(1, NUMBERS_IN_MEMORY // max(1, tables * things))
-    found = np.empty((len(weights), tables))
+    sums = np.empty((len(weights), tables))
     for start in range(0, len(weights), rows):
-        some = weights[start : start + rows]
-        products = (some @ wide).reshape(len(some), tables, things)
-        found[start : start + rows] = np.einsum("drn,dn->dr", products, some)
-    return found / 2
+        block = weights[start : start + rows]
+        products = (block @ wide).reshape(len(block), tables, things)
+        sums[start : start + rows] = np.einsum("drn,dn->dr", products, block)
+    return sums / 2
 
 
-def _small(weights: Floats) -> bool:
+def _is_exact_in_single(weights: Floats) -> bool:
     """Whether sums over pairs are exact in single precision."""
-    most = float(weights.sum(axis=-1).max(initial=0)) ** 2
-    return most < SINGLE_PRECISION_LIMIT and np.array_equal(weights, np.rint(weights))
+    largest_sum = float(weights.sum(axis=-1).max(initial=0)) ** 2
+    return largest_sum < SINGLE_PRECISION_LIMIT and np.array_equal(weights, np.rint(weights))
 
 
-def _total(weigh: Floats) -> Floats:
-    return np.asarray(weigh.sum(axis=-1, dtype=np.float64)[:, :, None])
+def _total_weight(weights: Floats) -> Floats:
+    return np.asarray(weights.sum(axis=-1, dtype=np.float64)[:, :, None])
 
 
 def _derive_kinds_from_balance(
     whole: Floats, level: Floats, net: Floats, tied: Floats, both: Floats
 ) -> Floats:
     """The five kinds, from all pairs, those tied in people, the balance, and ties of the metric."""
-    apart = whole - level - tied + both
-    concordant = (apart + net) / 2
-    return np.stack([concordant, apart - concordant, tied - both, level - both, both])
+    ordered_by_both = whole - level - tied + both
+    concordant = (ordered_by_both + net) / 2
+    return np.stack([concordant, ordered_by_both - concordant, tied - both, level - both, both])

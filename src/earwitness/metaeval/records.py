@@ -15,7 +15,7 @@ from earwitness.metaeval.results import (
     SampleSizeCurve,
     ScaleConcordance,
 )
-from earwitness.report.export import csv_table, dump
+from earwitness.report.export import csv_table, json_text
 
 # --- Rows of the long table ----------------------------------------------------------------------
 
@@ -33,109 +33,124 @@ Row = dict[str, Any]
 def scale_rows(scale: ScaleConcordance) -> Iterator[Row]:
     """All numbers of a scale; what does not speak of a column leaves it out."""
     for metric in scale.metrics:
-        yield from _figures(scale, metric)
-    for figure, own in scale.chance.items():
-        yield _row("chance", own, figure)
-    for one in scale.ceilings:
-        yield _row("rater", one.rater, one.figure)
-        yield _row("halves", one.halves, one.figure)
-        if one.stepped == one.stepped:
-            yield _of(one.figure) | {"role": "panels", "value": one.stepped}
-    yield from map(_difference, scale.apart)
+        yield from _figure_rows(scale, metric)
+    for figure, estimate in scale.chance.items():
+        yield _estimate_row("chance", estimate, figure)
+    for ceiling in scale.ceilings:
+        yield _estimate_row("rater", ceiling.rater, ceiling.figure)
+        yield _estimate_row("halves", ceiling.halves, ceiling.figure)
+        if ceiling.stepped == ceiling.stepped:
+            yield _figure_columns(ceiling.figure) | {"role": "panels", "value": ceiling.stepped}
+    yield from map(_difference_row, scale.apart)
     for metric in scale.metrics:
-        yield from _errors(metric)
+        yield from _error_rows(metric)
     for curve in scale.curves:
-        yield from _curve(curve)
-    yield from _means(scale)
+        yield from _curve_rows(curve)
+    yield from _mean_rows(scale)
 
 
-def _row(role: str, own: Estimate, figure: Figure | None = None, **more: Any) -> Row:
-    numbers = dict(zip(ESTIMATE_COLUMNS, asdict(own).values(), strict=True))
-    return (_of(figure) if figure else {}) | {"role": role} | numbers | more
+def _estimate_row(
+    role: str, estimate: Estimate, figure: Figure | None = None, **columns: Any
+) -> Row:
+    numbers = dict(zip(ESTIMATE_COLUMNS, asdict(estimate).values(), strict=True))
+    return (_figure_columns(figure) if figure else {}) | {"role": role} | numbers | columns
 
 
-def _of(figure: Figure) -> Row:
+def _figure_columns(figure: Figure) -> Row:
     return {"level": figure.level, "coefficient": figure.coefficient}
 
 
-def _figures(scale: ScaleConcordance, metric: MetricFigures) -> Iterator[Row]:
+def _figure_rows(scale: ScaleConcordance, metric: MetricFigures) -> Iterator[Row]:
     """Coefficients, with the group of a metric where it is ranked, and margins of ties."""
     groups = {
-        one.figure: number
-        for one in scale.ranked
-        for number, names in enumerate(one.groups, 1)
+        ranking.figure: number
+        for ranking in scale.ranked
+        for number, names in enumerate(ranking.groups, 1)
         if metric.metric in names
     }
     role = "baseline" if metric.baseline else "metric"
-    for figure, own in metric.figures.items():
-        yield _row(role, own, figure, metric=metric.metric, group=groups.get(figure, ""))
+    for figure, estimate in metric.figures.items():
+        yield _estimate_row(
+            role, estimate, figure, metric=metric.metric, group=groups.get(figure, "")
+        )
     for level, margin in metric.margins.items():
         yield {"role": "margin", "metric": metric.metric, "level": level, "value": margin}
 
 
-def _difference(one: MetricDifference) -> Row:
+def _difference_row(difference: MetricDifference) -> Row:
     """A metric less another, with p of every test."""
-    p = {f"p_{what}": value for what, value in one.p.items()}
-    tests = p | {"p_williams": one.williams, "p_corrected": one.corrected}
-    return _row("difference", one.difference, one.figure, metric=one.a, against=one.b, **tests)
+    p = {f"p_{what}": value for what, value in difference.p.items()}
+    tests = p | {"p_williams": difference.williams, "p_corrected": difference.corrected}
+    return _estimate_row(
+        "difference",
+        difference.difference,
+        difference.figure,
+        metric=difference.a,
+        against=difference.b,
+        **tests,
+    )
 
 
-def _errors(metric: MetricFigures) -> Iterator[Row]:
-    for one in metric.mapped:
+def _error_rows(metric: MetricFigures) -> Iterator[Row]:
+    for errors in metric.mapped:
         for name in ERROR_FIELDS:
-            figure = Figure(one.level, name)
-            own: Estimate = getattr(one, name)
-            yield _row("error", own, figure, metric=metric.metric, mapping=one.used)
+            figure = Figure(errors.level, name)
+            estimate: Estimate = getattr(errors, name)
+            yield _estimate_row(
+                "error", estimate, figure, metric=metric.metric, mapping=errors.used
+            )
 
 
-def _curve(curve: SampleSizeCurve) -> Iterator[Row]:
+def _curve_rows(curve: SampleSizeCurve) -> Iterator[Row]:
     """A point a count and a metric, and the least count that is enough (0: more than there are)."""
     for count, row in curve.points:
-        for name, own in row.items():
-            yield _row("curve", own, curve.figure, metric=name, by=curve.what, count=count)
+        for name, estimate in row.items():
+            yield _estimate_row(
+                "curve", estimate, curve.figure, metric=name, by=curve.what, count=count
+            )
     for name, least in curve.enough.items():
-        said = {"role": "enough", "metric": name, "by": curve.what, "value": least}
-        yield _of(curve.figure) | said
+        columns = {"role": "enough", "metric": name, "by": curve.what, "value": least}
+        yield _figure_columns(curve.figure) | columns
 
 
-def _means(scale: ScaleConcordance) -> Iterator[Row]:
+def _mean_rows(scale: ScaleConcordance) -> Iterator[Row]:
     """What people say of every system, and what metrics do."""
-    for system, own in scale.people.items():
-        yield _row("people", own, system=system)
+    for system, estimate in scale.people.items():
+        yield _estimate_row("people", estimate, system=system)
     for metric in scale.metrics:
-        for system, own in metric.systems.items():
-            yield _row("mean", own, metric=metric.metric, system=system)
-        for system, own in metric.people.items():
-            yield _row("people", own, metric=metric.metric, system=system)
+        for system, estimate in metric.systems.items():
+            yield _estimate_row("mean", estimate, metric=metric.metric, system=system)
+        for system, estimate in metric.people.items():
+            yield _estimate_row("people", estimate, metric=metric.metric, system=system)
 
 
 # --- JSON and CSV --------------------------------------------------------------------------------
 
 
-def concordance_json(found: Concordance) -> str:
+def concordance_json(concordance: Concordance) -> str:
     """All of it; figures are called by level and coefficient."""
-    return dump(_plain(found))
+    return json_text(_to_plain(concordance))
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, Figure):
         return str(value)
     if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
+        return {str(key): _to_plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [_to_plain(inner) for inner in value]
     if hasattr(value, "__dataclass_fields__"):
-        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+        return {name: _to_plain(getattr(value, name)) for name in value.__dataclass_fields__}
     return value
 
 
-def concordance_csv(found: Concordance) -> str:
+def concordance_csv(concordance: Concordance) -> str:
     """A line a number; ``role`` says which."""
     return csv_table(
         [*COLUMNS, "signature"],
         (
-            [*(row.get(name, "") for name in COLUMNS), found.signature]
-            for scale in found.scales
-            for row in (one | {"scale": scale.scale.name} for one in scale_rows(scale))
+            [*(row.get(name, "") for name in COLUMNS), concordance.signature]
+            for scale in concordance.scales
+            for row in (scale_row | {"scale": scale.scale.name} for scale_row in scale_rows(scale))
         ),
     )

@@ -14,7 +14,7 @@ from earwitness.metaeval.results import (
     MetricRanking,
     ScaleConcordance,
 )
-from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value, titled
+from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value, value_title
 from earwitness.report.parts import (
     Curve,
     Intervals,
@@ -65,12 +65,12 @@ SWAP_PHRASES = {
 }
 
 
-def named(figure: Figure) -> str:
+def figure_phrase(figure: Figure) -> str:
     """A figure in words."""
     return f"{COEFFICIENT_NAMES[figure.coefficient]} {LEVEL_PHRASES[figure.level]}"
 
 
-def value_of(figure: Figure) -> Value:
+def figure_value(figure: Figure) -> Value:
     """How a figure is read: its range, and that high is good."""
     low = 0.0 if figure.coefficient in SHARE_COEFFICIENTS else -1.0
     return Value(
@@ -86,141 +86,188 @@ RATER_LABEL = "(one rater)"
 HALVES_LABEL = "(half the raters)"
 
 
-def ranking_sections(found: Concordance) -> Iterator[Section]:
+def ranking_sections(concordance: Concordance) -> Iterator[Section]:
     """A ranking for every question and scale, and the differences behind it."""
-    ranks: list[Part] = [_ranked(found, s, r) for s in found.scales for r in s.ranked]
+    ranks: list[Part] = [
+        _ranking_intervals(concordance, scale, rank)
+        for scale in concordance.scales
+        for rank in scale.ranked
+    ]
     if ranks:
-        yield Section("Ranking", tuple(ranks), _told(found))
+        yield Section("Ranking", tuple(ranks), _ranking_note(concordance))
     matrices: list[Part] = [
-        _matrix(found, scale, rank)
-        for scale in found.scales
+        _difference_matrix(concordance, scale, rank)
+        for scale in concordance.scales
         for rank in scale.ranked
         if scale.apart
     ]
-    if any(isinstance(one, Matrix) and one.contrasts for one in matrices):
-        yield Section("Which metric is better", tuple(matrices), _tested(found), place="pages")
-    swaps = [_swaps(scale) for scale in found.scales if scale.apart]
+    if any(isinstance(matrix, Matrix) and matrix.contrasts for matrix in matrices):
+        yield Section(
+            "Which metric is better", tuple(matrices), _test_note(concordance), place="pages"
+        )
+    swaps = [_test_table(scale) for scale in concordance.scales if scale.apart]
     if swaps:
-        yield Section("All tests between metrics", tuple(swaps), _ways(), "pages", folded=True)
+        yield Section("All tests between metrics", tuple(swaps), _swap_note(), "pages", folded=True)
 
 
-def shown(metric: MetricFigures) -> str:
+def metric_label(metric: MetricFigures) -> str:
     """A metric's name, marked if it is a baseline or low is good."""
     marks = [*(["baseline"] if metric.baseline else []), *(["↓"] if metric.low_is_good else [])]
     return f"{metric.metric} ({', '.join(marks)})" if marks else metric.metric
 
 
-def _ranked(found: Concordance, scale: ScaleConcordance, rank: MetricRanking) -> Intervals:
-    value = value_of(rank.figure)
-    metrics = {one.metric: one for one in scale.metrics}
+def _ranking_intervals(
+    concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking
+) -> Intervals:
+    value = figure_value(rank.figure)
+    metrics = {metric.metric: metric for metric in scale.metrics}
     rows = [
-        (shown(metrics[name]), {shown(metrics[name]): metrics[name].figures[rank.figure]})
+        (
+            metric_label(metrics[name]),
+            {metric_label(metrics[name]): metrics[name].figures[rank.figure]},
+        )
         for group in (*rank.groups, tuple(rank.aside))
         for name in group
     ]
-    people = [one for one in scale.ceilings if one.figure == rank.figure]
+    ceilings = [ceiling for ceiling in scale.ceilings if ceiling.figure == rank.figure]
     others = [(CHANCE_LABEL, scale.chance[rank.figure])] if rank.figure in scale.chance else []
     others += [
-        row for one in people for row in ((RATER_LABEL, one.rater), (HALVES_LABEL, one.halves))
+        row
+        for ceiling in ceilings
+        for row in ((RATER_LABEL, ceiling.rater), (HALVES_LABEL, ceiling.halves))
     ]
-    title = f"{scale.scale.name}, {LEVEL_PURPOSES[rank.figure.level]}: {titled(value)}"
-    every = (*rows, *((name, {name: estimate}) for name, estimate in others))
-    return Intervals(title, value, "metric", every, _table(found, scale, rank, title))
+    title = f"{scale.scale.name}, {LEVEL_PURPOSES[rank.figure.level]}: {value_title(value)}"
+    all_rows = (*rows, *((name, {name: estimate}) for name, estimate in others))
+    return Intervals(
+        title, value, "metric", all_rows, _ranking_table(concordance, scale, rank, title)
+    )
 
 
-def _table(found: Concordance, scale: ScaleConcordance, rank: MetricRanking, title: str) -> Table:
-    value, metrics = value_of(rank.figure), {one.metric: one for one in scale.metrics}
-    tests = {(one.a, one.b): one for one in scale.apart if one.figure == rank.figure}
+def _ranking_table(
+    concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking, title: str
+) -> Table:
+    value, metrics = figure_value(rank.figure), {metric.metric: metric for metric in scale.metrics}
+    tests = {
+        (difference.a, difference.b): difference
+        for difference in scale.apart
+        if difference.figure == rank.figure
+    }
     rows = []
     best = rank.groups[0][0] if rank.groups else ""
     for place, group in enumerate(rank.groups, 1):
         for name in group:
             test = tests.get((best, name))
-            own = metrics[name].figures[rank.figure]
+            estimate = metrics[name].figures[rank.figure]
             p = p_value(test.corrected) if test else "–"
-            rows.append((shown(metrics[name]), f"{place}", cell(own, value), f"{own.n:,}", p))
+            rows.append(
+                (
+                    metric_label(metrics[name]),
+                    f"{place}",
+                    cell(estimate, value),
+                    f"{estimate.n:,}",
+                    p,
+                )
+            )
     for name in rank.aside:
-        own = metrics[name].figures[rank.figure]
-        rows.append((shown(metrics[name]), "–", cell(own, value), f"{own.n:,}", "–"))
+        estimate = metrics[name].figures[rank.figure]
+        rows.append(
+            (metric_label(metrics[name]), "–", cell(estimate, value), f"{estimate.n:,}", "–")
+        )
     if rank.figure in scale.chance:
         chance = scale.chance[rank.figure]
         rows.append((CHANCE_LABEL, "", cell(chance, value), f"{chance.n:,}", ""))
-    for one in scale.ceilings:
-        if one.figure == rank.figure:
-            for name, own in ((RATER_LABEL, one.rater), (HALVES_LABEL, one.halves)):
-                rows.append((name, "", cell(own, value), f"{own.n:,}", ""))
-    heading = CORRECTED_P_HEADINGS.get(found.correction, "p").replace("p", "p against the first", 1)
+    for ceiling in scale.ceilings:
+        if ceiling.figure == rank.figure:
+            for name, estimate in ((RATER_LABEL, ceiling.rater), (HALVES_LABEL, ceiling.halves)):
+                rows.append((name, "", cell(estimate, value), f"{estimate.n:,}", ""))
+    heading = CORRECTED_P_HEADINGS.get(concordance.correction, "p").replace(
+        "p", "p against the first", 1
+    )
     return Table(title, ("metric", "group", "value", "n", heading), tuple(rows))
 
 
-def _told(found: Concordance) -> str:
+def _ranking_note(concordance: Concordance) -> str:
     return (
-        f"Intervals generalise to {RESAMPLING_PHRASES[found.over]}. Metrics of a group cannot be "
+        f"Intervals generalise to {RESAMPLING_PHRASES[concordance.over]}. Metrics of a group "
+        "cannot be "
         "told from its first; one without a group (–) has too few values to be ranked. "
-        f"{CHANCE_LABEL}: metrics that know nothing, and the range of {100 * found.level:g} % of "
+        f"{CHANCE_LABEL}: metrics that know nothing, and the range of {100 * concordance.level:g} "
+        "% of "
         f"them; {RATER_LABEL}: each rater against the mean of the others, and how raters range; "
         f"{HALVES_LABEL}: one half of the raters against the other."
     )
 
 
-def _matrix(found: Concordance, scale: ScaleConcordance, rank: MetricRanking) -> Matrix:
-    metrics = {one.metric: one for one in scale.metrics}
-    value = value_of(rank.figure)
+def _difference_matrix(
+    concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking
+) -> Matrix:
+    metrics = {metric.metric: metric for metric in scale.metrics}
+    value = figure_value(rank.figure)
     systems = {
-        shown(metrics[name]): metrics[name].figures[rank.figure]
+        metric_label(metrics[name]): metrics[name].figures[rank.figure]
         for group in rank.groups
         for name in group
     }
-    title = f"{scale.scale.name}, {LEVEL_PURPOSES[rank.figure.level]}: {titled(value)}"
-    pairs = [one for one in scale.apart if one.figure == rank.figure]
-    contrasts = tuple(_contrast(found, one, metrics) for one in pairs)
-    return Matrix(title, value, systems, contrasts, found.correction)
+    title = f"{scale.scale.name}, {LEVEL_PURPOSES[rank.figure.level]}: {value_title(value)}"
+    pairs = [difference for difference in scale.apart if difference.figure == rank.figure]
+    contrasts = tuple(_contrast(concordance, difference, metrics) for difference in pairs)
+    return Matrix(title, value, systems, contrasts, concordance.correction)
 
 
 def _contrast(
-    found: Concordance, one: MetricDifference, metrics: dict[str, MetricFigures]
+    concordance: Concordance, difference: MetricDifference, metrics: dict[str, MetricFigures]
 ) -> Contrast:
-    a, b = shown(metrics[one.a]), shown(metrics[one.b])
-    better = (a if one.difference.value > 0 else b) if one.told else ""
+    a, b = metric_label(metrics[difference.a]), metric_label(metrics[difference.b])
+    better = (a if difference.difference.value > 0 else b) if difference.is_distinct else ""
     return Contrast(
-        one.figure.coefficient, a, b, one.difference, one.p[found.test], one.corrected, better
+        difference.figure.coefficient,
+        a,
+        b,
+        difference.difference,
+        difference.p[concordance.test],
+        difference.corrected,
+        better,
     )
 
 
-def _tested(found: Concordance) -> str:
-    corrected = found.correction != "none"
+def _test_note(concordance: Concordance) -> str:
+    corrected = concordance.correction != "none"
     over = " over all comparisons of a metric with those below it" * corrected
     return (
         f"By permutation: scores of two metrics are swapped, which generalises to "
-        f"{SWAP_PHRASES[found.test]}; p is {CORRECTION_WORDING[found.correction]}{over}."
+        f"{SWAP_PHRASES[concordance.test]}; p is "
+        f"{CORRECTION_WORDING[concordance.correction]}{over}."
     )
 
 
-def _swaps(scale: ScaleConcordance) -> Table:
+def _test_table(scale: ScaleConcordance) -> Table:
     rows = tuple(
         (
-            f"{one.a} – {one.b}",
-            LEVEL_PURPOSES[one.figure.level],
-            cell(one.difference, value_of(one.figure)),
-            *(p_value(one.p[what]) for what in SWAP_PHRASES),
-            p_value(one.williams),
+            f"{difference.a} – {difference.b}",
+            LEVEL_PURPOSES[difference.figure.level],
+            cell(difference.difference, figure_value(difference.figure)),
+            *(p_value(difference.p[unit]) for unit in SWAP_PHRASES),
+            p_value(difference.williams),
         )
-        for one in scale.apart
+        for difference in scale.apart
     )
     header = (
         "metrics",
         "",
         "difference",
-        *(f"p, {what} swapped" for what in SWAP_PHRASES),
+        *(f"p, {unit} swapped" for unit in SWAP_PHRASES),
         "p, Williams",
     )
     return Table(f"{scale.scale.name}: tests between metrics", header, rows, names=2)
 
 
-def _ways() -> str:
-    told = "; ".join(f"{what} swapped: generalises to {to}" for what, to in SWAP_PHRASES.items())
+def _swap_note() -> str:
+    sentence = "; ".join(
+        f"{unit} swapped: generalises to {population}" for unit, population in SWAP_PHRASES.items()
+    )
     return (
-        f"{told}. None of these is corrected. A metric that favours a system does so on all its "
+        f"{sentence}. None of these is corrected. A metric that favours a system does so on all "
+        "its "
         "outputs: tests that swap inputs or both do not know it, and raise many false alarms when "
         "read as being about other systems. Williams' test is of Pearson's r over systems."
     )
@@ -235,59 +282,69 @@ CORRELATION_VALUE = Value("r", "high", -1.0, 1.0, "correlation")
 MAX_PLOTTED_METRICS = 12
 
 
-def table_sections(found: Concordance) -> Iterator[Section]:
+def table_sections(concordance: Concordance) -> Iterator[Section]:
     """What the ranking rests on."""
-    scatters = tuple(_scatters(scale) for scale in found.scales if scale.people)
-    yield Section("Metrics beside people", scatters, _drawn(), place="pages")
-    every: list[Part] = [one for scale in found.scales for one in _coefficients(scale)]
-    yield Section("All coefficients", tuple(every), _counted(), place="pages", folded=True)
-    errors = [one for scale in found.scales for one in _errors(scale)]
+    scatters = tuple(_scatter_plots(scale) for scale in concordance.scales if scale.people)
+    yield Section("Metrics beside people", scatters, _scatter_note(), place="pages")
+    coefficient_tables: list[Part] = [
+        table for scale in concordance.scales for table in _coefficient_tables(scale)
+    ]
+    yield Section(
+        "All coefficients",
+        tuple(coefficient_tables),
+        _coefficient_note(),
+        place="pages",
+        folded=True,
+    )
+    errors = [table for scale in concordance.scales for table in _error_tables(scale)]
     if errors:
-        yield Section("Errors after a mapping (P.1401)", tuple(errors), _mapped(), place="pages")
-    people = [_people(scale) for scale in found.scales if scale.ceilings]
-    if people:
-        told = "How well people agree with people, by the same coefficients."
-        yield Section("People against people", tuple(people), told, "pages", folded=True)
-    curves = [one for scale in found.scales for one in _curves(scale)]
+        yield Section(
+            "Errors after a mapping (P.1401)", tuple(errors), _mapping_note(), place="pages"
+        )
+    ceiling_tables = [_ceiling_table(scale) for scale in concordance.scales if scale.ceilings]
+    if ceiling_tables:
+        note = "How well people agree with people, by the same coefficients."
+        yield Section("People against people", tuple(ceiling_tables), note, "pages", folded=True)
+    curves = [curve for scale in concordance.scales for curve in _curve_plots(scale)]
     if curves:
-        yield Section("How many are enough", tuple(curves), _drawn_anew(), place="pages")
+        yield Section("How many are enough", tuple(curves), _curve_note(), place="pages")
 
 
-def _scatters(scale: ScaleConcordance) -> Scatters:
-    drawn = []
+def _scatter_plots(scale: ScaleConcordance) -> Scatters:
+    plots = []
     for metric in scale.metrics[:MAX_PLOTTED_METRICS]:
         points = tuple(
-            ScatterPoint(name, own.value, (metric.people or scale.people)[name])
-            for name, own in metric.systems.items()
+            ScatterPoint(name, estimate.value, (metric.people or scale.people)[name])
+            for name, estimate in metric.systems.items()
             if name in scale.people
         )
-        curves = [one.curve for one in metric.mapped if one.level == "system"]
-        own = metric.figures.get(Figure("system", "pearson"))
-        told = f"r {number(own.value, CORRELATION_VALUE)}" if own else ""
-        drawn.append(Scatter(shown(metric), told, points, curves[0] if curves else ()))
+        curves = [errors.curve for errors in metric.mapped if errors.level == "system"]
+        pearson = metric.figures.get(Figure("system", "pearson"))
+        caption = f"r {number(pearson.value, CORRELATION_VALUE)}" if pearson else ""
+        plots.append(Scatter(metric_label(metric), caption, points, curves[0] if curves else ()))
     header = (
         "system",
         f"people, {scale.scale.name}",
-        *(shown(one) for one in scale.metrics),
+        *(metric_label(metric) for metric in scale.metrics),
     )
     rows = tuple(
         (
             system,
             cell(people, scale.scale),
-            *(_mean(metric.systems.get(system)) for metric in scale.metrics),
+            *(_mean_cell(metric.systems.get(system)) for metric in scale.metrics),
         )
         for system, people in scale.people.items()
     )
     title = f"{scale.scale.name}: means of systems"
-    return Scatters(title, scale.scale, tuple(drawn), Table(title, header, rows))
+    return Scatters(title, scale.scale, tuple(plots), Table(title, header, rows))
 
 
-def _mean(estimate: object) -> str:
+def _mean_cell(estimate: object) -> str:
     value = getattr(estimate, "value", float("nan"))
     return "–" if value != value else f"{value:.4g}"
 
 
-def _drawn() -> str:
+def _scatter_note() -> str:
     return (
         "Every dot is a system: the mean score across, the mean rating up, with its interval over "
         "listeners. Means are over outputs that the metric and people both know, each output "
@@ -296,28 +353,28 @@ def _drawn() -> str:
     )
 
 
-def _coefficients(scale: ScaleConcordance) -> Iterator[Table]:
+def _coefficient_tables(scale: ScaleConcordance) -> Iterator[Table]:
     for level in LEVEL_PHRASES:
         names = [f for f in (scale.metrics[0].figures if scale.metrics else ()) if f.level == level]
         if not names:
             continue
-        series = {shown(one): one.figures for one in scale.metrics}
+        series = {metric_label(metric): metric.figures for metric in scale.metrics}
         if names[0] in scale.chance:
             series[CHANCE_LABEL] = scale.chance
         rows = [
             (
                 name,
-                f"{own[names[0]].n:,}",
-                *(cell(own[f], value_of(f)) if f in own else "–" for f in names),
+                f"{estimates[names[0]].n:,}",
+                *(cell(estimates[f], figure_value(f)) if f in estimates else "–" for f in names),
             )
-            for name, own in series.items()
+            for name, estimates in series.items()
         ]
         title = f"{scale.scale.name}: {LEVEL_PHRASES[level]}"
         header = ("metric", "n", *(COEFFICIENT_NAMES[f.coefficient] for f in names))
         yield Table(title, header, tuple(rows))
 
 
-def _counted() -> str:
+def _coefficient_note() -> str:
     return (
         "n counts systems, items or outputs. τ-b leaves pairs that either side ties out of its "
         "denominator, τ-c does not; τ₂₃ and acc₂₃ count a pair that both tie as right. Calibrated: "
@@ -326,21 +383,21 @@ def _counted() -> str:
     )
 
 
-def _errors(scale: ScaleConcordance) -> Iterator[Table]:
+def _error_tables(scale: ScaleConcordance) -> Iterator[Table]:
     for level in ("system", "global"):
         rows = []
         for metric in scale.metrics:
-            for one in metric.mapped:
-                if one.level == level:
+            for errors in metric.mapped:
+                if errors.level == level:
                     rows.append(
                         (
-                            shown(metric),
-                            _way(one),
-                            f"{one.rmse.n:,}",
-                            cell(one.pearson, CORRELATION_VALUE),
-                            cell(one.rmse, SCALE_POINTS_VALUE),
-                            number(one.rmse_star.value, SCALE_POINTS_VALUE),
-                            cell(one.outliers, SHARE_VALUE),
+                            metric_label(metric),
+                            _mapping_cell(errors),
+                            f"{errors.rmse.n:,}",
+                            cell(errors.pearson, CORRELATION_VALUE),
+                            cell(errors.rmse, SCALE_POINTS_VALUE),
+                            number(errors.rmse_star.value, SCALE_POINTS_VALUE),
+                            cell(errors.outliers, SHARE_VALUE),
                         )
                     )
         if rows:
@@ -349,11 +406,11 @@ def _errors(scale: ScaleConcordance) -> Iterator[Table]:
             yield Table(f"{scale.scale.name}: errors over {what}", header, tuple(rows), names=2)
 
 
-def _way(one: MappingErrors) -> str:
-    return one.used if one.used in (one.asked, "flat") else f"{one.used} (few points)"
+def _mapping_cell(errors: MappingErrors) -> str:
+    return errors.used if errors.used in (errors.asked, "flat") else f"{errors.used} (few points)"
 
 
-def _mapped() -> str:
+def _mapping_note() -> str:
     return (
         "Scores are mapped to the scale of people by the best curve that never falls (never rises, "
         "where low scores are good). Flat: no such curve fits better than the mean, so there is no "
@@ -362,31 +419,34 @@ def _mapped() -> str:
     )
 
 
-def _people(scale: ScaleConcordance) -> Table:
+def _ceiling_table(scale: ScaleConcordance) -> Table:
     rows = tuple(
         (
-            named(one.figure),
-            cell(one.rater, value_of(one.figure)),
-            cell(one.halves, value_of(one.figure)),
-            "–" if one.stepped != one.stepped else f"{one.stepped:.3f}",
+            figure_phrase(ceiling.figure),
+            cell(ceiling.rater, figure_value(ceiling.figure)),
+            cell(ceiling.halves, figure_value(ceiling.figure)),
+            "–" if ceiling.stepped != ceiling.stepped else f"{ceiling.stepped:.3f}",
         )
-        for one in scale.ceilings
+        for ceiling in scale.ceilings
     )
     header = ("", "a rater against the others", "one half against the other", "two whole panels")
     return Table(f"{scale.scale.name}: people against people", header, rows)
 
 
-def _curves(scale: ScaleConcordance) -> Iterator[Curve]:
-    names = {one.metric: shown(one) for one in scale.metrics}
-    for one in scale.curves:
+def _curve_plots(scale: ScaleConcordance) -> Iterator[Curve]:
+    names = {metric.metric: metric_label(metric) for metric in scale.metrics}
+    for curve in scale.curves:
         points = tuple(
-            (float(count), {names[name]: e for name, e in row.items()}) for count, row in one.points
+            (float(count), {names[name]: estimate for name, estimate in row.items()})
+            for count, row in curve.points
         )
-        title = f"{scale.scale.name}, {LEVEL_PURPOSES[one.figure.level]}: by number of {one.what}"
-        yield Curve(title, value_of(one.figure), one.what, "", points)
+        title = (
+            f"{scale.scale.name}, {LEVEL_PURPOSES[curve.figure.level]}: by number of {curve.what}"
+        )
+        yield Curve(title, figure_value(curve.figure), curve.what, "", points)
 
 
-def _drawn_anew() -> str:
+def _curve_note() -> str:
     return (
         "With fewer raters of every output, or fewer items: draws of so many, others stay. With as "
         "many as there are: the value itself. The last point is twice as many, read off a line "

@@ -8,9 +8,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from earwitness.metaeval.coefficients import COEFFICIENTS
-from earwitness.metaeval.levels import StudyDraws, at, people
+from earwitness.metaeval.levels import StudyDraws, cell_means, evaluate_draws
 from earwitness.stats.arrays import Bools, Floats
-from earwitness.stats.bootstrap import blocks
+from earwitness.stats.bootstrap import draw_weight_blocks
 from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Votes
 
@@ -38,7 +38,7 @@ class RaterResampler(Protocol):
     @property
     def raters(self) -> int: ...
 
-    def drawn(self, raters: Floats, items: Floats) -> Floats:
+    def resample(self, raters: Floats, items: Floats) -> Floats:
         """Draws × systems × items, from how often each rater and each item counts."""
 
 
@@ -50,7 +50,7 @@ class Interval(NamedTuple):
     undefined: Floats
 
 
-def drawn_values(
+def resample_coefficients(
     scores: Floats,
     votes: Votes | Floats | RaterResampler,
     level: str,
@@ -68,14 +68,14 @@ def drawn_values(
     """
     if over == "raters" and isinstance(votes, np.ndarray):
         raise ValueError("raters can be drawn only where votes are known, not their means")
-    found = [
-        at(level, scores, some, names, margins)[0]
-        for some in _drawn(scores, votes, RESAMPLED_AXES[over], draws, seed)
+    coefficients = [
+        evaluate_draws(level, scores, study_draws, names, margins)[0]
+        for study_draws in _study_draws(scores, votes, RESAMPLED_AXES[over], draws, seed)
     ]
-    return np.concatenate([np.empty((len(names), 0, len(scores))), *found], axis=1)
+    return np.concatenate([np.empty((len(names), 0, len(scores))), *coefficients], axis=1)
 
 
-def _drawn(
+def _study_draws(
     scores: Floats,
     votes: Votes | Floats | RaterResampler,
     over: tuple[bool, bool, bool],
@@ -84,21 +84,28 @@ def _drawn(
 ) -> Iterator[StudyDraws]:
     """Blocks of draws that fit into memory; what is not drawn has weights of 1."""
     _, systems, items = scores.shape
-    raters = 0 if isinstance(votes, np.ndarray) else voters(votes)
+    raters = 0 if isinstance(votes, np.ndarray) else count_raters(votes)
     rows = max(1, NUMBERS_IN_MEMORY // max(1, items * max(systems, len(scores))))
-    for whole in blocks((systems, items, raters), draws, seed):
-        for start in range(0, len(whole[0]), rows):
-            part = [weights[start : start + rows] for weights in whole]
-            part = [w if yes else np.ones_like(w) for w, yes in zip(part, over, strict=True)]
-            yield StudyDraws(part[0], part[1], said(votes, part[2], part[1], over))
+    for weight_block in draw_weight_blocks((systems, items, raters), draws, seed):
+        for start in range(0, len(weight_block[0]), rows):
+            weights_by_unit = [weights[start : start + rows] for weights in weight_block]
+            weights_by_unit = [
+                unit_weights if is_drawn else np.ones_like(unit_weights)
+                for unit_weights, is_drawn in zip(weights_by_unit, over, strict=True)
+            ]
+            yield StudyDraws(
+                weights_by_unit[0],
+                weights_by_unit[1],
+                resampled_people(votes, weights_by_unit[2], weights_by_unit[1], over),
+            )
 
 
-def voters(votes: Votes | RaterResampler) -> int:
+def count_raters(votes: Votes | RaterResampler) -> int:
     """How many raters there are."""
     return votes.size[2] if isinstance(votes, Votes) else votes.raters
 
 
-def said(
+def resampled_people(
     votes: Votes | Floats | RaterResampler,
     raters: Floats,
     items: Floats,
@@ -108,14 +115,14 @@ def said(
     if isinstance(votes, np.ndarray):
         return votes[None]
     if isinstance(votes, Votes):
-        return people(votes, raters if over[2] else None)
-    moves = over[1] or over[2]
-    return votes.drawn(raters, items) if moves else votes.drawn(raters[:1], items[:1])
+        return cell_means(votes, raters if over[2] else None)
+    varies = over[1] or over[2]
+    return votes.resample(raters, items) if varies else votes.resample(raters[:1], items[:1])
 
 
-def interval(
+def bootstrap_interval(
     points: Floats,
-    drawn: Floats,
+    draws: Floats,
     names: Sequence[str],
     *,
     level: float = 0.95,
@@ -144,42 +151,45 @@ def interval(
     """
     ranges = [(COEFFICIENTS[name].low, COEFFICIENTS[name].high) for name in names]
     low, high = np.array(ranges).T[:, :, None]
-    reach = (high - low) if difference else (high - low) / 2
+    half_range = (high - low) if difference else (high - low) / 2
     middle = np.zeros_like(low) if difference else (high + low) / 2
 
     fisher = np.array([name == "pearson" for name in names])[:, None]
-    spread = _deviation(stretched((drawn.swapaxes(0, 1) - middle) / reach, fisher))
-    half = _times(level, count) * np.where(spread > MIN_DRAW_SPREAD, spread, np.nan)
-    place = stretched((points - middle) / reach, fisher)
-    ends = [middle + reach * back(place + side * half, fisher) for side in (-1, 1)]
+    spread = _draw_deviation(to_stable_scale((draws.swapaxes(0, 1) - middle) / half_range, fisher))
+    half_width = _interval_factor(level, count) * np.where(spread > MIN_DRAW_SPREAD, spread, np.nan)
+    centre = to_stable_scale((points - middle) / half_range, fisher)
+    ends = [
+        middle + half_range * from_stable_scale(centre + side * half_width, fisher)
+        for side in (-1, 1)
+    ]
     return Interval(
         np.minimum(ends[0], points),
         np.maximum(ends[1], points),
-        np.isnan(drawn).sum(axis=1).astype(np.float64),
+        np.isnan(draws).sum(axis=1).astype(np.float64),
     )
 
 
-def stretched(values: Floats, fisher: Bools) -> Floats:
+def to_stable_scale(values: Floats, fisher: Bools) -> Floats:
     """Values from −1 to 1 on a scale that evens out their spread."""
     by_fisher = np.arctanh(np.clip(values, -MAX_FISHER_R, MAX_FISHER_R))
     return np.where(fisher, by_fisher, np.arcsin(np.clip(values, -1, 1)))
 
 
-def back(values: Floats, fisher: Bools) -> Floats:
+def from_stable_scale(values: Floats, fisher: Bools) -> Floats:
     """From that scale to values."""
     return np.where(fisher, np.tanh(values), np.sin(np.clip(values, -np.pi / 2, np.pi / 2)))
 
 
-def _deviation(drawn: Floats) -> Floats:
+def _draw_deviation(draws: Floats) -> Floats:
     """Over draws with a value; NaN where fewer than two have one."""
-    known = ~np.isnan(drawn)
-    n = known.sum(axis=0).astype(np.float64)
-    mean = ratio(np.where(known, drawn, 0).sum(axis=0), n)
-    squares = np.where(known, drawn - mean, 0) ** 2
+    is_defined = ~np.isnan(draws)
+    n = is_defined.sum(axis=0).astype(np.float64)
+    mean = ratio(np.where(is_defined, draws, 0).sum(axis=0), n)
+    squares = np.where(is_defined, draws - mean, 0) ** 2
     return np.where(n > 1, np.sqrt(ratio(squares.sum(axis=0), n)), np.nan)
 
 
-def _times(level: float, count: int | None) -> float:
+def _interval_factor(level: float, count: int | None) -> float:
     """How many standard deviations of draws there are to each side."""
     from scipy.special import ndtri, stdtrit
 
@@ -195,12 +205,13 @@ def _times(level: float, count: int | None) -> float:
 # enough for Pearson's r where systems are drawn: a metric with a high r has a small spread and one
 # with a lower r a large one, which is itself badly known from few systems, and by simulation one
 # interval in ten missed. There the difference is put together from the intervals of both metrics,
-# which know how skew they are, and from how draws of the two go together (Zou 2007).
+# which know how skew they are, and from how draws of the two go together: MOVER, the method of
+# variance estimates recovery (Zou 2007).
 
 
-def between(
+def difference_interval(
     points: Floats,
-    drawn: Floats,
+    draws: Floats,
     name: str,
     pairs: Sequence[tuple[int, int]],
     *,
@@ -210,39 +221,42 @@ def between(
 ) -> Interval:
     """Ends for every pair (the first less the second), from values of metrics and their draws.
 
-    ``points`` has a number a metric, ``drawn`` is draws × metrics; see ``interval`` for the rest.
+    ``points`` has a number a metric, ``draws`` is draws × metrics; see
+    ``bootstrap_interval``.
     """
     first, second = np.array(pairs, np.int64).reshape(-1, 2).T
-    middle, apart = points[first] - points[second], drawn[:, first] - drawn[:, second]
+    middle, differences = points[first] - points[second], draws[:, first] - draws[:, second]
     if name == "pearson" and RESAMPLED_AXES[over][0]:
-        own = interval(points[None], drawn[None], [name], level=level, count=count)
-        low, high = (points - own.low[0], own.high[0] - points)
-        alike = _together(drawn[:, first], drawn[:, second])
+        intervals = bootstrap_interval(points[None], draws[None], [name], level=level, count=count)
+        low, high = (points - intervals.low[0], intervals.high[0] - points)
+        correlation = _draw_correlation(draws[:, first], draws[:, second])
         ends = (
-            middle - _joined(low[first], high[second], alike),
-            middle + _joined(high[first], low[second], alike),
+            middle - _mover_distance(low[first], high[second], correlation),
+            middle + _mover_distance(high[first], low[second], correlation),
         )
-        return Interval(ends[0], ends[1], np.isnan(apart).sum(axis=0).astype(np.float64))
-    found = interval(middle[None], apart[None], [name], level=level, count=count, difference=True)
-    return Interval(found.low[0], found.high[0], found.undefined[0])
+        return Interval(ends[0], ends[1], np.isnan(differences).sum(axis=0).astype(np.float64))
+    interval = bootstrap_interval(
+        middle[None], differences[None], [name], level=level, count=count, difference=True
+    )
+    return Interval(interval.low[0], interval.high[0], interval.undefined[0])
 
 
-def _joined(one: Floats, other: Floats, alike: Floats) -> Floats:
+def _mover_distance(first: Floats, second: Floats, correlation: Floats) -> Floats:
     """How far the end is from the difference; a metric that never changes adds nothing."""
-    unknown = np.isnan(one) & np.isnan(other)
-    one, other = np.nan_to_num(one), np.nan_to_num(other)
-    square = np.maximum(0, one**2 + other**2 - 2 * alike * one * other)
+    unknown = np.isnan(first) & np.isnan(second)
+    first, second = np.nan_to_num(first), np.nan_to_num(second)
+    square = np.maximum(0, first**2 + second**2 - 2 * correlation * first * second)
     return np.where(unknown, np.nan, np.sqrt(square))
 
 
-def _together(first: Floats, second: Floats) -> Floats:
+def _draw_correlation(first: Floats, second: Floats) -> Floats:
     """The correlation of two metrics over draws (draws × pairs) in which both have a value."""
-    known = ~np.isnan(first) & ~np.isnan(second)
+    is_defined = ~np.isnan(first) & ~np.isnan(second)
     fisher = np.ones((1, 1), bool)
-    apart = []
+    deviations = []
     for side in (first, second):
-        on_scale = np.where(known, stretched(np.where(known, side, 0), fisher), 0)
-        mean = on_scale.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        apart.append(np.where(known, on_scale - mean, 0))
-    lengths = np.sqrt((apart[0] ** 2).sum(axis=0) * (apart[1] ** 2).sum(axis=0))
-    return np.nan_to_num(ratio((apart[0] * apart[1]).sum(axis=0), lengths))
+        on_scale = np.where(is_defined, to_stable_scale(np.where(is_defined, side, 0), fisher), 0)
+        mean = on_scale.sum(axis=0) / np.maximum(is_defined.sum(axis=0), 1)
+        deviations.append(np.where(is_defined, on_scale - mean, 0))
+    lengths = np.sqrt((deviations[0] ** 2).sum(axis=0) * (deviations[1] ** 2).sum(axis=0))
+    return np.nan_to_num(ratio((deviations[0] * deviations[1]).sum(axis=0), lengths))

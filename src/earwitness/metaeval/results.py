@@ -80,7 +80,7 @@ class MetricDifference:
     alpha: float = 0.05
 
     @property
-    def told(self) -> bool:
+    def is_distinct(self) -> bool:
         """Whether the two can be told apart."""
         return self.corrected < self.alpha
 

@@ -11,17 +11,17 @@ import numpy as np
 from earwitness.core import Estimate, Score
 from earwitness.metaeval.coefficients import COEFFICIENTS
 from earwitness.metaeval.figures import ScaleComparison
-from earwitness.metaeval.join import table_of
+from earwitness.metaeval.join import score_table
 from earwitness.metaeval.levels import (
     ScoreRatingGrid,
     StudyDraws,
-    at,
-    people,
-    steady,
-    value,
-    without_items,
+    cell_means,
+    evaluate_draws,
+    evaluate_grid,
+    subtract_item_effects,
+    tie_rounded_means,
 )
-from earwitness.metaeval.resampling import back, stretched
+from earwitness.metaeval.resampling import from_stable_scale, to_stable_scale
 from earwitness.metaeval.results import Figure, SampleSizeCurve
 from earwitness.stats.arrays import Floats
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interval
@@ -40,44 +40,50 @@ from earwitness.stats.votes import Codes, Votes
 TIE_COEFFICIENTS = ("acc_23", "tau_23")  # that ties of people change, not noise alone
 
 
-def further(less: Floats, own: Floats, name: str, counts: tuple[int, int, int]) -> Floats:
+def extrapolate_coefficient(
+    with_fewer: Floats, with_all: Floats, name: str, counts: tuple[int, int, int]
+) -> Floats:
     """The value with more, from that with fewer and with all; ``counts`` are these three numbers.
 
     >>> r = [np.array([np.sqrt(0.9 * k / (k + 2))]) for k in (2, 4, 8)]
-    >>> bool(np.isclose(further(r[0], r[1], "pearson", (2, 4, 8)), r[2])[0])
+    >>> bool(np.isclose(extrapolate_coefficient(r[0], r[1], "pearson", (2, 4, 8)), r[2])[0])
     True
     """
-    few, all_, more = counts
-    steps = (1 / all_ - 1 / more) / (1 / few - 1 / all_)
+    fewer, total, more = counts
+    steps = (1 / total - 1 / more) / (1 / fewer - 1 / total)
     if name in TIE_COEFFICIENTS:
-        one = COEFFICIENTS[name]
-        return np.clip(own + steps * (own - less), one.low, one.high)
-    first, second = _to_r(less, name), _to_r(own, name)
-    alike = first * second > 0
-    squares, lost = (np.where(alike, one, 1.0) ** -2.0 for one in (second, first))
-    least = np.maximum(1.0, squares * all_ / more)
-    reached = np.maximum(least, squares - steps * (lost - squares)) ** -0.5
-    return np.where(alike, _from_r(np.sign(second) * reached, name), own)
+        coefficient = COEFFICIENTS[name]
+        return np.clip(
+            with_all + steps * (with_all - with_fewer), coefficient.low, coefficient.high
+        )
+    first, second = _to_r(with_fewer, name), _to_r(with_all, name)
+    same_sign = first * second > 0
+    squares, squares_with_fewer = (
+        np.where(same_sign, side, 1.0) ** -2.0 for side in (second, first)
+    )
+    least = np.maximum(1.0, squares * total / more)
+    reached = np.maximum(least, squares - steps * (squares_with_fewer - squares)) ** -0.5
+    return np.where(same_sign, _from_r(np.sign(second) * reached, name), with_all)
 
 
-def _middle(name: str) -> float:
-    one = COEFFICIENTS[name]
-    return (one.low + one.high) / 2
+def _range_middle(name: str) -> float:
+    coefficient = COEFFICIENTS[name]
+    return (coefficient.low + coefficient.high) / 2
 
 
 def _to_r(values: Floats, name: str) -> Floats:
-    one = COEFFICIENTS[name]
-    scaled = (values - _middle(name)) * 2 / (one.high - one.low)
+    coefficient = COEFFICIENTS[name]
+    scaled = (values - _range_middle(name)) * 2 / (coefficient.high - coefficient.low)
     if name == "pearson":
         return scaled
     return 2 * np.sin(np.pi * scaled / 6) if name == "spearman" else np.sin(np.pi * scaled / 2)
 
 
 def _from_r(r: Floats, name: str) -> Floats:
-    one = COEFFICIENTS[name]
+    coefficient = COEFFICIENTS[name]
     by_rank = 6 * np.arcsin(r / 2) if name == "spearman" else 2 * np.arcsin(r)
     scaled = r if name == "pearson" else by_rank / np.pi
-    return np.asarray(_middle(name) + scaled * (one.high - one.low) / 2)
+    return np.asarray(_range_middle(name) + scaled * (coefficient.high - coefficient.low) / 2)
 
 
 # --- Fewer raters or items -----------------------------------------------------------------------
@@ -86,7 +92,8 @@ def _from_r(r: Floats, name: str) -> Floats:
 # counts twice brings the same noise twice, and the whole panel would seem half as large as it is.)
 # An output that has fewer votes than are asked for keeps all. With all there are: the value itself.
 #
-# With more: extrapolated from the values with half of them and with all (see ``further``).
+# With more: extrapolated from the values with half of them and with all (see
+# ``extrapolate_coefficient``).
 #
 # How far studies with k of them spread: draws of k of n without replacement spread too little by
 # √(1 − k / n), and are pulled apart by it; of all of them, and of more, it is that of half of them,
@@ -104,7 +111,7 @@ class CoefficientsAtCount(NamedTuple):
     draws: Floats
 
 
-def there_are(votes: Votes, what: str) -> int:
+def count_units(votes: Votes, what: str) -> int:
     """Items; or raters of an output, in the middle of all outputs."""
     if what not in SAMPLE_UNITS:
         raise ValueError(f"what: raters or items, got {what}")
@@ -114,11 +121,11 @@ def there_are(votes: Votes, what: str) -> int:
     return int(np.median(counts[counts > 0])) if len(counts) else 0
 
 
-def with_counts(
+def coefficients_at_counts(
     scores: Floats,
     votes: Votes,
     figure: tuple[str, str],
-    what: str,
+    unit: str,
     counts: Sequence[int],
     *,
     draws: int = 200,
@@ -129,53 +136,64 @@ def with_counts(
     ``figure`` is its level and name. There must be two raters or items at least.
     """
     level, name = figure
-    whole = there_are(votes, what)
-    rng = np.random.Generator(np.random.PCG64((seed, SAMPLE_UNITS.index(what))))
-    each = votes.size[2] if what == "raters" else whole
-    orders = np.argsort(rng.random((draws, each)), axis=1, kind="stable")
-    own = value(ScoreRatingGrid(scores, people(votes)[0]), level, [name]).value[0]
-    half = _thinned(scores, votes, figure, what, orders, whole // 2)
-    found = []
+    total = count_units(votes, unit)
+    rng = np.random.Generator(np.random.PCG64((seed, SAMPLE_UNITS.index(unit))))
+    available = votes.size[2] if unit == "raters" else total
+    orders = np.argsort(rng.random((draws, available)), axis=1, kind="stable")
+    with_all = evaluate_grid(ScoreRatingGrid(scores, cell_means(votes)[0]), level, [name]).value[0]
+    half = _evaluate_subsets(scores, votes, figure, unit, orders, total // 2)
+    results = []
     for count in counts:
-        if count < whole:
-            some = _thinned(scores, votes, figure, what, orders, count)
-            found.append(_about(mean(some), some, 1 / (1 - count / whole), name))
+        if count < total:
+            subset = _evaluate_subsets(scores, votes, figure, unit, orders, count)
+            results.append(
+                _centre_draws(mean_over_draws(subset), subset, 1 / (1 - count / total), name)
+            )
             continue
-        more = further(mean(half), own, name, (whole // 2, whole, count))
-        share = whole // 2 / count / (1 - whole // 2 / whole)
-        found.append(_about(own if count == whole else more, half, share, name))
-    return found
+        extrapolated = extrapolate_coefficient(
+            mean_over_draws(half), with_all, name, (total // 2, total, count)
+        )
+        share = total // 2 / count / (1 - total // 2 / total)
+        results.append(
+            _centre_draws(with_all if count == total else extrapolated, half, share, name)
+        )
+    return results
 
 
-def _about(middle: Floats, draws: Floats, share: float, name: str) -> CoefficientsAtCount:
+def _centre_draws(middle: Floats, draws: Floats, share: float, name: str) -> CoefficientsAtCount:
     """Draws brought to the middle, and their variance to a share, on the scale of intervals."""
-    one, fisher = COEFFICIENTS[name], np.array(name == "pearson")
-    centre, reach = (one.high + one.low) / 2, (one.high - one.low) / 2
-    drawn = stretched((draws - centre) / reach, fisher)
-    place = stretched((middle - centre) / reach, fisher) + (drawn - mean(drawn)) * np.sqrt(share)
-    return CoefficientsAtCount(middle, centre + reach * back(place, fisher))
+    coefficient, fisher = COEFFICIENTS[name], np.array(name == "pearson")
+    centre, half_range = (
+        (coefficient.high + coefficient.low) / 2,
+        (coefficient.high - coefficient.low) / 2,
+    )
+    on_scale = to_stable_scale((draws - centre) / half_range, fisher)
+    moved = to_stable_scale((middle - centre) / half_range, fisher) + (
+        on_scale - mean_over_draws(on_scale)
+    ) * np.sqrt(share)
+    return CoefficientsAtCount(middle, centre + half_range * from_stable_scale(moved, fisher))
 
 
-def _thinned(
-    scores: Floats, votes: Votes, figure: tuple[str, str], what: str, orders: Codes, count: int
+def _evaluate_subsets(
+    scores: Floats, votes: Votes, figure: tuple[str, str], unit: str, orders: Codes, count: int
 ) -> Floats:
     """Draws × metrics, each with the first raters (of every output) or items of its order."""
     systems, items, _ = votes.size
     rows = max(1, NUMBERS_IN_MEMORY // max(1, items * systems * systems))
-    said, found = people(votes), []
+    people_means, blocks = cell_means(votes), []
     for start in range(0, len(orders), rows):
-        own = orders[start : start + rows]
-        weights = np.ones((len(own), items))
-        if what == "raters":
-            said = _first(votes, own, count)
+        block = orders[start : start + rows]
+        weights = np.ones((len(block), items))
+        if unit == "raters":
+            people_means = _first_rater_means(votes, block, count)
         else:
-            weights = (own < count).astype(np.float64)
-        drawn = StudyDraws(np.ones((len(own), systems)), weights, said)
-        found.append(at(figure[0], scores, drawn, [figure[1]])[0][0])
-    return np.concatenate(found)
+            weights = (block < count).astype(np.float64)
+        draws = StudyDraws(np.ones((len(block), systems)), weights, people_means)
+        blocks.append(evaluate_draws(figure[0], scores, draws, [figure[1]])[0][0])
+    return np.concatenate(blocks)
 
 
-def _first(votes: Votes, orders: Codes, count: int) -> Floats:
+def _first_rater_means(votes: Votes, orders: Codes, count: int) -> Floats:
     """Draws × systems × items: means of votes of each cell's first raters; NaN without any."""
     systems, items, raters = votes.size
     cells = np.sort(votes.stimuli)
@@ -188,17 +206,21 @@ def _first(votes: Votes, orders: Codes, count: int) -> Floats:
         total[draw] = np.bincount(cells, votes.values[turns], minlength=systems * items)
     means = ratio(total, np.broadcast_to(n, total.shape))
     if not np.array_equal(votes.values, np.rint(votes.values)):
-        means = steady(means, np.abs(votes.values).max(initial=0))
+        means = tie_rounded_means(means, np.abs(votes.values).max(initial=0))
     return means.reshape(len(orders), items, systems).swapaxes(1, 2)
 
 
-def mean(draws: Floats) -> Floats:
+def mean_over_draws(draws: Floats) -> Floats:
     """By metric, over draws with a value."""
-    known = ~np.isnan(draws)
-    return ratio(np.where(known, draws, 0).sum(axis=0), known.sum(axis=0).astype(np.float64))
+    is_defined = ~np.isnan(draws)
+    return ratio(
+        np.where(is_defined, draws, 0).sum(axis=0), is_defined.sum(axis=0).astype(np.float64)
+    )
 
 
-def enough(counts: Sequence[int], means: Floats, halves: Floats, gain: float, spread: float) -> int:
+def sufficient_count(
+    counts: Sequence[int], means: Floats, halves: Floats, gain: float, spread: float
+) -> int:
     """The least count that is enough; 0 if none is.
 
     It is where twice as many would gain less than ``gain``, and half the range of draws is at most
@@ -206,9 +228,9 @@ def enough(counts: Sequence[int], means: Floats, halves: Floats, gain: float, sp
     means are taken to change with the logarithm.
 
     >>> means, halves = np.array([0.5, 0.6, 0.63, 0.64]), np.array([0.3, 0.2, 0.1, 0.05])
-    >>> enough([1, 2, 4, 8], means, halves, 0.02, 0.1)
+    >>> sufficient_count([1, 2, 4, 8], means, halves, 0.02, 0.1)
     4
-    >>> enough([1, 2, 4, 8], means, halves, 0.02, 0.08)
+    >>> sufficient_count([1, 2, 4, 8], means, halves, 0.02, 0.08)
     0
     """
     at_counts = np.log2(np.asarray(counts, np.float64))
@@ -228,8 +250,8 @@ def enough(counts: Sequence[int], means: Floats, halves: Floats, gain: float, sp
 DRAWS_PER_COUNT = 200
 
 
-def curves(
-    asked: ScaleComparison,
+def sample_size_curves(
+    comparison: ScaleComparison,
     figure: Figure,
     scores: Sequence[Score],
     chance: Mapping[Figure, Estimate],
@@ -239,109 +261,125 @@ def curves(
     Of fewer than five there is no curve. What could be ``chance`` has a curve, but no number is
     said to be enough for it.
     """
-    found = []
-    here = asked.at(figure.level)
-    votes = here.given
-    for what in SAMPLE_UNITS if isinstance(votes, Votes) else ():
+    rater_and_item_curves = []
+    adjusted = comparison.at_level(figure.level)
+    votes = adjusted.opinions
+    for unit in SAMPLE_UNITS if isinstance(votes, Votes) else ():
         assert isinstance(votes, Votes)
-        have = there_are(votes, what)
+        have = count_units(votes, unit)
         if have >= MIN_CASES_FOR_INTERVAL:
-            counts, seed = _counts(have), asked.settings.seed
-            points = with_counts(
-                here.joined.scores, votes, figure, what, counts, draws=DRAWS_PER_COUNT, seed=seed
+            counts, seed = _curve_counts(have), comparison.settings.seed
+            points = coefficients_at_counts(
+                adjusted.table.scores, votes, figure, unit, counts, draws=DRAWS_PER_COUNT, seed=seed
             )
-            found.append(_enough(asked, figure, what, have, dict(zip(counts, points, strict=True))))
-    known = [*found, *_references(asked, figure, scores)]
-    beyond = _beyond(asked, figure, chance.get(figure))
+            rater_and_item_curves.append(
+                _sample_size_curve(
+                    comparison, figure, unit, have, dict(zip(counts, points, strict=True))
+                )
+            )
+    all_curves = [*rater_and_item_curves, *_reference_curves(comparison, figure, scores)]
+    better = _better_than_chance(comparison, figure, chance.get(figure))
     return [
-        replace(one, enough={name: n for name, n in one.enough.items() if name in beyond})
-        for one in known
+        replace(curve, enough={name: n for name, n in curve.enough.items() if name in better})
+        for curve in all_curves
     ]
 
 
-def _beyond(asked: ScaleComparison, figure: Figure, chance: Estimate | None) -> set[str]:
+def _better_than_chance(
+    comparison: ScaleComparison, figure: Figure, chance: Estimate | None
+) -> set[str]:
     """Metrics that agree better than chance."""
-    values = value(asked.at(figure.level).grid, figure.level, [figure.coefficient]).value[0]
-    least = -np.inf if chance is None else chance.high
-    return {one.name for one, own in zip(asked.joined.metrics, values, strict=True) if own > least}
+    values = evaluate_grid(
+        comparison.at_level(figure.level).grid, figure.level, [figure.coefficient]
+    ).value[0]
+    limit = -np.inf if chance is None else chance.high
+    return {
+        metric.name
+        for metric, coefficient in zip(comparison.table.metrics, values, strict=True)
+        if coefficient > limit
+    }
 
 
-def _counts(have: int) -> list[int]:
+def _curve_counts(have: int) -> list[int]:
     """Powers of two up to what there is, what there is, and twice as many."""
     powers = [2**n for n in range(20) if 2**n < have]
     return [*powers, have, 2 * have]
 
 
-def _enough(
-    asked: ScaleComparison,
+def _sample_size_curve(
+    comparison: ScaleComparison,
     figure: Figure,
-    what: str,
+    unit: str,
     have: int,
-    counted: Mapping[int, CoefficientsAtCount],
+    by_count: Mapping[int, CoefficientsAtCount],
     names: Sequence[str] = (),
 ) -> SampleSizeCurve:
     """A curve of the metrics that have one: those named, or all."""
     points, means, halves = list[tuple[int, dict[str, Estimate]]](), [], []
-    for count, each in counted.items():
-        own = {
-            one.name: _estimate(each, n, asked.settings.level, count)
-            for n, one in enumerate(asked.joined.metrics)
-            if not names or one.name in names
+    for count, at_count in by_count.items():
+        estimates = {
+            metric.name: _estimate(at_count, n, comparison.settings.level, count)
+            for n, metric in enumerate(comparison.table.metrics)
+            if not names or metric.name in names
         }
-        means.append([one.value for one in own.values()])
-        halves.append([(one.high - one.low) / 2 for one in own.values()])
-        points.append((count, own))
-    limits = asked.settings.gain, asked.settings.spread
+        means.append([estimate.value for estimate in estimates.values()])
+        halves.append([(estimate.high - estimate.low) / 2 for estimate in estimates.values()])
+        points.append((count, estimates))
+    limits = comparison.settings.gain, comparison.settings.spread
     table, half = np.array(means), np.array(halves)
-    least = {
-        name: enough([*counted], table[:, n], half[:, n], *limits)
+    sufficient = {
+        name: sufficient_count([*by_count], table[:, n], half[:, n], *limits)
         for n, name in enumerate(points[0][1])
         if not np.isnan(table[:, n]).all()
     }
-    return SampleSizeCurve(what, figure, have, tuple(points), least, *limits)
+    return SampleSizeCurve(unit, figure, have, tuple(points), sufficient, *limits)
 
 
-def _estimate(found: CoefficientsAtCount, metric: int, level: float, count: int) -> Estimate:
+def _estimate(at_count: CoefficientsAtCount, metric: int, level: float, count: int) -> Estimate:
     """The value with so many, and the range of most draws about it."""
-    drawn = found.draws[:, metric]
-    known = drawn[~np.isnan(drawn)]
+    draws = at_count.draws[:, metric]
+    defined = draws[~np.isnan(draws)]
     low, high = float("nan"), float("nan")
-    if len(known) >= MIN_CASES_FOR_INTERVAL:
-        ends = percentile_interval(known[:, None], level)
+    if len(defined) >= MIN_CASES_FOR_INTERVAL:
+        ends = percentile_interval(defined[:, None], level)
         low, high = float(ends[0][0]), float(ends[1][0])
-    missing = len(drawn) - len(known)
-    return Estimate(float(found.value[metric]), low, high, level, count, missing, "draws")
+    missing = len(draws) - len(defined)
+    return Estimate(float(at_count.value[metric]), low, high, level, count, missing, "draws")
 
 
-def _references(
-    asked: ScaleComparison, figure: Figure, scores: Sequence[Score]
+def _reference_curves(
+    comparison: ScaleComparison, figure: Figure, scores: Sequence[Score]
 ) -> list[SampleSizeCurve]:
     """From scores with fewer references, each draw of these by itself."""
-    known: dict[str, set[int]] = {}
-    for one in scores:
-        if one.references:
-            known.setdefault(one.metric, set()).add(one.references)
-    names = [name for name, own in known.items() if len(own) > 1]
+    reference_counts: dict[str, set[int]] = {}
+    for score in scores:
+        if score.references:
+            reference_counts.setdefault(score.metric, set()).add(score.references)
+    names = [name for name, counts in reference_counts.items() if len(counts) > 1]
     if not names:
         return []
-    counts = sorted({count for name in names for count in known[name]})
-    joined, people = asked.joined, asked.at(figure.level).grid.people
-    adjusted = asked.at(figure.level) is not asked
+    counts = sorted({count for name in names for count in reference_counts[name]})
+    joined, people = comparison.table, comparison.at_level(figure.level).grid.people
+    adjusted = comparison.at_level(figure.level) is not comparison
 
     def values(count: int) -> Floats:
-        own = [one for one in scores if one.references == count]
-        draws = sorted({one.draw for one in own})
+        counted_scores = [score for score in scores if score.references == count]
+        draws = sorted({score.draw for score in counted_scores})
         rows = []
         for draw in draws:
-            here = [one for one in own if one.draw == draw]
-            table = table_of(here, joined.metrics, joined.systems, joined.items)
-            table = without_items(table, people) if adjusted else table
+            draw_scores = [score for score in counted_scores if score.draw == draw]
+            table = score_table(draw_scores, joined.metrics, joined.systems, joined.items)
+            table = subtract_item_effects(table, people) if adjusted else table
             rows.append(
-                value(ScoreRatingGrid(table, people), figure.level, [figure.coefficient]).value[0]
+                evaluate_grid(
+                    ScoreRatingGrid(table, people), figure.level, [figure.coefficient]
+                ).value[0]
             )
         return np.array(rows)
 
-    counted = {
-        count: CoefficientsAtCount(mean(own), own) for count in counts for own in [values(count)]
+    by_count = {
+        count: CoefficientsAtCount(mean_over_draws(draw_values), draw_values)
+        for count in counts
+        for draw_values in [values(count)]
     }
-    return [_enough(asked, figure, "references", counts[-1], counted, names)]
+    return [_sample_size_curve(comparison, figure, "references", counts[-1], by_count, names)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from earwitness.errors import UsageError, nearest
-from earwitness.metaeval.coefficients import COEFFICIENTS, LEVELS, names_at
+from earwitness.metaeval.coefficients import COEFFICIENTS, LEVELS, coefficient_names
 from earwitness.metaeval.mapping import MAPPING_ORDERS
 from earwitness.metaeval.resampling import RESAMPLED_AXES
 from earwitness.metaeval.results import Figure
@@ -44,14 +44,14 @@ class AgreementSettings:
     version: str = ""
 
     def __post_init__(self) -> None:
-        _one_of("coefficient", self.coefficient, COEFFICIENTS)
-        _one_of("way to draw", self.over, RESAMPLED_AXES)
-        _one_of("way to swap", self.swap, SWAP_UNITS)
-        _one_of("mapping", self.mapping, MAPPING_ORDERS)
-        _one_of("way to adjust", self.adjust, ADJUSTMENTS)
-        _one_of("correction", self.correction, CORRECTIONS)
+        _check_choice("coefficient", self.coefficient, COEFFICIENTS)
+        _check_choice("way to draw", self.over, RESAMPLED_AXES)
+        _check_choice("way to swap", self.swap, SWAP_UNITS)
+        _check_choice("mapping", self.mapping, MAPPING_ORDERS)
+        _check_choice("way to adjust", self.adjust, ADJUSTMENTS)
+        _check_choice("correction", self.correction, CORRECTIONS)
         for level in (*self.levels, *self.ranking):
-            _one_of("level", level, LEVELS)
+            _check_choice("level", level, LEVELS)
         if not 0 < self.level < 1:
             raise UsageError(f"level must lie between 0 and 1, got {self.level:g}")
         for name in ("draws", "permutations", "splits"):
@@ -59,10 +59,10 @@ class AgreementSettings:
                 raise UsageError(f"{name} must be 1 or more, got {getattr(self, name)}")
         if self.folds < 2:
             raise UsageError(f"folds must be 2 or more, got {self.folds}")
-        if not self.ranked:
-            known = ", ".join(COEFFICIENTS[self.coefficient].levels)
-            told = f"{self.coefficient} is not taken at level {'+'.join(self.levels)}"
-            raise UsageError(f"{told} — it is at {known}")
+        if not self.ranked_figures:
+            possible = ", ".join(COEFFICIENTS[self.coefficient].levels)
+            message = f"{self.coefficient} is not taken at level {'+'.join(self.levels)}"
+            raise UsageError(f"{message} — it is at {possible}")
         if self.seed < 0:
             raise UsageError(f"seed must be 0 or more, got {self.seed}")
 
@@ -71,16 +71,16 @@ class AgreementSettings:
         """The chance of a false alarm that is allowed."""
         return 1 - self.level
 
-    def figures(self, level: str) -> list[str]:
+    def coefficient_names(self, level: str) -> list[str]:
         """Coefficients at a level."""
-        return list(names_at(level))
+        return list(coefficient_names(level))
 
     @property
-    def ranked(self) -> list[Figure]:
+    def ranked_figures(self) -> list[Figure]:
         """Figures by which metrics are ranked."""
-        levels = [one for one in self.ranking if one in self.levels] or list(self.levels)
-        fitting = [one for one in levels if self.coefficient in names_at(one)]
-        return [Figure(one, self.coefficient) for one in fitting]
+        levels = [level for level in self.ranking if level in self.levels] or list(self.levels)
+        fitting = [level for level in levels if self.coefficient in coefficient_names(level)]
+        return [Figure(level, self.coefficient) for level in fitting]
 
     @property
     def signature(self) -> str:
@@ -88,7 +88,7 @@ class AgreementSettings:
         parts = [
             f"earwitness={self.version}",
             f"concordance(levels={'+'.join(self.levels)},rank={self.coefficient}@"
-            f"{'+'.join(one.level for one in self.ranked)},"
+            f"{'+'.join(figure.level for figure in self.ranked_figures)},"
             f"calibration={self.folds}folds,mapping={self.mapping},adjust={self.adjust})",
             f"bootstrap(over={self.over},draws={self.draws},level={self.level:g})",
             f"permutation(swap={self.swap},n={self.permutations},correction={self.correction},"
@@ -100,7 +100,7 @@ class AgreementSettings:
         return "|".join(parts)
 
 
-def _one_of(what: str, name: str, known: object) -> None:
-    names = list(known)  # type: ignore[call-overload]
+def _check_choice(setting: str, name: str, choices: object) -> None:
+    names = list(choices)  # type: ignore[call-overload]
     if name not in names:
-        raise UsageError(f'there is no {what} "{name}" — {nearest(name, names)}')
+        raise UsageError(f'there is no {setting} "{name}" — {nearest(name, names)}')

@@ -8,8 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from earwitness.metaeval.coefficients import ScoreRatingSample, values
-from earwitness.metaeval.levels import ScoreRatingGrid, StudyDraws, at, gaps, steady
+from earwitness.metaeval.coefficients import ScoreRatingSample, compute_coefficients
+from earwitness.metaeval.levels import (
+    ScoreRatingGrid,
+    StudyDraws,
+    evaluate_draws,
+    group_by_known_cells,
+    tie_rounded_means,
+)
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Codes
@@ -37,21 +43,21 @@ WEIGHTS_IN_MEMORY = 4_000_000  # weights laid out at a time
 DIFFERENCE_TOLERANCE = 1e-12  # differences closer than this are equal
 
 
-def standardised(scores: Floats) -> Floats:
+def standardise_scores(scores: Floats) -> Floats:
     """Every metric with mean 0 and standard deviation 1 over its known scores; constants are 0."""
     flat = scores.reshape(len(scores), -1)
     largest = np.nanmax(np.abs(flat), axis=1, initial=0, keepdims=True)
     flat = flat / np.where(largest > 0, largest, 1)
-    known = ~np.isnan(flat)
-    count = known.sum(axis=1, keepdims=True).astype(np.float64)
-    mean = ratio(np.where(known, flat, 0).sum(axis=1, keepdims=True), count)
-    apart = flat - mean
-    sd = np.sqrt(ratio(np.where(known, apart**2, 0).sum(axis=1, keepdims=True), count))
+    is_known = ~np.isnan(flat)
+    count = is_known.sum(axis=1, keepdims=True).astype(np.float64)
+    mean = ratio(np.where(is_known, flat, 0).sum(axis=1, keepdims=True), count)
+    deviations = flat - mean
+    sd = np.sqrt(ratio(np.where(is_known, deviations**2, 0).sum(axis=1, keepdims=True), count))
     unit = np.where(sd > DIFFERENCE_TOLERANCE, sd, np.inf)
-    return np.asarray((apart / unit).reshape(scores.shape))
+    return np.asarray((deviations / unit).reshape(scores.shape))
 
 
-def swapped(
+def permutation_p(
     scores: Floats,
     people: Floats,
     pairs: Sequence[tuple[int, int]],
@@ -69,124 +75,146 @@ def swapped(
     """
     if what not in SWAP_UNITS:
         raise ValueError(f"what: one of {', '.join(SWAP_UNITS)}, got {what}")
-    found = np.full(len(pairs), np.nan)
-    both = standardised(scores)[np.array(pairs, np.int64).reshape(-1, 2)]
-    for which, known in gaps(both.sum(axis=1)):
-        asked = _Asked(both[which], known & ~np.isnan(people), people, name)
-        found[which] = _compute_swap_p(asked, level, what, permutations, seed)
-    return found
+    p_values = np.full(len(pairs), np.nan)
+    pair_scores = standardise_scores(scores)[np.array(pairs, np.int64).reshape(-1, 2)]
+    for numbers, is_known in group_by_known_cells(pair_scores.sum(axis=1)):
+        pairs_known = _MetricPairs(pair_scores[numbers], is_known & ~np.isnan(people), people, name)
+        p_values[numbers] = _compute_swap_p(pairs_known, level, what, permutations, seed)
+    return p_values
 
 
-class _Asked(NamedTuple):
+class _MetricPairs(NamedTuple):
     """Pairs of metrics (pairs × 2 × systems × items) that are known for the same cells."""
 
     both: Floats
-    known: Bools
+    is_known: Bools
     people: Floats
     name: str
 
 
-def _compute_swap_p(asked: _Asked, level: str, what: str, permutations: int, seed: int) -> Floats:
-    shape = asked.known.shape
-    each = {"system": _by_system, "item": _by_item, "global": _pooled}[level]
-    observed = _apart(each(asked, np.zeros((1, *shape), bool)))
-    larger = np.zeros(len(asked.both))
-    whole = what == "systems" and all_swaps(shape[0]) <= permutations
-    for masks in _every_mask(shape[0]) if whole else _masks(shape, what, permutations, seed):
-        larger += (~(_apart(each(asked, masks)) < observed - DIFFERENCE_TOLERANCE)).sum(axis=0)
-    p = larger / all_swaps(shape[0]) if whole else (larger + 1) / (permutations + 1)
+def _compute_swap_p(
+    metric_pairs: _MetricPairs, level: str, unit: str, permutations: int, seed: int
+) -> Floats:
+    shape = metric_pairs.is_known.shape
+    evaluate = {"system": _evaluate_systems, "item": _evaluate_items, "global": _evaluate_cells}[
+        level
+    ]
+    observed = _absolute_difference(evaluate(metric_pairs, np.zeros((1, *shape), bool)))
+    larger = np.zeros(len(metric_pairs.both))
+    is_exhaustive = unit == "systems" and count_swaps(shape[0]) <= permutations
+    for masks in (
+        _all_masks(shape[0]) if is_exhaustive else _random_masks(shape, unit, permutations, seed)
+    ):
+        larger += (
+            ~(_absolute_difference(evaluate(metric_pairs, masks)) < observed - DIFFERENCE_TOLERANCE)
+        ).sum(axis=0)
+    p = larger / count_swaps(shape[0]) if is_exhaustive else (larger + 1) / (permutations + 1)
     return np.where(np.isnan(observed[0]), np.nan, p)
 
 
-def all_swaps(systems: int) -> int:
+def count_swaps(systems: int) -> int:
     """How many swaps of systems there are; to swap the others instead makes no difference."""
     return 1 << max(0, systems - 1)
 
 
-def least_p(systems: int, what: str, permutations: int) -> float:
+def smallest_p(systems: int, unit: str, permutations: int) -> float:
     """The least p that a test can have."""
-    if what == "systems" and all_swaps(systems) <= permutations:
-        return 1 / all_swaps(systems)
+    if unit == "systems" and count_swaps(systems) <= permutations:
+        return 1 / count_swaps(systems)
     return 1 / (permutations + 1)
 
 
-def _every_mask(systems: int) -> Iterator[Bools]:
+def _all_masks(systems: int) -> Iterator[Bools]:
     """All swaps of systems, that of none among them."""
-    numbers = np.arange(all_swaps(systems))[:, None]
+    numbers = np.arange(count_swaps(systems))[:, None]
     yield (numbers >> np.arange(systems) & 1).astype(bool)[:, :, None]
 
 
-def _apart(both: Floats) -> Floats:
+def _absolute_difference(both: Floats) -> Floats:
     return np.asarray(np.abs(both[0] - both[1]))
 
 
-def _masks(shape: tuple[int, int], what: str, permutations: int, seed: int) -> Iterator[Bools]:
+def _random_masks(
+    shape: tuple[int, int], unit: str, permutations: int, seed: int
+) -> Iterator[Bools]:
     """Which cells are swapped: permutations × systems × items in blocks; 1 where all are alike."""
-    rng = np.random.Generator(np.random.PCG64((seed, SWAP_UNITS.index(what))))
+    rng = np.random.Generator(np.random.PCG64((seed, SWAP_UNITS.index(unit))))
     rows = max(1, WEIGHTS_IN_MEMORY // max(1, 4 * shape[0] * shape[1]))
-    size = {"inputs": (1, shape[1]), "systems": (shape[0], 1), "both": shape}[what]
+    size = {"inputs": (1, shape[1]), "systems": (shape[0], 1), "both": shape}[unit]
     for start in range(0, permutations, rows):
         yield rng.random((min(rows, permutations - start), *size)) < 0.5
 
 
-def _by_system(asked: _Asked, masks: Bools) -> Floats:
+def _evaluate_systems(metric_pairs: _MetricPairs, masks: Bools) -> Floats:
     """2 × permutations × pairs: coefficients of means of systems."""
-    count = asked.known.sum(axis=1).astype(np.float64)
+    count = metric_pairs.is_known.sum(axis=1).astype(np.float64)
     kept = count > 0
-    cells = np.where(asked.known, asked.both, 0)
+    cells = np.where(metric_pairs.is_known, metric_pairs.both, 0)
     totals = cells.sum(axis=3)
-    said = np.where(asked.known, asked.people, 0)
-    people = steady(ratio(said.sum(axis=1), count), float(np.abs(said).max(initial=0)))[kept]
+    people_cells = np.where(metric_pairs.is_known, metric_pairs.people, 0)
+    people = tie_rounded_means(
+        ratio(people_cells.sum(axis=1), count), float(np.abs(people_cells).max(initial=0))
+    )[kept]
     largest = float(np.abs(cells).max(initial=0))
     if masks.shape[2] == 1:
-        means = steady(totals / np.maximum(count, 1), largest)[None, ..., kept]
+        means = tie_rounded_means(totals / np.maximum(count, 1), largest)[None, ..., kept]
         turned = np.broadcast_to(masks[:, :, 0], (len(masks), len(kept)))  # one item turns them all
-        return _chosen(means, people[None], turned[None, :, kept], asked.name)[:, 0]
+        return _evaluate_swaps(means, people[None], turned[None, :, kept], metric_pairs.name)[:, 0]
     turned = masks.swapaxes(0, 1).astype(np.float64)
-    found = []
-    for own, total in zip(cells, totals, strict=True):
-        moved = (turned @ (own[1] - own[0])[:, :, None])[..., 0].T
+    coefficients = []
+    for pair_cells, total in zip(cells, totals, strict=True):
+        moved = (turned @ (pair_cells[1] - pair_cells[0])[:, :, None])[..., 0].T
         sums = np.stack([total[0] + moved, total[1] - moved])
-        means = steady(sums / np.maximum(count, 1), largest)
+        means = tie_rounded_means(sums / np.maximum(count, 1), largest)
         rows = means[:, :, None, kept].reshape(-1, 1, len(people))
-        alike = ScoreRatingSample(rows, np.broadcast_to(people, rows.shape), np.ones(rows.shape))
-        found.append(values(alike, [asked.name])[0].reshape(2, -1))
-    return np.stack(found, axis=2)
+        sample = ScoreRatingSample(rows, np.broadcast_to(people, rows.shape), np.ones(rows.shape))
+        coefficients.append(compute_coefficients(sample, [metric_pairs.name])[0].reshape(2, -1))
+    return np.stack(coefficients, axis=2)
 
 
-def _by_item(asked: _Asked, masks: Bools) -> Floats:
+def _evaluate_items(metric_pairs: _MetricPairs, masks: Bools) -> Floats:
     """2 × permutations × pairs: means of items' coefficients."""
-    scores = np.where(asked.known, asked.both, 0).transpose(3, 0, 1, 2)
-    people, known = np.where(asked.known, asked.people, 0).T, asked.known.T
-    if masks.shape[1] > 1:
-        chosen = np.broadcast_to(masks.transpose(2, 0, 1), (len(known), *masks.shape[:2]))
-        found = _chosen(scores, people, chosen, asked.name, known)
-        defined = ~np.isnan(found)
-        return ratio(np.where(defined, found, 0).sum(axis=1), defined.sum(axis=1) * 1.0)
-    # Whole items are swapped, and with them their values.
-    found = _chosen(
-        scores, people, np.zeros((len(known), 1, known.shape[1]), bool), asked.name, known
+    scores = np.where(metric_pairs.is_known, metric_pairs.both, 0).transpose(3, 0, 1, 2)
+    people, is_known = (
+        np.where(metric_pairs.is_known, metric_pairs.people, 0).T,
+        metric_pairs.is_known.T,
     )
-    defined = ~np.isnan(found)
+    if masks.shape[1] > 1:
+        chosen = np.broadcast_to(masks.transpose(2, 0, 1), (len(is_known), *masks.shape[:2]))
+        coefficients = _evaluate_swaps(scores, people, chosen, metric_pairs.name, is_known)
+        defined = ~np.isnan(coefficients)
+        return ratio(np.where(defined, coefficients, 0).sum(axis=1), defined.sum(axis=1) * 1.0)
+    # Whole items are swapped, and with them their values.
+    coefficients = _evaluate_swaps(
+        scores,
+        people,
+        np.zeros((len(is_known), 1, is_known.shape[1]), bool),
+        metric_pairs.name,
+        is_known,
+    )
+    defined = ~np.isnan(coefficients)
     turned = np.stack([masks[:, 0], ~masks[:, 0]]).astype(np.float64)
     sums = (
-        (1 - turned) @ part[0, :, 0] + turned @ part[1, :, 0]
-        for part in (np.where(defined, found, 0), defined.astype(np.float64))
+        (1 - turned) @ table[0, :, 0] + turned @ table[1, :, 0]
+        for table in (np.where(defined, coefficients, 0), defined.astype(np.float64))
     )
     return ratio(*sums)
 
 
-def _pooled(asked: _Asked, masks: Bools) -> Floats:
+def _evaluate_cells(metric_pairs: _MetricPairs, masks: Bools) -> Floats:
     """2 × permutations × pairs: coefficients of all cells."""
-    known = asked.known
-    cells = np.broadcast_to(masks, (len(masks), *known.shape))[None, :, known]
-    return _chosen(asked.both[None, :, :, known], asked.people[None, known], cells, asked.name)[
-        :, 0
-    ]
+    is_known = metric_pairs.is_known
+    cells = np.broadcast_to(masks, (len(masks), *is_known.shape))[None, :, is_known]
+    return _evaluate_swaps(
+        metric_pairs.both[None, :, :, is_known],
+        metric_pairs.people[None, is_known],
+        cells,
+        metric_pairs.name,
+    )[:, 0]
 
 
-def _chosen(
-    scores: Floats, people: Floats, masks: Bools, name: str, known: Bools | None = None
+def _evaluate_swaps(
+    scores: Floats, people: Floats, masks: Bools, name: str, is_known: Bools | None = None
 ) -> Floats:
     """2 × groups × permutations × pairs: coefficients of both metrics where things are swapped.
 
@@ -196,13 +224,13 @@ def _chosen(
     groups, rows, _, things = scores.shape
     first = np.concatenate([~masks, masks], axis=2)
     weights = np.concatenate([first, ~first], axis=1).astype(np.float64)
-    if known is not None:
-        weights *= np.tile(known, 2)[:, None]
+    if is_known is not None:
+        weights *= np.tile(is_known, 2)[:, None]
     sample = ScoreRatingSample(
         scores.reshape(groups, rows, 2 * things), np.tile(people, 2)[:, None], weights
     )
-    found = values(sample, [name])[0].reshape(groups, 2, -1, rows)
-    return np.asarray(found.swapaxes(0, 1))
+    coefficients = compute_coefficients(sample, [name])[0].reshape(groups, 2, -1, rows)
+    return np.asarray(coefficients.swapaxes(0, 1))
 
 
 # --- Tests of dependent correlations -------------------------------------------------------------
@@ -226,43 +254,45 @@ class Difference(NamedTuple):
     p: Floats
 
 
-def williams(first: ArrayLike, second: ArrayLike, between: ArrayLike, n: ArrayLike) -> Difference:
+def williams_test(
+    first: ArrayLike, second: ArrayLike, between: ArrayLike, n: ArrayLike
+) -> Difference:
     """Williams' t for two correlations with people, and the one ``between`` the metrics.
 
-    >>> [round(float(x), 4) for x in williams(0.3, 0.4, 0.5, 100)]
+    >>> [round(float(x), 4) for x in williams_test(0.3, 0.4, 0.5, 100)]
     [-1.0767, 0.2843]
     """
     from scipy.special import stdtr
 
-    a, b, c, n = _floats(first, second, between, n)
-    whole = _determinant(a, b, c)
+    a, b, c, n = _broadcast_floats(first, second, between, n)
+    determinant = _determinant(a, b, c)
     freedom = np.where(n > 3, n - 3, np.nan)
-    varies = 2 * (n - 1) / freedom * whole + ((a + b) / 2) ** 2 * (1 - c) ** 3
-    t = _over((a - b) * np.sqrt(np.maximum(0, (n - 1) * (1 + c))), varies)
-    return Difference(t, _mask_undefined_p(2 * stdtr(freedom, -np.abs(t)), varies, a, b))
+    variance = 2 * (n - 1) / freedom * determinant + ((a + b) / 2) ** 2 * (1 - c) ** 3
+    t = _standardised_difference((a - b) * np.sqrt(np.maximum(0, (n - 1) * (1 + c))), variance)
+    return Difference(t, _mask_undefined_p(2 * stdtr(freedom, -np.abs(t)), variance, a, b))
 
 
-def _floats(*given: ArrayLike) -> list[Floats]:
-    return list(np.broadcast_arrays(*(np.asarray(each, np.float64) for each in given)))
+def _broadcast_floats(*arrays: ArrayLike) -> list[Floats]:
+    return list(np.broadcast_arrays(*(np.asarray(array, np.float64) for array in arrays)))
 
 
 def _determinant(a: Floats, b: Floats, c: Floats) -> Floats:
     """Of the three correlations; NaN where they cannot hold together."""
-    found = 1 - a * a - b * b - c * c + 2 * a * b * c
-    possible = (found >= -ROUNDING_TOLERANCE) & (
+    determinant = 1 - a * a - b * b - c * c + 2 * a * b * c
+    possible = (determinant >= -ROUNDING_TOLERANCE) & (
         np.maximum(np.maximum(np.abs(a), np.abs(b)), np.abs(c)) <= 1
     )
-    return np.where(possible, np.maximum(0, found), np.nan)
+    return np.where(possible, np.maximum(0, determinant), np.nan)
 
 
-def _over(difference: Floats, varies: Floats) -> Floats:
+def _standardised_difference(difference: Floats, variance: Floats) -> Floats:
     """The difference over its spread; NaN where nothing varies."""
-    return ratio(difference, np.sqrt(np.where(varies > ROUNDING_TOLERANCE, varies, 0)))
+    return ratio(difference, np.sqrt(np.where(variance > ROUNDING_TOLERANCE, variance, 0)))
 
 
-def _mask_undefined_p(p: Floats, varies: Floats, first: Floats, second: Floats) -> Floats:
+def _mask_undefined_p(p: Floats, variance: Floats, first: Floats, second: Floats) -> Floats:
     """1 where nothing varies and both are alike."""
-    still: Bools = (varies <= ROUNDING_TOLERANCE) & (np.abs(first - second) <= ROUNDING_TOLERANCE)
+    still: Bools = (variance <= ROUNDING_TOLERANCE) & (np.abs(first - second) <= ROUNDING_TOLERANCE)
     return np.where(still, 1.0, p)
 
 
@@ -282,32 +312,38 @@ def _mask_undefined_p(p: Floats, varies: Floats, first: Floats, second: Floats) 
 NUMBERS_IN_MEMORY = 1_000_000  # numbers laid out at a time
 
 
-def dealt(grid: ScoreRatingGrid, level: str, names: Sequence[str], draws: int, seed: int) -> Floats:
+def chance_coefficients(
+    grid: ScoreRatingGrid, level: str, names: Sequence[str], draws: int, seed: int
+) -> Floats:
     """Coefficients × draws."""
     metrics, systems, items = grid.scores.shape
     rng = np.random.Generator(np.random.PCG64((seed, 9)))
     orders = np.argsort(rng.random((draws, systems)), axis=1, kind="stable")
     columns = np.argsort(rng.random((draws, items)), axis=1, kind="stable")
     rows = max(1, NUMBERS_IN_MEMORY // max(1, items * systems * systems))
-    found = np.full((len(names), draws), np.nan)
+    coefficients = np.full((len(names), draws), np.nan)
     for metric in range(metrics):
-        own = np.arange(metric, draws, metrics)
-        for start in range(0, len(own), rows):
-            some = own[start : start + rows]
+        metric_draws = np.arange(metric, draws, metrics)
+        for start in range(0, len(metric_draws), rows):
+            block = metric_draws[start : start + rows]
             if level == "global":
-                found[:, some] = _moved(grid, metric, (orders[some], columns[some]), names)
+                coefficients[:, block] = _deal_cells(
+                    grid, metric, (orders[block], columns[block]), names
+                )
                 continue
-            weights = np.ones((len(some), systems)), np.ones((len(some), items))
-            drawn = StudyDraws(*weights, grid.people[orders[some]])
-            found[:, some] = at(level, grid.scores[metric, None], drawn, names)[0][:, :, 0]
-    return found
+            weights = np.ones((len(block), systems)), np.ones((len(block), items))
+            study_draws = StudyDraws(*weights, grid.people[orders[block]])
+            coefficients[:, block] = evaluate_draws(
+                level, grid.scores[metric, None], study_draws, names
+            )[0][:, :, 0]
+    return coefficients
 
 
-def _moved(
+def _deal_cells(
     grid: ScoreRatingGrid, metric: int, orders: tuple[Codes, Codes], names: Sequence[str]
 ) -> Floats:
     """Coefficients × draws over all cells: scores are dealt anew, so people are sorted but once."""
     _, systems, items = grid.scores.shape
     scores = grid.scores[metric][orders[0][:, :, None], orders[1][:, None, :]]
     once = StudyDraws(np.ones((1, systems)), np.ones((1, items)), grid.people[None])
-    return at("global", scores, once, names)[0][:, 0]
+    return evaluate_draws("global", scores, once, names)[0][:, 0]

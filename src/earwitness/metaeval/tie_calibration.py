@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from earwitness.metaeval.levels import ScoreRatingGrid, value
+from earwitness.metaeval.levels import ScoreRatingGrid, evaluate_grid
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Codes
@@ -44,24 +44,26 @@ class TieCalibration(NamedTuple):
         return self.margins[self.folds].T
 
 
-def calibrated(grid: ScoreRatingGrid, *, folds: int = FOLDS, seed: int = 0) -> TieCalibration:
+def calibrate_ties(grid: ScoreRatingGrid, *, folds: int = FOLDS, seed: int = 0) -> TieCalibration:
     """acc_23 of all metrics over the systems of each item, with cross-validated margins."""
     metrics, _, items = grid.scores.shape
     count = min(folds, items)
     if count < 2:
-        return _without(metrics, "one item is too few: a margin is chosen on others")
+        return _no_calibration(metrics, "one item is too few: a margin is chosen on others")
     rng = np.random.Generator(np.random.PCG64((seed, 0)))
     fold = rng.permutation(items) % count
     margins = np.empty((count + 1, metrics))
     for metric, scores in enumerate(grid.scores):
-        pairs = _pairs(~np.isnan(scores) & ~np.isnan(grid.people))
-        margins[:, metric] = _margins(scores, grid.people, fold, count, pairs)
-    return TieCalibration(_judged(grid, margins[:-1], fold), margins[:-1], margins[-1], fold)
+        pairs = _system_pairs(~np.isnan(scores) & ~np.isnan(grid.people))
+        margins[:, metric] = _best_margins(scores, grid.people, fold, count, pairs)
+    return TieCalibration(
+        _calibrated_accuracy(grid, margins[:-1], fold), margins[:-1], margins[-1], fold
+    )
 
 
-def _without(metrics: int, reason: str) -> TieCalibration:
-    nothing = np.full(metrics, np.nan)
-    return TieCalibration(nothing, nothing[None], nothing, np.zeros(0, np.int64), reason)
+def _no_calibration(metrics: int, reason: str) -> TieCalibration:
+    undefined = np.full(metrics, np.nan)
+    return TieCalibration(undefined, undefined[None], undefined, np.zeros(0, np.int64), reason)
 
 
 class _Pairs(NamedTuple):
@@ -72,32 +74,36 @@ class _Pairs(NamedTuple):
     weight: Floats
 
 
-def _pairs(known: Bools) -> _Pairs:
+def _system_pairs(is_known: Bools) -> _Pairs:
     """Pairs of systems within items; all items weigh the same."""
-    systems, items = known.shape
+    systems, items = is_known.shape
     first, second = np.triu_indices(systems, 1)
-    both = known[first] & known[second]
-    weight = np.broadcast_to(ratio(np.ones(items), both.sum(axis=0).astype(np.float64)), both.shape)
-    places = [(side[:, None] * items + np.arange(items))[both] for side in (first, second)]
-    return _Pairs(places[0], places[1], weight[both])
+    is_known = is_known[first] & is_known[second]
+    weight = np.broadcast_to(
+        ratio(np.ones(items), is_known.sum(axis=0).astype(np.float64)), is_known.shape
+    )
+    places = [(side[:, None] * items + np.arange(items))[is_known] for side in (first, second)]
+    return _Pairs(places[0], places[1], weight[is_known])
 
 
-def _margins(scores: Floats, people: Floats, fold: Codes, count: int, pairs: _Pairs) -> Floats:
+def _best_margins(scores: Floats, people: Floats, fold: Codes, count: int, pairs: _Pairs) -> Floats:
     """The best margin without each fold, and the best of all; NaN where there is no pair."""
-    apart = scores.ravel()[pairs.second] - scores.ravel()[pairs.first]
-    of_people = people.ravel()[pairs.second] - people.ravel()[pairs.first]
+    differences = scores.ravel()[pairs.second] - scores.ravel()[pairs.first]
+    people_differences = people.ravel()[pairs.second] - people.ravel()[pairs.first]
     # As the margin reaches a pair, it becomes right if people tie it, and wrong if it was in order.
-    tied, in_order = of_people == 0, apart * np.sign(of_people) > 0
+    tied, in_order = people_differences == 0, differences * np.sign(people_differences) > 0
     gains = pairs.weight * (tied.astype(np.float64) - in_order)
-    size = np.abs(apart)
+    size = np.abs(differences)
     order = np.argsort(size, kind="stable")
     size, gains = size[order], gains[order]
-    own = fold[pairs.first[order] % len(fold)]
-    kept = [own != one for one in range(count)]
-    return np.array([_best(size, gains, which) for which in [*kept, np.ones(len(size), bool)]])
+    pair_folds = fold[pairs.first[order] % len(fold)]
+    kept = [pair_folds != number for number in range(count)]
+    return np.array(
+        [_best_margin(size, gains, which) for which in [*kept, np.ones(len(size), bool)]]
+    )
 
 
-def _best(size: Floats, gains: Floats, kept: Bools) -> float:
+def _best_margin(size: Floats, gains: Floats, kept: Bools) -> float:
     """The smallest margin with the largest sum of gains up to it, among 0 and all differences."""
     if not kept.any():
         return float("nan")
@@ -109,8 +115,8 @@ def _best(size: Floats, gains: Floats, kept: Bools) -> float:
     return float(margins[np.argmax(sums >= sums.max() - SHARE_TOLERANCE * max(1.0, len(gains)))])
 
 
-def _judged(grid: ScoreRatingGrid, margins: Floats, fold: Codes) -> Floats:
+def _calibrated_accuracy(grid: ScoreRatingGrid, margins: Floats, fold: Codes) -> Floats:
     """The mean over items, each with the margin of its fold."""
     limits = margins[fold].T
-    found = value(grid, "item", ["acc_23"], np.nan_to_num(limits)).value[0]
-    return np.where(np.isnan(margins).any(axis=0), np.nan, found)
+    accuracies = evaluate_grid(grid, "item", ["acc_23"], np.nan_to_num(limits)).value[0]
+    return np.where(np.isnan(margins).any(axis=0), np.nan, accuracies)

@@ -10,9 +10,11 @@ from math import isfinite, isnan
 from typing import Any
 
 
-def dump(record: Any) -> str:
+def json_text(record: Any) -> str:
     """JSON in which undefined numbers are null."""
-    return json.dumps(_defined(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return (
+        json.dumps(_replace_undefined(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    )
 
 
 def csv_table(header: list[str], rows: Iterable[list[Any]]) -> str:
@@ -25,9 +27,11 @@ def csv_table(header: list[str], rows: Iterable[list[Any]]) -> str:
     return stream.getvalue()
 
 
-def _defined(value: Any) -> Any:
+def _replace_undefined(value: Any) -> Any:
     if isinstance(value, float) and not isfinite(value):
         return None
     if isinstance(value, dict):
-        return {key: _defined(inner) for key, inner in value.items()}
-    return [_defined(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return {key: _replace_undefined(inner) for key, inner in value.items()}
+    return (
+        [_replace_undefined(inner) for inner in value] if isinstance(value, list | tuple) else value
+    )

@@ -18,7 +18,7 @@ WIDE_RANGE_FROM = 50  # a range from which on one place is enough
 CORRECTED_P_HEADINGS = {"holm": "p (Holm)", "bh": "p (BH)"}
 
 
-def titled(value: Value) -> str:
+def value_title(value: Value) -> str:
     """A value's name, and which end is good."""
     return f"{value.name} {ARROWS[value.best]}".rstrip()
 
@@ -27,8 +27,8 @@ def number(x: float, value: Value) -> str:
     """Three places for a share, two for a count, one where the range is wide; – is undefined."""
     if not isfinite(x):
         return "–" if isnan(x) else "∞" if x > 0 else "-∞"
-    wide = WIDE_RANGE_FROM <= value.high - value.low < inf
-    places = 3 if value.high == 1 else 1 if wide else 2
+    is_wide = WIDE_RANGE_FROM <= value.high - value.low < inf
+    places = 3 if value.high == 1 else 1 if is_wide else 2
     return f"{round(x, places) + 0.0:.{places}f}"  # no negative zero
 
 
@@ -55,18 +55,18 @@ def percent(estimate: Estimate | None) -> str:
     return f"{100 * estimate.value:.0f} % [{low}, {high}]"
 
 
-def labelled(name: str, unit: str) -> str:
+def label_with_unit(name: str, unit: str) -> str:
     """A name with its unit, if it has one."""
     return f"{name} ({unit})" if unit else name
 
 
-def counted(estimate: Estimate) -> str:
+def count_text(estimate: Estimate) -> str:
     """n, and of how many cases where some are undefined."""
-    every = f" of {estimate.n + estimate.undefined:,}" * bool(estimate.undefined)
-    return f"n {estimate.n:,}{every}"
+    total = f" of {estimate.n + estimate.undefined:,}" * bool(estimate.undefined)
+    return f"n {estimate.n:,}{total}"
 
 
-def with_undefined(estimate: Estimate) -> str:
+def count_with_undefined(estimate: Estimate) -> str:
     """How many cases, and how many more have no value."""
     n, undefined = estimate.n, estimate.undefined
     return f"{n:,}" + f" + {undefined:,} undefined" * bool(undefined)
@@ -79,5 +79,5 @@ def clock(seconds: float) -> str:
     ('1:15', '1:01:15')
     """
     whole = round(seconds)
-    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    hours, minutes, remainder = whole // 3600, whole // 60 % 60, whole % 60
+    return f"{hours}:{minutes:02}:{remainder:02}" if hours else f"{minutes}:{remainder:02}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from earwitness.core import Alignment, Contrast, Estimate, ExampleItem, Value, WordNetwork
-from earwitness.text.alignment import aligned
+from earwitness.text.alignment import format_alignments
 
 ABOUT_ARCS = "Arcs are the thicker the more people went that way; coloured: a closest path."
 PEOPLE_SERIES = "(people)"  # a series that is no system
@@ -110,7 +110,7 @@ class Panel:
     name: str
     means: Mapping[str, float]
     remark: str
-    left: bool
+    is_excluded: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class Scatter:
     """One metric beside people; ``told`` is said beside its name, ``curve`` is a mapping."""
 
     name: str
-    told: str
+    caption: str
     points: tuple[ScatterPoint, ...]
     curve: tuple[tuple[float, float], ...] = ()
 
@@ -223,7 +223,7 @@ class WordBlock:
     @property
     def text(self) -> str:
         """With columns that are to stay below each other."""
-        return aligned(self.alignments)
+        return format_alignments(self.alignments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ MAX_NAMES_IN_SENTENCE = 4  # names that a sentence holds
 MEAN_TOLERANCE = 1e-9  # means that differ by less are equal
 
 
-def competing(matrix: Matrix) -> dict[str, float]:
+def competing_values(matrix: Matrix) -> dict[str, float]:
     """Estimates that are known, without those of controls."""
     return {
         name: estimate.value
@@ -24,103 +24,115 @@ def competing(matrix: Matrix) -> dict[str, float]:
 
 def leaders(matrix: Matrix) -> list[str]:
     """Systems with the best estimate; nobody where there is nobody else, or all are equal."""
-    known, sign = competing(matrix), {"high": 1, "low": -1, "none": 0}[matrix.value.best]
-    if len(known) < 2 or not sign:
+    values, sign = competing_values(matrix), {"high": 1, "low": -1, "none": 0}[matrix.value.best]
+    if len(values) < 2 or not sign:
         return []
-    best = max(known.values(), key=lambda value: sign * value)
-    found = [name for name, value in known.items() if isclose(value, best, abs_tol=MEAN_TOLERANCE)]
-    return found if len(found) < len(known) else []
+    best = max(values.values(), key=lambda value: sign * value)
+    leading = [
+        name for name, value in values.items() if isclose(value, best, abs_tol=MEAN_TOLERANCE)
+    ]
+    return leading if len(leading) < len(values) else []
 
 
-def sentences(matrix: Matrix, where: str = "on the same items") -> Iterator[str]:
+def comparison_sentences(matrix: Matrix, where: str = "on the same items") -> Iterator[str]:
     """Who leads, whom that can be said of, and where the controls lie.
 
     ``where`` says what both of two systems have in common that were compared.
     """
-    known = competing(matrix)
+    values = competing_values(matrix)
     lead = leaders(matrix)
     if lead:
-        told = _leading(matrix, lead, known, where)
-    elif known and matrix.value.best != "none":
-        name, value = next(iter(known.items()))
-        said = number(value, matrix.value)
-        told = f"{name} has {said}" if len(known) == 1 else f"all are equal ({said})"
+        sentence = _leader_sentence(matrix, lead, values, where)
+    elif values and matrix.value.best != "none":
+        name, value = next(iter(values.items()))
+        formatted = number(value, matrix.value)
+        sentence = f"{name} has {formatted}" if len(values) == 1 else f"all are equal ({formatted})"
     else:
         return
-    yield f"{matrix.value.name}: {told}{_controls(matrix)}"
+    yield f"{matrix.value.name}: {sentence}{_controls_phrase(matrix)}"
 
 
-def _leading(matrix: Matrix, lead: list[str], known: dict[str, float], where: str) -> str:
-    others = [name for name in known if name not in lead]
-    found = {name: {verdict(matrix, one, name) for one in lead} for name in others}
-    worse = [name for name in others if "worse" in found[name]]
-    beaten = [name for name in others if found[name] == {"better"}]
-    level = [n for n in others if "same" in found[n] and n not in worse]
-    untested = [n for n in others if "untested" in found[n] and n not in (*worse, *level)]
-    beside = [n for n in others if found[n] == {None}]
-    told = _by_mean(matrix, lead, known, mean=bool(worse or beside))
+def _leader_sentence(matrix: Matrix, lead: list[str], values: dict[str, float], where: str) -> str:
+    others = [name for name in values if name not in lead]
+    verdicts = {name: {verdict(matrix, leader, name) for leader in lead} for name in others}
+    worse = [name for name in others if "worse" in verdicts[name]]
+    beaten = [name for name in others if verdicts[name] == {"better"}]
+    level = [name for name in others if "same" in verdicts[name] and name not in worse]
+    untested = [
+        name for name in others if "untested" in verdicts[name] and name not in (*worse, *level)
+    ]
+    uncompared = [name for name in others if verdicts[name] == {None}]
+    sentence = _lead_phrase(matrix, lead, values, mean=bool(worse or uncompared))
     if worse:
-        told += f", but {'is' if len(lead) == 1 else 'are'} worse than {listed(worse)} {where}"
+        sentence += (
+            f", but {'is' if len(lead) == 1 else 'are'} worse than {join_names(worse)} {where}"
+        )
     if beaten:
-        told += f"{';' if worse else ','} better than {listed(beaten)}"
+        sentence += f"{';' if worse else ','} better than {join_names(beaten)}"
     if level:
-        told += f"; cannot be told apart from {listed(level)}"
+        sentence += f"; cannot be told apart from {join_names(level)}"
     if untested:
         it = "it" if len(lead) == 1 else "them"
-        told += f"; {listed(untested)} cannot be tested against {it}"
-    return f"{told}; not compared with {listed(beside)}" if beside else told
+        sentence += f"; {join_names(untested)} cannot be tested against {it}"
+    return f"{sentence}; not compared with {join_names(uncompared)}" if uncompared else sentence
 
 
-def _by_mean(matrix: Matrix, lead: list[str], known: dict[str, float], *, mean: bool) -> str:
+def _lead_phrase(matrix: Matrix, lead: list[str], values: dict[str, float], *, mean: bool) -> str:
     """Who leads, and whether ``mean`` alone says so."""
     verb = "leads" if len(lead) == 1 else "lead"
-    said = number(known[lead[0]], matrix.value)
-    return f"{listed(lead)} {verb}{' by mean' * mean} ({said})"
+    formatted = number(values[lead[0]], matrix.value)
+    return f"{join_names(lead)} {verb}{' by mean' * mean} ({formatted})"
 
 
-def by_mean(matrix: Matrix) -> Iterator[str]:
+def lead_sentences(matrix: Matrix) -> Iterator[str]:
     """Who leads, where nothing can be told apart."""
-    lead, known = leaders(matrix), competing(matrix)
+    lead, values = leaders(matrix), competing_values(matrix)
     if lead:
-        yield f"{matrix.value.name}: {_by_mean(matrix, lead, known, mean=True)}"
+        yield f"{matrix.value.name}: {_lead_phrase(matrix, lead, values, mean=True)}"
 
 
-def _controls(matrix: Matrix) -> str:
-    found = [
+def _controls_phrase(matrix: Matrix) -> str:
+    controls = [
         f"{name} {number(estimate.value, matrix.value)}"
         for name, estimate in matrix.systems.items()
         if name in matrix.controls and estimate is not None
     ]
-    return f"; controls: {', '.join(found)}" if found else ""
+    return f"; controls: {', '.join(controls)}" if controls else ""
 
 
-def against_others(matrix: Matrix) -> Iterator[str]:
+def better_sentences(matrix: Matrix) -> Iterator[str]:
     """Who is better than whom, where systems were only rated against others."""
-    told = []
-    for one in matrix.systems:
-        beaten = [name for name in matrix.systems if verdict(matrix, one, name) == "better"]
-        if beaten and one in matrix.controls:
-            told.append(f"{listed(beaten)} {'is' if len(beaten) == 1 else 'are'} worse than {one}")
+    clauses = []
+    for system in matrix.systems:
+        beaten = [name for name in matrix.systems if verdict(matrix, system, name) == "better"]
+        if beaten and system in matrix.controls:
+            clauses.append(
+                f"{join_names(beaten)} {'is' if len(beaten) == 1 else 'are'} worse than {system}"
+            )
         elif beaten:
-            told.append(f"{one} is better than {listed(beaten)}")
-    told += _open(matrix, "same", "cannot be told apart")
-    told += _open(matrix, "untested", "cannot be tested")
-    if told:
-        yield f"{matrix.value.name}: {'; '.join(told)}"
+            clauses.append(f"{system} is better than {join_names(beaten)}")
+    clauses += _undecided_phrases(matrix, "same", "cannot be told apart")
+    clauses += _undecided_phrases(matrix, "untested", "cannot be tested")
+    if clauses:
+        yield f"{matrix.value.name}: {'; '.join(clauses)}"
 
 
-def _open(matrix: Matrix, found: str, how: str) -> list[str]:
-    pairs = [f"{c.a} – {c.b}" for c in matrix.contrasts if verdict(matrix, c.a, c.b) == found]
-    return [f"{listed(pairs)} {how}"] if pairs else []
+def _undecided_phrases(matrix: Matrix, wanted: str, predicate: str) -> list[str]:
+    pairs = [
+        f"{contrast.a} – {contrast.b}"
+        for contrast in matrix.contrasts
+        if verdict(matrix, contrast.a, contrast.b) == wanted
+    ]
+    return [f"{join_names(pairs)} {predicate}"] if pairs else []
 
 
-def listed(names: Sequence[str], most: int = MAX_NAMES_IN_SENTENCE) -> str:
+def join_names(names: Sequence[str], limit: int = MAX_NAMES_IN_SENTENCE) -> str:
     """Names in a sentence, the first few if they are many.
 
-    >>> listed(["a", "b", "c"]), listed(["a", "b", "c"], 1)
+    >>> join_names(["a", "b", "c"]), join_names(["a", "b", "c"], 1)
     ('a, b and c', 'a and 2 more')
     """
     shown = list(names)
-    if len(shown) > most:
-        shown = [*shown[:most], f"{len(shown) - most} more"]
+    if len(shown) > limit:
+        shown = [*shown[:limit], f"{len(shown) - limit} more"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

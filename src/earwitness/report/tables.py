@@ -7,7 +7,7 @@ from math import isnan
 from typing import Literal
 
 from earwitness.core import Contrast, Estimate, Value
-from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, clock, labelled, p_value
+from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, clock, label_with_unit, p_value
 from earwitness.report.parts import (
     PEOPLE_SERIES,
     Curve,
@@ -33,7 +33,7 @@ VERDICT_MARKS: dict[Verdict, str] = {
 EFFECT_SIZE = Value("effect size", "none", float("-inf"), float("inf"), "in standard deviations")
 
 
-def tables(part: Part) -> list[Table]:
+def part_tables(part: Part) -> list[Table]:
     """The tables that say what a part shows; some only add a picture and have none."""
     match part:
         case Table():
@@ -41,117 +41,137 @@ def tables(part: Part) -> list[Table]:
         case VoteCounts() | Panels() | Scatters() | Heat():
             return [part.table]
         case Intervals():
-            return [part.table or _intervals(part)]
+            return [part.table or _interval_table(part)]
         case ValueSpread():
             return [part.table] if part.table else []
         case Curve():
-            return [_curve(part)]
+            return [_curve_table(part)]
         case Matrix():
-            return [_matrix(part), _contrasts(part)]
+            return [_matrix_table(part), _contrast_table(part)]
         case Timeline():
-            return [_timeline(part)]
+            return [_timeline_table(part)]
         case _:
             return []
 
 
-def _intervals(part: Intervals) -> Table:
+def _interval_table(part: Intervals) -> Table:
     if all({*row} <= {label, PEOPLE_SERIES} for label, row in part.rows):
         header = (part.heading, "n", "estimate")
-        alone = [(label, estimate) for label, row in part.rows for estimate in row.values()]
-        rows = [(label, f"{e.n:,}", cell(e, part.value)) for label, e in alone]
+        labelled_estimates = [
+            (label, estimate) for label, row in part.rows for estimate in row.values()
+        ]
+        rows = [
+            (label, f"{estimate.n:,}", cell(estimate, part.value))
+            for label, estimate in labelled_estimates
+        ]
         return Table(part.title, header, tuple(rows))
     series = list(dict.fromkeys(name for _, row in part.rows for name in row))
-    found = []
+    rows_with_series = []
     for label, row in part.rows:
         n = next(iter(row.values())).n
-        found.append((label, f"{n:,}", *_cells(row, series, part, n)))
-    return Table(part.title, (part.heading, "n", *series), tuple(found))
+        rows_with_series.append((label, f"{n:,}", *_estimate_cells(row, series, part, n)))
+    return Table(part.title, (part.heading, "n", *series), tuple(rows_with_series))
 
 
-def _curve(part: Curve) -> Table:
+def _curve_table(part: Curve) -> Table:
     series = list(part.points[0][1])
-    rows = tuple((f"{x:g}", *_cells(row, series, part, row[series[0]].n)) for x, row in part.points)
-    return Table(part.title, (labelled(part.parameter, part.unit), *series), rows)
+    rows = tuple(
+        (f"{x:g}", *_estimate_cells(row, series, part, row[series[0]].n)) for x, row in part.points
+    )
+    return Table(part.title, (label_with_unit(part.parameter, part.unit), *series), rows)
 
 
-def _cells(
+def _estimate_cells(
     row: Mapping[str, Estimate], series: Sequence[str], part: Intervals | Curve, n: int
 ) -> list[str]:
     """Estimates of a row; an n that differs from the row's is added."""
-    found = []
+    texts = []
     for name in series:
         estimate = row.get(name)
-        odd = "" if estimate is None or estimate.n == n else f" n={estimate.n:,}"
-        found.append("–" if estimate is None else cell(estimate, part.value) + odd)
-    return found
+        note = "" if estimate is None or estimate.n == n else f" n={estimate.n:,}"
+        texts.append("–" if estimate is None else cell(estimate, part.value) + note)
+    return texts
 
 
-def _timeline(part: Timeline) -> Table:
+def _timeline_table(part: Timeline) -> Table:
     sides = [*part.shown.references.items(), *part.shown.outputs.items()]
     rows = tuple((who, " ".join(map(clock, times)) or "none") for who, times in sides)
     return Table(f"{part.title} ({clock(part.shown.duration)})", ("", "boundaries"), rows, names=2)
 
 
-def contrast_of(part: Matrix, a: str, b: str) -> Contrast | None:
+def find_contrast(part: Matrix, a: str, b: str) -> Contrast | None:
     """What is known of two systems; nothing where they were not compared."""
-    return next((c for c in part.contrasts if {c.a, c.b} == {a, b}), None)
+    return next(
+        (contrast for contrast in part.contrasts if {contrast.a, contrast.b} == {a, b}), None
+    )
 
 
 def verdict(part: Matrix, a: str, b: str) -> Verdict | None:
     """Whether a is better than b or worse, or the same as far as can be told; nothing where they
     were not compared."""
-    contrast = contrast_of(part, a, b)
+    contrast = find_contrast(part, a, b)
     if contrast is None:
         return None
     if contrast.better:
         return "better" if contrast.better == a else "worse"
-    return "same" if tested(contrast) else "untested"
+    return "same" if is_tested(contrast) else "untested"
 
 
-def tested(contrast: Contrast) -> bool:
+def is_tested(contrast: Contrast) -> bool:
     """Whether there is a p: differences without any spread, or of nobody, have none."""
     return not isnan(contrast.p)
 
 
-def who_is_better(contrast: Contrast) -> str:
+def better_system(contrast: Contrast) -> str:
     """The better one, a dot where they cannot be told apart."""
-    return contrast.better or ("·" if tested(contrast) else "not tested")
+    return contrast.better or ("·" if is_tested(contrast) else "not tested")
 
 
-def _matrix(part: Matrix) -> Table:
+def _matrix_table(part: Matrix) -> Table:
     rows = tuple(
-        (a, *_estimate(part, a), *(_mark(part, a, b) for b in part.systems)) for a in part.systems
+        (a, *_estimate_cell(part, a), *(_verdict_mark(part, a, b) for b in part.systems))
+        for a in part.systems
     )
-    own = ("estimate",) * part.estimated
-    header = ("", *own, *(f"vs {system}" for system in part.systems))
+    estimate_heading = ("estimate",) * part.estimated
+    header = ("", *estimate_heading, *(f"vs {system}" for system in part.systems))
     return Table(f"{part.title}: who is better", header, rows)
 
 
-def _estimate(part: Matrix, system: str) -> list[str]:
+def _estimate_cell(part: Matrix, system: str) -> list[str]:
     """That of a system, if any system has one."""
     estimate = part.systems[system]
-    found = "–" if estimate is None else cell(estimate, part.value)
-    return [found] * part.estimated
+    text = "–" if estimate is None else cell(estimate, part.value)
+    return [text] * part.estimated
 
 
-def _mark(part: Matrix, a: str, b: str) -> str:
-    told = None if a == b else verdict(part, a, b)
-    return "" if told is None else VERDICT_MARKS[told]
+def _verdict_mark(part: Matrix, a: str, b: str) -> str:
+    pair_verdict = None if a == b else verdict(part, a, b)
+    return "" if pair_verdict is None else VERDICT_MARKS[pair_verdict]
 
 
-def _contrasts(part: Matrix) -> Table:
+def _contrast_table(part: Matrix) -> Table:
     """Differences with p, corrected p if it is, and effect sizes if there are any."""
     corrected = CORRECTED_P_HEADINGS.get(part.correction)
-    sized = any(c.effect is not None for c in part.contrasts)
+    has_effects = any(contrast.effect is not None for contrast in part.contrasts)
     header = ("first", "second", "first − second", "n", "p", *([corrected] if corrected else []))
-    header += (*(["effect size"] if sized else []), "better")
+    header += (*(["effect size"] if has_effects else []), "better")
     rows = tuple(
         (
-            *(c.a, c.b, cell(c.difference, part.value), f"{c.difference.n:,}", p_value(c.p)),
-            *([p_value(c.p_corrected)] if corrected else []),
-            *([cell(c.effect, EFFECT_SIZE) if c.effect else "–"] if sized else []),
-            who_is_better(c),
+            *(
+                contrast.a,
+                contrast.b,
+                cell(contrast.difference, part.value),
+                f"{contrast.difference.n:,}",
+                p_value(contrast.p),
+            ),
+            *([p_value(contrast.p_corrected)] if corrected else []),
+            *(
+                [cell(contrast.effect, EFFECT_SIZE) if contrast.effect else "–"]
+                if has_effects
+                else []
+            ),
+            better_system(contrast),
         )
-        for c in part.contrasts
+        for contrast in part.contrasts
     )
     return Table(f"{part.title}: differences", header, rows, names=2)

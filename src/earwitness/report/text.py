@@ -7,42 +7,46 @@ from dataclasses import replace
 from textwrap import fill
 
 from earwitness.report.parts import Lines, Quote, Report, Section, Table, WordBlock
-from earwitness.report.tables import tables
-from earwitness.text.alignment import cells, pad
+from earwitness.report.tables import part_tables
+from earwitness.text.alignment import display_width, pad_text
 
 SHOWN_LINES = 20  # lines of a list
 
 
-def text(report: Report, width: int = 100) -> str:
+def render_text(report: Report, width: int = 100) -> str:
     """Tables that fit the width, then where the numbers come from, and how to see more."""
     sections = [section for section in report.sections if section.place == "everywhere"]
-    parts = [part for section in sections for part in _section(section, width)]
+    parts = [part for section in sections for part in _section_texts(section, width)]
     more = [fill(report.more, width)] if report.more else []
     return "\n\n".join([*parts, "\n".join(report.provenance), *more]) + "\n"
 
 
-def _section(section: Section, width: int) -> Iterator[str]:
-    drawn = []
+def _section_texts(section: Section, width: int) -> Iterator[str]:
+    texts = []
     for part in section.parts:
         if isinstance(part, Lines):
-            drawn.append(_lines(part))
+            texts.append(_list_text(part))
         elif isinstance(part, Quote):
-            drawn.append(fill(part.text, width))
+            texts.append(fill(part.text, width))
         elif isinstance(part, WordBlock):
-            drawn.append("\n".join([part.title, *(f"  {x}" for x in part.text.splitlines())]))
-        drawn += [draw(fitting) for table in tables(part) for fitting in _fit(table, width)]
-    yield from drawn
-    if drawn and section.text:
+            texts.append("\n".join([part.title, *(f"  {line}" for line in part.text.splitlines())]))
+        texts += [
+            draw_table(fitting)
+            for table in part_tables(part)
+            for fitting in _fit_columns(table, width)
+        ]
+    yield from texts
+    if texts and section.text:
         yield fill(section.text, width)
 
 
-def draw(table: Table) -> str:
+def draw_table(table: Table) -> str:
     """A table in columns: names to the left, numbers to the right."""
     rows = [table.header, *table.rows]
-    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(
-            pad(text, width, left=index < table.names)
+            pad_text(text, width, left=index < table.names)
             for index, (text, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
@@ -50,13 +54,13 @@ def draw(table: Table) -> str:
     return "\n".join([table.title, *(f"  {line}" for line in lines)])
 
 
-def _fit(table: Table, width: int) -> Iterator[Table]:
+def _fit_columns(table: Table, width: int) -> Iterator[Table]:
     """The table, or parts of it one below the other, each with the names and as much as fits."""
     names = list(range(table.names))
     chosen = list(names)
     for column in range(table.names, len(table.header)):
-        drawn = draw(table.columns([*chosen, column])).splitlines()[1:]
-        if len(chosen) > len(names) and max(map(cells, drawn)) > width:
+        lines = draw_table(table.columns([*chosen, column])).splitlines()[1:]
+        if len(chosen) > len(names) and max(map(display_width, lines)) > width:
             if table.may_miss:
                 title = f"{table.title} (more columns with --to md)"
                 yield replace(table.columns(chosen), title=title)
@@ -67,7 +71,7 @@ def _fit(table: Table, width: int) -> Iterator[Table]:
     yield table.columns(chosen)
 
 
-def _lines(part: Lines) -> str:
+def _list_text(part: Lines) -> str:
     title = [part.title] if part.title else []
     lines = [*title, *(f"  {line}" for line in part.lines[:SHOWN_LINES])]
     if len(part.lines) > SHOWN_LINES:

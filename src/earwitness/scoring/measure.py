@@ -13,7 +13,7 @@ from earwitness.io.source import LineBlock
 from earwitness.metric_set import MetricSet
 from earwitness.scoring.join import References, parse_outputs
 from earwitness.stats.arrays import Hashes, Ints
-from earwitness.stats.bootstrap import few
+from earwitness.stats.bootstrap import draw_rows
 from earwitness.task import (
     ExtraStatistics,
     MeasuredBatch,
@@ -22,7 +22,7 @@ from earwitness.task import (
     Slicing,
     TaskReader,
 )
-from earwitness.text.alignment import aligned
+from earwitness.text.alignment import format_alignments
 
 # --- Subsets of references -----------------------------------------------------------------------
 
@@ -48,7 +48,7 @@ class ReferenceSubsets:
         have = cases.counts
         for count in self.counts:
             for draw in range(1, self.repeats + 1) if count < self.most else ():
-                rows = few(have, hashes, count, self.seed, draw)
+                rows = draw_rows(have, hashes, count, self.seed, draw)
                 own = cases.keep(rows, np.minimum(have, count))
                 yield ReferenceDraw(count, draw, families.score(families.measure(own)))
 
@@ -140,7 +140,9 @@ class MeasureBlock:
             left_out,
             list(self.fewer.values(self.families, cases, parsed.hashes)),
             cases if self.whole else None,
-            [aligned(self.families.alignments(case)) for case in cases] if self.aligned else [],
+            [format_alignments(self.families.alignments(case)) for case in cases]
+            if self.aligned
+            else [],
             parsed.audio if self.whole else {},
             parsed.dials,
             done,

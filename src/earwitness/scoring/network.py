@@ -11,9 +11,9 @@ from earwitness.core import WordNetwork
 from earwitness.errors import InputError, UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.metric_set import MetricSet
-from earwitness.report.html.page import html
+from earwitness.report.html.page import render_html
 from earwitness.report.parts import ABOUT_ARCS, NetworkPart, Report, Section, Table
-from earwitness.report.text import draw
+from earwitness.report.text import draw_table
 from earwitness.scoring.join import References, parse_outputs, read_references
 from earwitness.scoring.score import Place, sources
 from earwitness.scoring.setup import setting
@@ -82,7 +82,7 @@ def written_network(network: WordNetwork, form: str) -> str:
 
 
 def _text(network: WordNetwork) -> str:
-    return "\n\n".join(map(draw, _tables(network))) + "\n"
+    return "\n\n".join(map(draw_table, _tables(network))) + "\n"
 
 
 def _tables(network: WordNetwork) -> tuple[Table, ...]:
@@ -122,7 +122,7 @@ def _html(network: WordNetwork) -> str:
         Section("Summaries and paths", _tables(network)[1:]),
     )
     made = f"signature: {network.signature}"
-    return html(Report(network.item, about, systems, sections, (made,)))
+    return render_html(Report(network.item, about, systems, sections, (made,)))
 
 
 def _json(network: WordNetwork) -> str:

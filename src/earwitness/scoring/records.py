@@ -15,7 +15,7 @@ import msgspec
 from earwitness.core import Contrast, Estimates, FaultyCase, Key
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicWriter
-from earwitness.report.export import csv_table, dump
+from earwitness.report.export import csv_table, json_text
 from earwitness.scoring.results import AnnotatorScores, Comparison, GroupContrasts, Scores
 
 # --- JSON and CSV --------------------------------------------------------------------------------
@@ -27,7 +27,7 @@ TEST_COLUMNS = ("p", "p_corrected", "better")
 
 def to_json(scores: Scores) -> str:
     """All of a result; undefined numbers are null."""
-    return dump(scores_record(scores))
+    return json_text(scores_record(scores))
 
 
 def scores_record(scores: Scores) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def scores_record(scores: Scores) -> dict[str, Any]:
 
 def comparison_json(comparison: Comparison) -> str:
     """All of it; undefined numbers are null."""
-    return dump(
+    return json_text(
         {
             "signature": comparison.signature,
             "items": comparison.items,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 
 from earwitness.core import Estimates, FaultyCase, Value, WordNetwork
-from earwitness.report.numbers import cell, number, p_value, titled, with_undefined
+from earwitness.report.numbers import cell, count_with_undefined, number, p_value, value_title
 from earwitness.report.parts import (
     ABOUT_ARCS,
     PEOPLE_SERIES,
@@ -24,8 +24,8 @@ from earwitness.report.parts import (
     ValueSpread,
     WordBlock,
 )
-from earwitness.report.sentences import sentences
-from earwitness.report.tables import tested, who_is_better
+from earwitness.report.sentences import comparison_sentences
+from earwitness.report.tables import better_system, is_tested
 from earwitness.scoring.results import AnnotatorScores, Comparison, GroupContrasts, Scores, Slice
 from earwitness.skims.report import course_sections
 
@@ -121,7 +121,7 @@ def _leading(scores: Scores, shown: Sequence[str]) -> Iterator[Intervals]:
     for name in shown:
         rows = tuple((system, {system: own[name]}) for system, own in scores.systems.items())
         value = scores.values[name]
-        yield Intervals(titled(value), value, "", rows)
+        yield Intervals(value_title(value), value, "", rows)
 
 
 def score_tables(scores: Scores) -> list[Table]:
@@ -131,7 +131,10 @@ def score_tables(scores: Scores) -> list[Table]:
             family,
             ("", *scores.systems),
             (
-                ("n", *(with_undefined(own[values[0].name]) for own in scores.systems.values())),
+                (
+                    "n",
+                    *(count_with_undefined(own[values[0].name]) for own in scores.systems.values()),
+                ),
                 *(_row(value, list(scores.systems.values()), values[0]) for value in values),
             ),
         )
@@ -143,7 +146,7 @@ def _ceiling_tables(scores: Scores, people: AnnotatorScores) -> Iterator[Table]:
     """What people reach, where there are no systems: a row a value, a column a person."""
     columns = {PEOPLE_SERIES: people.ceiling, **people.annotators}
     for family, values in scores.families.items():
-        counts = ("n", *(with_undefined(own[values[0].name]) for own in columns.values()))
+        counts = ("n", *(count_with_undefined(own[values[0].name]) for own in columns.values()))
         rows = (_row(value, list(columns.values()), values[0]) for value in values)
         yield Table(family, ("", *columns), (counts, *rows))
 
@@ -154,7 +157,7 @@ def _row(value: Value, columns: Sequence[Estimates], first: Value) -> tuple[str,
         estimate = own[value.name]
         odd = f" n={estimate.n:,}" * (estimate.n != own[first.name].n)
         cells.append(cell(estimate, value) + odd)
-    return (titled(value), *cells)
+    return (value_title(value), *cells)
 
 
 def _curves(scores: Scores) -> Iterator[Curve]:
@@ -164,7 +167,7 @@ def _curves(scores: Scores) -> Iterator[Curve]:
             (x, {system: own[name] for system, own in scores.systems.items()})
             for x, name in sweep.points
         )
-        named = f"{titled(value).replace(value.name, sweep.value)} by {sweep.parameter}"
+        named = f"{value_title(value).replace(value.name, sweep.value)} by {sweep.parameter}"
         yield Curve(named, value, sweep.parameter, sweep.unit, points)
 
 
@@ -175,11 +178,11 @@ def _people(scores: Scores, people: AnnotatorScores, shown: Sequence[str]) -> Se
         value = scores.values[name]
         rows = [(PEOPLE_SERIES, {PEOPLE_SERIES: people.ceiling[name]})]
         rows += [(system, {system: own[name]}) for system, own in people.systems.items()]
-        parts.append(Intervals(f"{titled(value)}: people and systems", value, "", tuple(rows)))
+        parts.append(Intervals(f"{value_title(value)}: people and systems", value, "", tuple(rows)))
     for name in shown if len(people.annotators) > 1 else ():
         value = scores.values[name]
         rows = [(who, {PEOPLE_SERIES: own[name]}) for who, own in people.annotators.items()]
-        title = f"{titled(value)}: each annotator against the others"
+        title = f"{value_title(value)}: each annotator against the others"
         parts.append(Intervals(title, value, "annotator", tuple(rows)))
     text = (
         f"Of items with several references, {people.items:,} in all, each annotator in turn is "
@@ -215,7 +218,7 @@ def _groups(scores: Scores, one: Slice, shown: Sequence[str]) -> Iterator[Interv
             (group, {system: own[name] for system, own in systems.items()})
             for group, systems in one.groups.items()
         )
-        yield Intervals(f"{titled(value)} by {one.field}", value, one.field, rows)
+        yield Intervals(f"{value_title(value)} by {one.field}", value, one.field, rows)
 
 
 def _spread(scores: Scores, shown: Sequence[str]) -> Iterator[Part]:
@@ -224,7 +227,7 @@ def _spread(scores: Scores, shown: Sequence[str]) -> Iterator[Part]:
         series = {system: own[name] for system, own in scores.spread.items()}
         value = scores.values[name]
         most = max(own[name].n for own in scores.systems.values())
-        yield ValueSpread(titled(value), value, series, most)
+        yield ValueSpread(value_title(value), value, series, most)
 
 
 def _alignments(scores: Scores) -> Iterator[WordBlock]:
@@ -305,7 +308,7 @@ def comparison_report(comparison: Comparison) -> Report:
 
 
 def _told(comparison: Comparison) -> str:
-    untested = ", ? cannot be tested" * (not all(map(tested, comparison.contrasts)))
+    untested = ", ? cannot be tested" * (not all(map(is_tested, comparison.contrasts)))
     return (
         f"Items that every system answered: {comparison.items:,}; · cannot be told apart at "
         f"alpha {comparison.alpha:g}{untested}. p is corrected for all pairs by Holm's method, "
@@ -318,12 +321,12 @@ def _matrices(comparison: Comparison) -> Iterator[Matrix]:
         value = comparison.scores.values[name]
         systems = {system: own[name] for system, own in comparison.systems.items()}
         contrasts = tuple(c for c in comparison.contrasts if c.value == name)
-        yield Matrix(titled(value), value, systems, contrasts)
+        yield Matrix(value_title(value), value, systems, contrasts)
 
 
 def _short(matrices: tuple[Matrix, ...]) -> Lines:
     """A sentence a value."""
-    return Lines("", tuple(sentence for one in matrices for sentence in sentences(one)))
+    return Lines("", tuple(sentence for one in matrices for sentence in comparison_sentences(one)))
 
 
 def _by_group(comparison: Comparison) -> Iterator[Section]:
@@ -353,11 +356,11 @@ def _group_table(
             f"{c.difference.n:,}",
             p_value(c.p),
             p_value(c.p_corrected),
-            who_is_better(c),
+            better_system(c),
         )
         for group in groups
         for c in group.contrasts
         if c.value == name
     ]
     header = (field, "first", "second", "first − second", "n", "p", "p (Holm)", "better")
-    return Table(f"{titled(value)} by {field}: differences", header, tuple(rows), names=3)
+    return Table(f"{value_title(value)} by {field}: differences", header, tuple(rows), names=3)

@@ -14,7 +14,7 @@ from earwitness.errors import UsageError, nearest
 from earwitness.metric_set import MetricSet
 from earwitness.scoring.join import References
 from earwitness.stats.arrays import Floats, Hashes, Ints
-from earwitness.stats.bootstrap import Bootstrap, estimates_of
+from earwitness.stats.bootstrap import Bootstrap, bootstrap_estimates
 
 # --- Tallies per system --------------------------------------------------------------------------
 
@@ -43,7 +43,7 @@ class SystemScores:
         draws = self.families.score(np.split(resampled.draws, self.cuts, axis=1))
         names = [value.name for value in self.families.values]
         counts = self.bootstrap.count - self.undefined, self.undefined
-        return estimates_of(names, total, draws, counts, level, resampled.method)
+        return bootstrap_estimates(names, total, draws, counts, level, resampled.method)
 
 
 @dataclass

@@ -38,7 +38,7 @@ from earwitness.skims.picks import read_times
 from earwitness.skims.tradeoff import MIN_CURVE_POINTS, along_z
 from earwitness.skims.types import Pick, Skim, SkimResult, TradeoffCurve
 from earwitness.skims.view import Spectrogram
-from earwitness.stats.significance import column_moments, interval
+from earwitness.stats.significance import column_moments, mean_interval
 from earwitness.version import __version__
 
 # --- Blocks with speech --------------------------------------------------------------------------
@@ -250,7 +250,7 @@ class SkimMaker:
 def _estimates(rows: list[dict[str, float]], level: float = 0.95) -> dict[str, Estimate]:
     """Means over draws, with t intervals."""
     moments = column_moments(np.array([[row[name] for name in MEASURES] for row in rows]))
-    low, high = interval(moments, level)
+    low, high = mean_interval(moments, level)
     return {
         name: Estimate(
             float(moments.mean[i]),

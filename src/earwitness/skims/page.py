@@ -13,7 +13,7 @@ from typing import Any
 
 from earwitness.audio.signal import starts_of
 from earwitness.report.html.elements import Html, element
-from earwitness.report.html.plots import Axis, axis_of
+from earwitness.report.html.plots import Axis, fit_axis
 from earwitness.skims.picture import (
     data_address,
     frequency_ticks,
@@ -35,7 +35,7 @@ LABEL_BEFORE_FROM_PERCENT = 80.0  # percent from which on names stand before the
 def curve_figure(points: Sequence[CurvePoint], z: float | None) -> Html:
     """A picture, and its numbers as a table."""
     known = sorted((p for p in points if isfinite(p.tc) and isfinite(p.sd)), key=lambda p: p.z)
-    across, up = axis_of([p.tc for p in known]), axis_of([p.sd for p in known])
+    across, up = fit_axis([p.tc for p in known]), fit_axis([p.sd for p in known])
     line = " ".join(f"{across.place(p.tc):.2f},{_y(p.sd, up):.2f}" for p in known)
     grid = [element("line", x1=0, x2=100, y1=_y(t, up), y2=_y(t, up)) for t in up.ticks]
     svg = element(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from earwitness.core import Estimate, Value
-from earwitness.report.numbers import cell, number, titled, with_undefined
+from earwitness.report.numbers import cell, count_with_undefined, number, value_title
 from earwitness.report.parts import Part, Report, Scatter, ScatterPoint, Scatters, Section, Table
 from earwitness.skims.types import MeanTradeoffCurve, SkimResult, SkimRun, TradeoffCurve
 
@@ -18,7 +18,7 @@ CURVE_VALUES = {
     "tc_with_z": Value("z with tc", "none", -1, 1, "Spearman's correlation of z with TC"),
     "sd_with_z": Value("z with sd", "none", -1, 1, "Spearman's correlation of z with SD"),
 }
-CURVE_COLUMNS = tuple(titled(value) for value in CURVE_VALUES.values())
+CURVE_COLUMNS = tuple(value_title(value) for value in CURVE_VALUES.values())
 CURVE_TITLE = "z from tc to sd"
 TC_VALUE = Value("tc", "high", 0, 1, "temporal consistency")
 SD_VALUE = Value("sd", "high", 0, 1, "SD (up) over TC (to the right) at each z, means over items")
@@ -49,7 +49,7 @@ def _table(title: str, courses: Sequence[MeanTradeoffCurve]) -> Table:
 def _cells(one: MeanTradeoffCurve) -> Iterator[str]:
     """How many items, and the estimates; an n that differs is added."""
     first = one.estimates["area"]
-    yield with_undefined(first)
+    yield count_with_undefined(first)
     for name, value in CURVE_VALUES.items():
         estimate = one.estimates[name]
         yield cell(estimate, value) + f" n={estimate.n:,}" * (estimate.n != first.n)
@@ -67,7 +67,9 @@ def _picture(title: str, courses: Sequence[MeanTradeoffCurve]) -> Scatters:
         for one in courses
         for point in one.points
     )
-    table = Table(title, ("method", "z", "n", titled(TC_VALUE), titled(SD_VALUE)), rows, names=2)
+    table = Table(
+        title, ("method", "z", "n", value_title(TC_VALUE), value_title(SD_VALUE)), rows, names=2
+    )
     return Scatters(title, SD_VALUE, tuple(map(_curve, courses)), table)
 
 

@@ -15,7 +15,7 @@ from earwitness.metric_set import MetricSet
 from earwitness.skims.day import Doubles
 from earwitness.skims.types import MeanTradeoffCurve, TradeoffPoint
 from earwitness.stats.arrays import Floats, Hashes, Ints
-from earwitness.stats.bootstrap import Bootstrap, estimates_of
+from earwitness.stats.bootstrap import Bootstrap, bootstrap_estimates
 from earwitness.task import MeasuredBatch
 
 # --- Area and order over z -----------------------------------------------------------------------
@@ -184,7 +184,9 @@ class TradeoffCollector:
         total, draws, method = bootstrap.finish()
         undefined = np.isnan(table).sum(axis=0)
         counts = len(table) - undefined, undefined
-        return estimates_of(names, mean_values(total), mean_values(draws), counts, level, method)
+        return bootstrap_estimates(
+            names, mean_values(total), mean_values(draws), counts, level, method
+        )
 
     def notes(self) -> Iterator[str]:
         """What is odd about z."""

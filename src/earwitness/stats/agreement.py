@@ -40,7 +40,7 @@ class Units:
     votes: Floats
     sizes: Floats
     starts: Codes
-    left: int
+    unpaired: int
 
     @cached_property
     def units(self) -> Codes:
@@ -58,8 +58,8 @@ class Units:
         shape = len(self.sizes), int(self.codes.max()) + 1
         if shape[0] * shape[1] > COUNTS_IN_MEMORY:
             return None
-        found = np.bincount(self.units * shape[1] + self.codes, minlength=shape[0] * shape[1])
-        return found.reshape(shape).astype(np.float64)
+        counts = np.bincount(self.units * shape[1] + self.codes, minlength=shape[0] * shape[1])
+        return counts.reshape(shape).astype(np.float64)
 
     @cached_property
     def by_value(self) -> tuple[Codes, Codes]:
@@ -68,11 +68,11 @@ class Units:
         return self.units[order], np.flatnonzero(np.diff(self.codes[order], prepend=-1))
 
     @cached_property
-    def same(self) -> Floats:
+    def equal_pairs(self) -> Floats:
         """Pairs of equal votes of every unit, each vote with itself too."""
         if self.counts is not None:
-            found: Floats = (self.counts**2).sum(axis=1)
-            return found
+            squares: Floats = (self.counts**2).sum(axis=1)
+            return squares
         order = np.lexsort((self.codes, self.units))
         pairs = np.stack([self.units[order], self.codes[order]])
         first = np.flatnonzero(np.diff(pairs, prepend=-1).any(axis=0))
@@ -80,7 +80,7 @@ class Units:
         return np.bincount(pairs[0][first], equal, len(self.sizes)).astype(np.float64)
 
 
-def alpha(
+def krippendorff_alpha(
     table: Floats,
     measured: Level = "ordinal",
     *,
@@ -93,86 +93,92 @@ def alpha(
     Units with fewer than two votes pair with nothing and are counted as undefined. Where all votes
     are equal nothing is expected to differ, and alpha is undefined.
     """
-    units = paired(table)
+    units = pairable_units(table)
     count, method = len(units.sizes), f"bootstrap-units-{draws}"
     nan = float("nan")
     if not count:
-        return Estimate(nan, nan, nan, level, 0, units.left, method)
-    of = MEASURES[measured]
-    value = float(of(units, np.ones((1, count)))[0])
+        return Estimate(nan, nan, nan, level, 0, units.unpaired, method)
+    measure = MEASURES[measured]
+    value = float(measure(units, np.ones((1, count)))[0])
     low = high = np.array([nan])
     if count >= MIN_CASES_FOR_INTERVAL and draws:
-        low, high = percentile_interval(_drawn(units, of, draws, seed)[:, None], level)
-    return Estimate(value, float(low[0]), float(high[0]), level, count, units.left, method)
+        low, high = percentile_interval(
+            _bootstrap_alphas(units, measure, draws, seed)[:, None], level
+        )
+    return Estimate(value, float(low[0]), float(high[0]), level, count, units.unpaired, method)
 
 
-def _drawn(units: Units, of: Measure, draws: int, seed: int) -> Floats:
+def _bootstrap_alphas(units: Units, measure: Measure, draws: int, seed: int) -> Floats:
     count, step = len(units.sizes), max(1, VOTES_IN_MEMORY // len(units.votes))
-    found = []
-    for block in bootstrap.multinomial(count, draws, seed):
-        found += [of(units, block[at : at + step]) for at in range(0, len(block), step)]
-    return np.concatenate(found)
+    alphas = []
+    for block in bootstrap.multinomial_weights(count, draws, seed):
+        alphas += [
+            measure(units, block[start : start + step]) for start in range(0, len(block), step)
+        ]
+    return np.concatenate(alphas)
 
 
-def paired(table: Floats) -> Units:
+def pairable_units(table: Floats) -> Units:
     """What pairs with something, out of a table."""
-    there = ~np.isnan(table)
-    sizes = there.sum(axis=1)
-    both = sizes >= 2
-    sizes = sizes[both]
-    votes = table[both][there[both]]
+    has_vote = ~np.isnan(table)
+    sizes = has_vote.sum(axis=1)
+    has_pair = sizes >= 2
+    sizes = sizes[has_pair]
+    votes = table[has_pair][has_vote[has_pair]]
     return Units(votes, sizes.astype(np.float64), np.cumsum(sizes) - sizes, len(table) - len(sizes))
 
 
-def _compute_interval_alpha(units: Units, drawn: Floats) -> Floats:
+def _compute_interval_alpha(units: Units, draws: Floats) -> Floats:
     """By moments: a unit has its sum, its sum of squares and the squares about its own mean."""
-    moved = units.votes - units.votes.mean()
-    sums = np.add.reduceat(moved, units.starts)
-    squares = np.add.reduceat(moved**2, units.starts)
-    own = moved - (sums / units.sizes)[units.units]
-    inside = np.add.reduceat(own**2, units.starts) * units.sizes / (units.sizes - 1)
-    n, total, square, within = (drawn @ np.stack([units.sizes, sums, squares, inside], axis=1)).T
-    return _alpha(within, (n * square - total**2) / (n - 1), n * square)
+    centred = units.votes - units.votes.mean()
+    sums = np.add.reduceat(centred, units.starts)
+    squares = np.add.reduceat(centred**2, units.starts)
+    deviations = centred - (sums / units.sizes)[units.units]
+    inside = np.add.reduceat(deviations**2, units.starts) * units.sizes / (units.sizes - 1)
+    n, total, square, within = (draws @ np.stack([units.sizes, sums, squares, inside], axis=1)).T
+    return _alpha_from_disagreement(within, (n * square - total**2) / (n - 1), n * square)
 
 
-def _ordinal(units: Units, drawn: Floats) -> Floats:
+def _compute_ordinal_alpha(units: Units, draws: Floats) -> Floats:
     """As on an interval scale, of mid-ranks, which differ from draw to draw."""
-    counts = _totals(units, drawn)
+    counts = _value_counts(units, draws)
     n = counts.sum(axis=1)
     ranks = np.cumsum(counts, axis=1) - counts / 2 - n[:, None] / 2  # about their mean
-    inside = _inside(units, ranks) * (units.sizes / (units.sizes - 1))
+    inside = _squares_within_units(units, ranks) * (units.sizes / (units.sizes - 1))
     square = (counts * ranks**2).sum(axis=1)
-    return _alpha((drawn * inside).sum(axis=1), n * square / (n - 1), n**3)
+    return _alpha_from_disagreement((draws * inside).sum(axis=1), n * square / (n - 1), n**3)
 
 
-def _inside(units: Units, ranks: Floats) -> Floats:
+def _squares_within_units(units: Units, ranks: Floats) -> Floats:
     """Squares of ranks about the mean of each unit, by draw."""
     if units.counts is not None:
         sums, squares = ranks @ units.counts.T, ranks**2 @ units.counts.T
         return np.maximum(squares - sums**2 / units.sizes, 0)
-    own = ranks[:, units.codes]
-    own -= (np.add.reduceat(own, units.starts, axis=1) / units.sizes)[:, units.units]
-    found: Floats = np.add.reduceat(own**2, units.starts, axis=1)
-    return found
+    centred_ranks = ranks[:, units.codes]
+    centred_ranks -= (np.add.reduceat(centred_ranks, units.starts, axis=1) / units.sizes)[
+        :, units.units
+    ]
+    squares_by_unit: Floats = np.add.reduceat(centred_ranks**2, units.starts, axis=1)
+    return squares_by_unit
 
 
-def _nominal(units: Units, drawn: Floats) -> Floats:
+def _compute_nominal_alpha(units: Units, draws: Floats) -> Floats:
     """Pairs of votes that differ: all pairs less those of equal votes."""
-    counts = _totals(units, drawn)
+    counts = _value_counts(units, draws)
     n = counts.sum(axis=1)
-    within = drawn @ ((units.sizes**2 - units.same) / (units.sizes - 1))
-    return _alpha(within, (n**2 - (counts**2).sum(axis=1)) / (n - 1), n)
+    within = draws @ ((units.sizes**2 - units.equal_pairs) / (units.sizes - 1))
+    return _alpha_from_disagreement(within, (n**2 - (counts**2).sum(axis=1)) / (n - 1), n)
 
 
-def _totals(units: Units, drawn: Floats) -> Floats:
+def _value_counts(units: Units, draws: Floats) -> Floats:
     """How often every draw has every value."""
     if units.counts is not None:
-        return drawn @ units.counts
-    found: Floats = np.add.reduceat(drawn[:, units.by_value[0]], units.by_value[1], axis=1)
-    return found
+        return draws @ units.counts
+    counts: Floats = np.add.reduceat(draws[:, units.by_value[0]], units.by_value[1], axis=1)
+    return counts
 
 
-def _alpha(observed: Floats, expected: Floats, scale: Floats) -> Floats:
+def _alpha_from_disagreement(observed: Floats, expected: Floats, scale: Floats) -> Floats:
     """Both disagreements are times the number of votes; rounding beside the scale is nothing."""
     defined = expected > MIN_EXPECTED_SHARE * scale
     share: Floats = np.divide(observed, expected, np.full(len(observed), np.nan), where=defined)
@@ -181,8 +187,8 @@ def _alpha(observed: Floats, expected: Floats, scale: Floats) -> Floats:
 
 Measure = Callable[[Units, Floats], Floats]
 MEASURES: dict[Level, Measure] = {
-    "nominal": _nominal,
-    "ordinal": _ordinal,
+    "nominal": _compute_nominal_alpha,
+    "ordinal": _compute_ordinal_alpha,
     "interval": _compute_interval_alpha,
 }
 
@@ -209,7 +215,7 @@ class Squares(NamedTuple):
 
     rows: float
     columns: float
-    rest: float
+    residual: float
     df: tuple[float, float, float]
     n: float
     k: float
@@ -224,98 +230,102 @@ class _Sums(NamedTuple):
     undefined: int
 
 
-def icc(table: Floats, level: float = 0.95) -> dict[str, Estimate]:
+def estimate_icc(table: Floats, level: float = 0.95) -> dict[str, Estimate]:
     """Both coefficients of one table; n counts the stimuli that every listener voted on."""
-    return _estimates([_sums(table)], level)
+    return _icc_estimates([_sums_of_squares(table)], level)
 
 
-def pooled_icc(tables: Sequence[Floats], level: float = 0.95) -> dict[str, Estimate]:
+def estimate_pooled_icc(tables: Sequence[Floats], level: float = 0.95) -> dict[str, Estimate]:
     """Both coefficients over several panels, each with a table of its own."""
-    return _estimates([_sums(table) for table in tables], level)
+    return _icc_estimates([_sums_of_squares(table) for table in tables], level)
 
 
 def panel_tables(votes: Votes) -> list[tuple[list[int], Floats]]:
     """The listeners of every panel, and their table with the stimuli that they voted on."""
     table = votes.table()
-    found = []
+    tables = []
     for panel in votes.panels():
-        own = table[:, panel]
-        found.append((panel, own[~np.isnan(own).all(axis=1)]))
-    return found
+        panel_votes = table[:, panel]
+        tables.append((panel, panel_votes[~np.isnan(panel_votes).all(axis=1)]))
+    return tables
 
 
-def _sums(table: Floats) -> _Sums:
-    whole = table[~np.isnan(table).any(axis=1)]
-    left = len(table) - len(whole)
-    n, k = whole.shape
-    if n < (MIN_CASES_FOR_INTERVAL if left else 2) or k < 2:
+def _sums_of_squares(table: Floats) -> _Sums:
+    complete = table[~np.isnan(table).any(axis=1)]
+    incomplete = len(table) - len(complete)
+    n, k = complete.shape
+    if n < (MIN_CASES_FOR_INTERVAL if incomplete else 2) or k < 2:
         return _Sums(np.zeros(3), np.zeros(3), (0, 0), len(table))
-    moved = whole - whole.mean()
-    rows, columns = moved.mean(axis=1), moved.mean(axis=0)
-    rest = moved - rows[:, None] - columns
-    squares = np.array([k * rows @ rows, n * columns @ columns, (rest**2).sum()])
-    squares[squares <= ZERO_SQUARE_SHARE * (moved**2).sum()] = 0
-    return _Sums(squares, np.array([n - 1, k - 1, (n - 1) * (k - 1)]), (n, k), left)
+    centred = complete - complete.mean()
+    rows, columns = centred.mean(axis=1), centred.mean(axis=0)
+    residual = centred - rows[:, None] - columns
+    squares = np.array([k * rows @ rows, n * columns @ columns, (residual**2).sum()])
+    squares[squares <= ZERO_SQUARE_SHARE * (centred**2).sum()] = 0
+    return _Sums(squares, np.array([n - 1, k - 1, (n - 1) * (k - 1)]), (n, k), incomplete)
 
 
-def _pooled(parts: Sequence[_Sums]) -> Squares | None:
+def _pool_squares(parts: Sequence[_Sums]) -> Squares | None:
     undefined = sum(part.undefined for part in parts)
     parts = [part for part in parts if part.shape[0]]
     if not parts:
         return None
     df = np.sum([part.df for part in parts], axis=0)
-    rows, columns, rest = (np.sum([part.squares for part in parts], axis=0) / df).tolist()
+    rows, columns, residual = (np.sum([part.squares for part in parts], axis=0) / df).tolist()
     n = sum(part.shape[0] * part.df[1] for part in parts) / df[1]
     k = sum(part.shape[1] * part.df[0] for part in parts) / df[0]
     used = sum(part.shape[0] for part in parts)
     degrees = float(df[0]), float(df[1]), float(df[2])
-    return Squares(rows, columns, rest, degrees, float(n), float(k), used, undefined)
+    return Squares(rows, columns, residual, degrees, float(n), float(k), used, undefined)
 
 
-def _estimates(parts: Sequence[_Sums], level: float) -> dict[str, Estimate]:
-    found = _pooled(parts)
+def _icc_estimates(parts: Sequence[_Sums], level: float) -> dict[str, Estimate]:
+    squares = _pool_squares(parts)
     method = "anova-f" if len(parts) < 2 else "anova-f-pooled"
-    if found is None:
-        nan, left = float("nan"), sum(part.undefined for part in parts)
-        return {name: Estimate(nan, nan, nan, level, 0, left, method) for name in ICC_NAMES}
-    single = _coefficient(found, found.k), *_compute_icc_interval(found, found.k, level)
-    mean = _coefficient(found, 1), *_compute_icc_interval(found, 1, level)
+    if squares is None:
+        nan, undefined = float("nan"), sum(part.undefined for part in parts)
+        return {name: Estimate(nan, nan, nan, level, 0, undefined, method) for name in ICC_NAMES}
+    single = _icc_value(squares, squares.k), *_compute_icc_interval(squares, squares.k, level)
+    mean = _icc_value(squares, 1), *_compute_icc_interval(squares, 1, level)
     return {
-        name: Estimate(*three, level, found.used, found.undefined, method)
-        for name, three in zip(ICC_NAMES, (single, mean), strict=True)
+        name: Estimate(*value_and_ends, level, squares.used, squares.undefined, method)
+        for name, value_and_ends in zip(ICC_NAMES, (single, mean), strict=True)
     }
 
 
-def _coefficient(squares: Squares, each: float) -> float:
-    """With ``each`` = k that of one listener, with 1 that of the mean of k listeners."""
-    spread = each * (squares.columns - squares.rest) / squares.n
-    return _ratio(squares.rows - squares.rest, squares.rows + (each - 1) * squares.rest + spread)
+def _icc_value(squares: Squares, k: float) -> float:
+    """With ``k`` listeners that of one listener, with 1 that of the mean of k listeners."""
+    spread = k * (squares.columns - squares.residual) / squares.n
+    return _positive_ratio(
+        squares.rows - squares.residual, squares.rows + (k - 1) * squares.residual + spread
+    )
 
 
-def _compute_icc_interval(squares: Squares, each: float, level: float) -> tuple[float, float]:
+def _compute_icc_interval(squares: Squares, k: float, level: float) -> tuple[float, float]:
     """McGraw & Wong's; for the mean it is that of one listener stepped up by Spearman–Brown."""
     from scipy.special import fdtri
 
-    if not squares.columns and not squares.rest:  # all agree, whatever F is
+    if not squares.columns and not squares.residual:  # all agree, whatever F is
         return (1.0, 1.0) if squares.rows else (float("nan"), float("nan"))
-    df, chance = _satterthwaite(squares), (1 + level) / 2
+    df, chance = _satterthwaite_df(squares), (1 + level) / 2
     below = 1 / float(fdtri(squares.df[0], df, chance))
     above = float(fdtri(df, squares.df[0], chance))
-    return _end(squares, each, below), _end(squares, each, above)
+    return _interval_end(squares, k, below), _interval_end(squares, k, above)
 
 
-def _end(squares: Squares, each: float, factor: float) -> float:
+def _interval_end(squares: Squares, k: float, factor: float) -> float:
     """The coefficient, were the mean square of rows so many times as large."""
-    return _coefficient(squares._replace(rows=squares.rows * factor), each)
+    return _icc_value(squares._replace(rows=squares.rows * factor), k)
 
 
-def _satterthwaite(squares: Squares) -> float:
+def _satterthwaite_df(squares: Squares) -> float:
     """Degrees of freedom of what rows are held against, a mixture of columns and rest."""
-    value, n, k = _coefficient(squares, squares.k), squares.n, squares.k
+    value, n, k = _icc_value(squares, squares.k), squares.n, squares.k
     columns = k * value * squares.columns
-    rest = (n * (1 - value) + k * value * (n - 1)) * squares.rest
-    return _ratio((columns + rest) ** 2, columns**2 / squares.df[1] + rest**2 / squares.df[2])
+    residual = (n * (1 - value) + k * value * (n - 1)) * squares.residual
+    return _positive_ratio(
+        (columns + residual) ** 2, columns**2 / squares.df[1] + residual**2 / squares.df[2]
+    )
 
 
-def _ratio(above: float, below: float) -> float:
-    return above / below if below > 0 else float("nan")
+def _positive_ratio(numerator: float, denominator: float) -> float:
+    return numerator / denominator if denominator > 0 else float("nan")

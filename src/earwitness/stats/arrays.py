@@ -63,7 +63,7 @@ Places = NDArray[Any]  # 32 or 64 bits wide, whatever the grid needs
 class Ragged:
     """Row ``i`` is ``values[offsets[i]:offsets[i + 1]]``.
 
-    >>> Ragged.of([[1, 2], [], [3]]).lengths.tolist()
+    >>> Ragged.from_rows([[1, 2], [], [3]]).lengths.tolist()
     [2, 0, 1]
     """
 
@@ -71,7 +71,7 @@ class Ragged:
     offsets: Ints
 
     @classmethod
-    def of(cls, rows: Iterable[Iterable[float]]) -> Ragged:
+    def from_rows(cls, rows: Iterable[Iterable[float]]) -> Ragged:
         """From lists of numbers; anything else in them is refused."""
         lists = [row if isinstance(row, list) else list(row) for row in rows]
         offsets = bounds(np.fromiter(map(len, lists), np.int64, len(lists)))
@@ -134,20 +134,21 @@ def all_others(counts: Ints) -> tuple[Ints, Ints]:
     >>> [part.tolist() for part in all_others(np.array([3, 2]))]
     [[1, 2, 0, 2, 0, 1, 4, 3], [2, 2, 2, 1, 1]]
     """
-    rest = np.repeat(counts, counts) - 1
-    first = np.repeat(bounds(counts)[:-1], counts)
-    nth = np.arange(rest.sum()) - np.repeat(bounds(rest)[:-1], rest)
-    other = np.repeat(first, rest) + nth
-    other += other >= np.repeat(np.arange(len(rest)), rest)  # step over the row itself
-    return other, rest
+    others_count = np.repeat(counts, counts) - 1
+    run_start = np.repeat(bounds(counts)[:-1], counts)
+    position = np.arange(others_count.sum()) - np.repeat(bounds(others_count)[:-1], others_count)
+    other = np.repeat(run_start, others_count) + position
+    # step over the row itself
+    other += other >= np.repeat(np.arange(len(others_count)), others_count)
+    return other, others_count
 
 
-def same_rows(one: Ragged, other: Ragged) -> Bools:
+def same_rows(first: Ragged, second: Ragged) -> Bools:
     """Which rows have the same values in the same order."""
-    same: Bools = one.lengths == other.lengths
+    same: Bools = first.lengths == second.lengths
     places = np.flatnonzero(same)
-    mine, theirs = one.take(places), other.take(places)
-    unlike = mine.rows[mine.values != theirs.values]
+    first_rows, second_rows = first.take(places), second.take(places)
+    unlike = first_rows.rows[first_rows.values != second_rows.values]
     same[places[unlike]] = False
     return same
 

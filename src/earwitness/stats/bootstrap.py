@@ -30,30 +30,30 @@ SPLITMIX_STEPS = (
 )
 
 
-def multinomial(n: int, draws: int, seed: int) -> Iterator[Floats]:
+def multinomial_weights(n: int, draws: int, seed: int) -> Iterator[Floats]:
     """Blocks of rows; a row is one draw of ``n`` out of ``n`` cases with replacement."""
     if n * draws <= WEIGHTS_IN_MEMORY:
-        yield _drawn(n, draws, seed)
+        yield _cached_weights(n, draws, seed)
         return
-    yield from _blocks(n, draws, seed)
+    yield from _weight_blocks(n, draws, seed)
 
 
 @lru_cache(maxsize=2)
-def _drawn(n: int, draws: int, seed: int) -> Floats:
+def _cached_weights(n: int, draws: int, seed: int) -> Floats:
     """Kept, since many estimates of a run rest on equally many cases."""
-    (weights,) = _blocks(n, draws, seed)
+    (weights,) = _weight_blocks(n, draws, seed)
     weights.flags.writeable = False
     return weights
 
 
-def _blocks(n: int, draws: int, seed: int) -> Iterator[Floats]:
+def _weight_blocks(n: int, draws: int, seed: int) -> Iterator[Floats]:
     rng = np.random.Generator(np.random.PCG64(seed))
     block = max(1, WEIGHTS_IN_MEMORY // n)
     for start in range(0, draws, block):
-        yield drawn(n, min(block, draws - start), rng)
+        yield draw_weights(n, min(block, draws - start), rng)
 
 
-def drawn(n: int, rows: int, rng: np.random.Generator) -> Floats:
+def draw_weights(n: int, rows: int, rng: np.random.Generator) -> Floats:
     """A row a draw: how often each of ``n`` is among ``n`` picked with replacement."""
     picks = rng.integers(0, max(n, 1), (rows, n))
     picks += np.arange(rows)[:, None] * n
@@ -61,22 +61,22 @@ def drawn(n: int, rows: int, rng: np.random.Generator) -> Floats:
     return counts.reshape(rows, n).astype(np.float64)
 
 
-def poisson(hashes: Hashes, draws: int, seed: int) -> NDArray[np.uint8]:
+def poisson_weights(hashes: Hashes, draws: int, seed: int) -> NDArray[np.uint8]:
     """One row a case, one column a draw: independent Poisson(1) weights.
 
     A case's weights follow from its hash and the seed alone, so they are the same wherever and in
     whatever company it is drawn.
     """
     words = -(-draws // 4)
-    start = hashes ^ mix(np.array([seed], np.uint64))
+    start = hashes ^ mix_hashes(np.array([seed], np.uint64))
     steps = np.arange(1, words + 1, dtype=np.uint64) * GOLDEN_RATIO_64
-    bits = mix(start[:, None] + steps)
+    bits = mix_hashes(start[:, None] + steps)
     weights: NDArray[np.uint8] = POISSON_TABLE[bits.astype("<u8", copy=False).view("<u2")]
     return weights[:, :draws]
 
 
-def mix(numbers: Hashes) -> Hashes:
-    """SplitMix64: every bit of the input moves every bit of the output."""
+def mix_hashes(numbers: Hashes) -> Hashes:
+    """SplitMix64 (Steele, Lea & Flood 2014): every bit in moves every bit out."""
     for shift, factor in SPLITMIX_STEPS:
         numbers = (numbers ^ (numbers >> shift)) * factor
     return numbers ^ (numbers >> np.uint64(31))
@@ -137,7 +137,7 @@ class Bootstrap:
             return self._result(self._sums, "bootstrap-poisson")
         hashes, statistics = self.cases()
         parts = split(statistics)
-        blocks = multinomial(len(hashes), self.draws, self.seed)
+        blocks = multinomial_weights(len(hashes), self.draws, self.seed)
         sums = [weighted_sums(np.ones((1, len(hashes))), parts)]
         sums += [weighted_sums(block, parts) for block in blocks]
         return self._result(np.concatenate(sums, axis=1), "bootstrap-multinomial")
@@ -145,9 +145,9 @@ class Bootstrap:
     def _fold(self, hashes: Hashes, statistics: Floats) -> None:
         for start in range(0, len(hashes), CASES_PER_FOLD):
             cases = slice(start, start + CASES_PER_FOLD)
-            drawn = np.ones((self.draws + 1, len(hashes[cases])))
-            drawn[1:] = poisson(hashes[cases], self.draws, self.seed).T
-            sums = weighted_sums(drawn, split(statistics[cases]))
+            weights = np.ones((self.draws + 1, len(hashes[cases])))
+            weights[1:] = poisson_weights(hashes[cases], self.draws, self.seed).T
+            sums = weighted_sums(weights, split(statistics[cases]))
             self._sums = sums if self._sums is None else self._sums + sums
 
     @staticmethod
@@ -167,7 +167,7 @@ def percentile_interval(draws: Floats, level: float) -> tuple[Floats, Floats]:
     return ends[0], ends[1]
 
 
-def estimates_of(
+def bootstrap_estimates(
     names: Sequence[str],
     total: Floats,
     draws: Floats,
@@ -177,12 +177,12 @@ def estimates_of(
 ) -> dict[str, Estimate]:
     """Values of all cases and of every draw, a column a name; counts of defined and undefined."""
     lows, highs = percentile_interval(draws, level)
-    few = counts[0] < MIN_CASES_FOR_INTERVAL
-    lows[few] = highs[few] = np.nan
+    is_few = counts[0] < MIN_CASES_FOR_INTERVAL
+    lows[is_few] = highs[is_few] = np.nan
     rows = zip(names, total, lows, highs, *counts, strict=True)
     return {
-        name: Estimate(float(point), float(low), float(high), level, int(n), int(no), method)
-        for name, point, low, high, n, no in rows
+        name: Estimate(float(point), float(low), float(high), level, int(n), int(undefined), method)
+        for name, point, low, high, n, undefined in rows
     }
 
 
@@ -195,23 +195,23 @@ def estimates_of(
 PRODUCTS_IN_CACHE = 200_000  # products of weights at a time: few enough for the cache
 
 
-def blocks(counts: tuple[int, ...], draws: int, seed: int) -> Iterator[list[Floats]]:
+def draw_weight_blocks(counts: tuple[int, ...], draws: int, seed: int) -> Iterator[list[Floats]]:
     """Weights of several things that are drawn independently: an array each, a row a draw."""
-    rngs = [np.random.Generator(np.random.PCG64((seed, place))) for place in range(len(counts))]
+    rngs = [np.random.Generator(np.random.PCG64((seed, stream))) for stream in range(len(counts))]
     rows = max(1, WEIGHTS_IN_MEMORY // max(1, sum(counts)))
     for start in range(0, draws, rows):
-        here = min(rows, draws - start)
-        yield [drawn(n, here, rng) for n, rng in zip(counts, rngs, strict=True)]
+        count = min(rows, draws - start)
+        yield [draw_weights(n, count, rng) for n, rng in zip(counts, rngs, strict=True)]
 
 
 def listener_draws(table: Floats, draws: int, seed: int) -> Floats:
     """Means of a table's columns, a row a draw, when its rows are drawn anew; gaps are NaN."""
-    known = ~np.isnan(table)
-    columns = np.concatenate([np.where(known, table, 0), known], axis=1)
+    is_known = ~np.isnan(table)
+    columns = np.concatenate([np.where(is_known, table, 0), is_known], axis=1)
     width = table.shape[1]
-    sums = [weight @ columns for (weight,) in blocks((len(table),), draws, seed)]
-    both = np.concatenate(sums) if sums else np.zeros((0, 2 * width))
-    return ratio(both[:, :width], both[:, width:])
+    sums = [weight @ columns for (weight,) in draw_weight_blocks((len(table),), draws, seed)]
+    sums_and_counts = np.concatenate(sums) if sums else np.zeros((0, 2 * width))
+    return ratio(sums_and_counts[:, :width], sums_and_counts[:, width:])
 
 
 def two_way_draws(votes: Votes, draws: int, seed: int) -> Floats:
@@ -219,43 +219,47 @@ def two_way_draws(votes: Votes, draws: int, seed: int) -> Floats:
 
     All listeners and items of ``votes.size`` are drawn from, also those without a vote.
     """
-    found = [_weighted(votes, *pair) for pair in blocks(votes.size[2:0:-1], draws, seed)]
-    return np.concatenate(found) if found else np.zeros((0, votes.size[0]))
+    means = [
+        _weighted_means(votes, *pair)
+        for pair in draw_weight_blocks(votes.size[2:0:-1], draws, seed)
+    ]
+    return np.concatenate(means) if means else np.zeros((0, votes.size[0]))
 
 
-def _weighted(votes: Votes, listeners: Floats, items: Floats) -> Floats:
+def _weighted_means(votes: Votes, listeners: Floats, items: Floats) -> Floats:
     """Means of votes that weigh as much as their listener times their item."""
-    of_listeners, of_items = np.ascontiguousarray(listeners.T), np.ascontiguousarray(items.T)
+    listener_weights = np.ascontiguousarray(listeners.T)
+    item_weights = np.ascontiguousarray(items.T)
     sums = np.zeros((2, votes.size[0], len(listeners)))
-    for system, part in _portions(votes, PRODUCTS_IN_CACHE // len(listeners)):
-        product = of_listeners[votes.listeners[part]]
-        product *= of_items[votes.items[part]]
-        rows = np.stack([votes.values[part], np.ones(len(part))])
+    for system, places in _vote_portions(votes, PRODUCTS_IN_CACHE // len(listeners)):
+        product = listener_weights[votes.listeners[places]]
+        product *= item_weights[votes.items[places]]
+        rows = np.stack([votes.values[places], np.ones(len(places))])
         sums[:, system] += rows @ product
     return ratio(*sums).T
 
 
-def _portions(votes: Votes, most: int) -> Iterator[tuple[int, Codes]]:
+def _vote_portions(votes: Votes, size: int) -> Iterator[tuple[int, Codes]]:
     """Places of votes, system by system."""
     for system in range(votes.size[0]):
-        mine = np.flatnonzero(votes.systems == system)
-        for start in range(0, len(mine), max(1, most)):
-            yield system, mine[start : start + max(1, most)]
+        places = np.flatnonzero(votes.systems == system)
+        for start in range(0, len(places), max(1, size)):
+            yield system, places[start : start + max(1, size)]
 
 
 # --- Random subsets of rows ----------------------------------------------------------------------
 
 
-def few(counts: Ints, hashes: Hashes, most: int, seed: int, repeat: int) -> Ints:
+def draw_rows(counts: Ints, hashes: Hashes, limit: int, seed: int, repeat: int) -> Ints:
     """At most so many rows of every run, drawn without replacement, in order.
 
     Runs have these lengths; a run with the same hash and length is drawn from in the same way.
     """
     first = np.repeat(np.cumsum(counts) - counts, counts)
     place = np.arange(len(first)) - first
-    start = hashes ^ mix(np.array([seed], np.uint64))
-    for number in (most, repeat):
-        start = mix(start + np.array([number], np.uint64) * GOLDEN_RATIO_64)
-    keys = mix(np.repeat(start, counts) + (place + 1).astype(np.uint64) * GOLDEN_RATIO_64)
+    start = hashes ^ mix_hashes(np.array([seed], np.uint64))
+    for number in (limit, repeat):
+        start = mix_hashes(start + np.array([number], np.uint64) * GOLDEN_RATIO_64)
+    keys = mix_hashes(np.repeat(start, counts) + (place + 1).astype(np.uint64) * GOLDEN_RATIO_64)
     order = np.lexsort((keys, first))
-    return np.sort(order[place < most])
+    return np.sort(order[place < limit])

@@ -14,18 +14,30 @@ from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interv
 from earwitness.stats.means import (
     METHODS,
     IntervalSettings,
-    between,
-    compact,
-    estimates,
-    heard,
+    build_estimates,
+    count_heard,
+    drop_unvoted,
+    group_difference,
     listener_means,
-    named,
-    percentiles,
+    method_names,
+    percentile_ends,
     vote_moments,
 )
-from earwitness.stats.mixed_model import MixedModelFit, fit, known_error, mixed_contrasts
+from earwitness.stats.mixed_model import (
+    MixedModelFit,
+    combine_means,
+    fit_mixed_model,
+    mixed_contrasts,
+)
 from earwitness.stats.significance import SPREAD_TOLERANCE
-from earwitness.stats.votes import Codes, Differences, Pairs, Votes, differences, sides
+from earwitness.stats.votes import (
+    Codes,
+    Differences,
+    Pairs,
+    Votes,
+    vote_differences,
+    votes_on_both_sides,
+)
 
 # --- Differences within listeners ----------------------------------------------------------------
 # A listener's difference is the mean, over the items on which they rated both systems, of the vote
@@ -54,7 +66,7 @@ class ContrastEstimate(NamedTuple):
     effect: Estimate
 
 
-def contrast(
+def estimate_contrast(
     votes: Votes,
     a: int,
     b: int,
@@ -65,10 +77,10 @@ def contrast(
     seed: int = 0,
 ) -> ContrastEstimate:
     """How much higher ``a`` is rated than ``b``."""
-    return contrasts(votes, [(a, b)], method, level=level, draws=draws, seed=seed)[0]
+    return estimate_contrasts(votes, [(a, b)], method, level=level, draws=draws, seed=seed)[0]
 
 
-def contrasts(
+def estimate_contrasts(
     votes: Votes,
     pairs: Pairs,
     method: str = "cluster_t",
@@ -80,105 +92,132 @@ def contrasts(
     """One a pair; all share the draws, and none depends on the others."""
     if not pairs:
         return []
-    votes, wanted = compact(votes), IntervalSettings(level, draws, seed)
-    rows = differences(votes, pairs)
-    by_listener = significance.column_moments(listener_means(rows.together))
-    effects = _effects(by_listener, votes.size[2], level)
+    votes, settings = drop_unvoted(votes), IntervalSettings(level, draws, seed)
+    rows = vote_differences(votes, pairs)
+    by_listener = significance.column_moments(listener_means(rows.combined))
+    effects = _effect_estimates(by_listener, votes.size[2], level)
     if method == "two_way_bootstrap":
-        found, p = _two_way(votes, pairs, rows, wanted)
+        estimates, p = _two_way_contrasts(votes, pairs, rows, settings)
     else:
-        found = _by_means(METHODS[method](rows.together, wanted), rows.without_common)
-        tested = vote_moments(rows.together) if method == "naive_t" else by_listener
-        p = significance.compute_t_p_values(tested).tolist()
-    return [ContrastEstimate(*one) for one in zip(found, p, effects, strict=True)]
+        estimates = _note_missing_common(
+            METHODS[method](rows.combined, settings), rows.without_common
+        )
+        moments = vote_moments(rows.combined) if method == "naive_t" else by_listener
+        p = significance.compute_t_p_values(moments).tolist()
+    return [ContrastEstimate(*row) for row in zip(estimates, p, effects, strict=True)]
 
 
-def _by_means(found: list[Estimate], without_common: list[int]) -> list[Estimate]:
+def _note_missing_common(estimates: list[Estimate], without_common: list[int]) -> list[Estimate]:
     """Estimates that say how many listeners had no common item."""
-    said = [_without_common(count, "by means") for count in without_common]
-    return [replace(one, method=one.method + more) for one, more in zip(found, said, strict=True)]
+    notes = [_missing_common_note(count, "by means") for count in without_common]
+    return [
+        replace(estimate, method=estimate.method + note)
+        for estimate, note in zip(estimates, notes, strict=True)
+    ]
 
 
-def _effects(found: significance.Moments, listeners: int, level: float) -> list[Estimate]:
-    value, *ends = significance.effect_sizes(found, level)
-    return estimates(value, (ends[0], ends[1]), level, found.n, listeners - found.n, "hedges_g_z")
+def _effect_estimates(
+    moments: significance.Moments, listeners: int, level: float
+) -> list[Estimate]:
+    value, *ends = significance.effect_sizes(moments, level)
+    return build_estimates(
+        value, (ends[0], ends[1]), level, moments.n, listeners - moments.n, "hedges_g_z"
+    )
 
 
 class ContrastDraws(NamedTuple):
     """Differences of pairs, a row a draw, and what they rest on.
 
-    ``alone`` are pairs of which nobody has a common item; there is ``enough`` for an interval.
+    ``lacks_common`` marks pairs of which nobody has a common item, ``has_enough`` those with enough
+    for an interval.
     """
 
-    drawn: Floats
+    draws: Floats
     value: Floats
     listeners: Floats
-    enough: Bools
-    alone: Bools
+    has_enough: Bools
+    lacks_common: Bools
 
 
 def difference_draws(
-    votes: Votes, pairs: Pairs, rows: Differences, wanted: IntervalSettings
+    votes: Votes, pairs: Pairs, rows: Differences, settings: IntervalSettings
 ) -> ContrastDraws:
     """Listeners and items drawn anew.
 
     Of common items where there are any; else the difference of draws of both means.
     """
-    drawn = two_way_draws(rows.common, wanted.draws, wanted.seed)
-    value, (listeners, items) = vote_moments(rows.common).mean, heard(rows.common)
-    alone = items == 0
-    if alone.any():
-        both = sides(votes, pairs, rows, alone)
-        drawn[:, alone] = _apart(two_way_draws(both, wanted.draws, wanted.seed))
-        value[alone] = _apart(vote_moments(both).mean)
-        listeners[alone], items[alone] = (of.reshape(-1, 2).min(axis=1) for of in heard(both))
+    draws = two_way_draws(rows.common, settings.draws, settings.seed)
+    value, (listeners, items) = vote_moments(rows.common).mean, count_heard(rows.common)
+    lacks_common = items == 0
+    if lacks_common.any():
+        both_sides = votes_on_both_sides(votes, pairs, rows, lacks_common)
+        draws[:, lacks_common] = _column_differences(
+            two_way_draws(both_sides, settings.draws, settings.seed)
+        )
+        value[lacks_common] = _column_differences(vote_moments(both_sides).mean)
+        listeners[lacks_common], items[lacks_common] = (
+            counts.reshape(-1, 2).min(axis=1) for counts in count_heard(both_sides)
+        )
     return ContrastDraws(
-        drawn, value, listeners, np.minimum(listeners, items) >= MIN_CASES_FOR_INTERVAL, alone
+        draws,
+        value,
+        listeners,
+        np.minimum(listeners, items) >= MIN_CASES_FOR_INTERVAL,
+        lacks_common,
     )
 
 
-def _two_way(
-    votes: Votes, pairs: Pairs, rows: Differences, wanted: IntervalSettings
+def _two_way_contrasts(
+    votes: Votes, pairs: Pairs, rows: Differences, settings: IntervalSettings
 ) -> tuple[list[Estimate], list[float]]:
     """p is by the same draws as the interval: both speak about other listeners and other items."""
-    made = difference_draws(votes, pairs, rows, wanted)
-    ends = percentiles(made.drawn, wanted.level, made.enough)
-    undefined = votes.size[2] - made.listeners
-    methods = _two_way_methods(made.drawn, made.alone, rows.without_common)
-    found = estimates(made.value, ends, wanted.level, made.listeners, undefined, methods)
-    return found, np.where(made.enough, _crossed(made.drawn), np.nan).tolist()
+    drawn = difference_draws(votes, pairs, rows, settings)
+    ends = percentile_ends(drawn.draws, settings.level, drawn.has_enough)
+    undefined = votes.size[2] - drawn.listeners
+    methods = _two_way_method_names(drawn.draws, drawn.lacks_common, rows.without_common)
+    estimates = build_estimates(
+        drawn.value, ends, settings.level, drawn.listeners, undefined, methods
+    )
+    return estimates, np.where(drawn.has_enough, _percentile_p(drawn.draws), np.nan).tolist()
 
 
-def _crossed(drawn: Floats) -> Floats:
+def _percentile_p(draws: Floats) -> Floats:
     """Twice the share of draws on the other side of 0, and never 0: p of a percentile interval.
 
     Draws that are all alike but not 0 come of votes without any spread, and have none.
     """
-    known = ~np.isnan(drawn)
-    least = np.where(known, drawn, np.inf).min(axis=0, initial=np.inf)
-    most = np.where(known, drawn, -np.inf).max(axis=0, initial=-np.inf)
-    still = (most - least <= DIFFERENCE_TOLERANCE) & (np.abs(most) > DIFFERENCE_TOLERANCE)
-    beyond = 1 + np.minimum(
-        (drawn <= DIFFERENCE_TOLERANCE).sum(axis=0), (drawn >= -DIFFERENCE_TOLERANCE).sum(axis=0)
+    is_defined = ~np.isnan(draws)
+    lowest = np.where(is_defined, draws, np.inf).min(axis=0, initial=np.inf)
+    highest = np.where(is_defined, draws, -np.inf).max(axis=0, initial=-np.inf)
+    is_constant = (highest - lowest <= DIFFERENCE_TOLERANCE) & (
+        np.abs(highest) > DIFFERENCE_TOLERANCE
     )
-    p = np.minimum(1.0, 2 * beyond / (known.sum(axis=0) + 1))
-    return np.where(still, np.nan, p)
+    beyond = 1 + np.minimum(
+        (draws <= DIFFERENCE_TOLERANCE).sum(axis=0), (draws >= -DIFFERENCE_TOLERANCE).sum(axis=0)
+    )
+    p = np.minimum(1.0, 2 * beyond / (is_defined.sum(axis=0) + 1))
+    return np.where(is_constant, np.nan, p)
 
 
-def _apart(both: Floats) -> Floats:
+def _column_differences(columns: Floats) -> Floats:
     """The first of each two columns less the second."""
-    return np.asarray(both[..., ::2] - both[..., 1::2])
+    return np.asarray(columns[..., ::2] - columns[..., 1::2])
 
 
-def _two_way_methods(drawn: Floats, alone: Bools, without_common: list[int]) -> list[str]:
-    said = [
-        _without_common(count, "by means" if by_means else "left out")
-        for count, by_means in zip(without_common, alone.tolist(), strict=True)
+def _two_way_method_names(
+    draws: Floats, lacks_common: Bools, without_common: list[int]
+) -> list[str]:
+    notes = [
+        _missing_common_note(count, "by means" if by_means else "left out")
+        for count, by_means in zip(without_common, lacks_common.tolist(), strict=True)
     ]
-    return [a + b for a, b in zip(named("two_way_bootstrap", drawn), said, strict=True)]
+    return [
+        method + note
+        for method, note in zip(method_names("two_way_bootstrap", draws), notes, strict=True)
+    ]
 
 
-def _without_common(count: int, how: str) -> str:
+def _missing_common_note(count: int, how: str) -> str:
     """What became of listeners without a common item, if there are any."""
     return f", without a common item, {how}: {count}" if count else ""
 
@@ -207,14 +246,14 @@ def group_differences(
 
     ``groups`` has the group of every item, or listener, by its number; −1 is none.
     """
-    rows = differences(votes, [pair]).common
-    own = groups[rows.listeners if of_listeners else rows.items]
+    rows = vote_differences(votes, [pair]).common
+    row_groups = groups[rows.listeners if of_listeners else rows.items]
     count = int(groups.max(initial=-1)) + 1
-    there = rows.chosen(own >= 0)
-    return replace(there, systems=own[own >= 0], size=(count, *rows.size[1:]))
+    grouped = rows.select(row_groups >= 0)
+    return replace(grouped, systems=row_groups[row_groups >= 0], size=(count, *rows.size[1:]))
 
 
-def over_listeners(
+def group_contrasts(
     rows: Votes,
     pairs: Pairs,
     method: str = "cluster_t",
@@ -227,19 +266,19 @@ def over_listeners(
     """For pairs of groups: the first less the second, and p of their being the same."""
     if of_listeners:
         means = listener_means(rows)
-        return [_between(means[:, a], means[:, b], level) for a, b in pairs]
-    found = contrasts(rows, list(pairs), method, level=level, draws=draws, seed=seed)
-    return [(replace(one.difference, method=method), one.p) for one in found]
+        return [_compare_groups(means[:, a], means[:, b], level) for a, b in pairs]
+    estimates = estimate_contrasts(rows, list(pairs), method, level=level, draws=draws, seed=seed)
+    return [(replace(estimate.difference, method=method), estimate.p) for estimate in estimates]
 
 
-def _between(a: Floats, b: Floats, level: float) -> tuple[Estimate, float]:
-    known = [own[~np.isnan(own)] for own in (a, b)]
-    first = np.repeat([True, False], [len(own) for own in known])
+def _compare_groups(a: Floats, b: Floats, level: float) -> tuple[Estimate, float]:
+    defined = [side[~np.isnan(side)] for side in (a, b)]
+    first = np.repeat([True, False], [len(side) for side in defined])
     strata = np.zeros(len(first), np.int64)
-    return between(np.concatenate(known), first, strata, level)
+    return group_difference(np.concatenate(defined), first, strata, level)
 
 
-def modelled(rows: Votes, pairs: Pairs, *, level: float = 0.95) -> EstimatesWithP:
+def mixed_group_contrasts(rows: Votes, pairs: Pairs, *, level: float = 0.95) -> EstimatesWithP:
     """The same by the mixed model."""
     return mixed_contrasts(rows, pairs, level=level)
 
@@ -251,8 +290,9 @@ def modelled(rows: Votes, pairs: Pairs, *, level: float = 0.95) -> EstimatesWith
 # lies within the margin; the smallest margin into which it fits is given whether or not one was
 # said.
 #
-# Tests are those of ``contrasts``: t over listeners (also beside the bootstrap over listeners), t
-# over votes for ``naive_t``, draws for ``two_way_bootstrap``, the mixed model for ``mixed``. Where
+# Tests are those of ``estimate_contrasts``: t over listeners (also beside the bootstrap over
+# listeners), t over votes for ``naive_t``, draws for ``two_way_bootstrap``, the mixed model for
+# ``mixed``. Where
 # differences have no spread there is no test.
 
 
@@ -271,13 +311,13 @@ class EquivalenceTest(NamedTuple):
     p: float
 
     @property
-    def smallest(self) -> float:
+    def smallest_margin(self) -> float:
         """The smallest margin that holds the interval."""
         low, high = self.difference.low, self.difference.high
         return float("nan") if low != low or high != high else max(abs(low), abs(high))
 
 
-def equivalences(
+def equivalence_tests(
     votes: Votes,
     pairs: Pairs,
     margin: float,
@@ -291,71 +331,82 @@ def equivalences(
     """One a pair; a margin that is NaN has no p. ``level`` is that of the test: 1 − alpha."""
     if not pairs:
         return []
-    wide = round(2 * level - 1, 12)
+    interval_level = round(2 * level - 1, 12)
     if method == MIXED_MODEL:
-        return _modelled(votes, pairs, margin, wide, fitted)
-    votes = compact(votes)
+        return _mixed_equivalence_tests(votes, pairs, margin, interval_level, fitted)
+    votes = drop_unvoted(votes)
     if method == TWO_WAY_BOOTSTRAP:
-        return _drawn(votes, pairs, margin, IntervalSettings(wide, draws, seed))
-    rows = differences(votes, pairs).together
-    naive = method == NAIVE_T
-    found = vote_moments(rows) if naive else significance.column_moments(listener_means(rows))
+        return _bootstrap_equivalence_tests(
+            votes, pairs, margin, IntervalSettings(interval_level, draws, seed)
+        )
+    rows = vote_differences(votes, pairs).combined
+    is_naive = method == NAIVE_T
+    moments = vote_moments(rows) if is_naive else significance.column_moments(listener_means(rows))
     error = np.where(
-        found.sd > SPREAD_TOLERANCE * np.maximum(1, np.abs(found.mean)), found.sd, np.nan
+        moments.sd > SPREAD_TOLERANCE * np.maximum(1, np.abs(moments.mean)), moments.sd, np.nan
     )
-    error = error / np.sqrt(np.where(found.n > 0, found.n, np.nan))
-    name, undefined = (NAIVE_T, 0.0) if naive else (CLUSTER_T, votes.size[2] - found.n)
-    counts = found.n, np.broadcast_to(undefined, found.n.shape)
-    return _by_t(found.mean, error, found.n - 1, margin, wide, counts, name)
+    error = error / np.sqrt(np.where(moments.n > 0, moments.n, np.nan))
+    name, undefined = (NAIVE_T, 0.0) if is_naive else (CLUSTER_T, votes.size[2] - moments.n)
+    counts = moments.n, np.broadcast_to(undefined, moments.n.shape)
+    return _t_equivalence_tests(
+        moments.mean, error, moments.n - 1, margin, interval_level, counts, name
+    )
 
 
-def _by_t(
+def _t_equivalence_tests(
     value: Floats,
     error: Floats,
     freedom: Floats,
     margin: float,
-    wide: float,
+    interval_level: float,
     counts: tuple[Floats, Floats],
     name: str,
 ) -> list[EquivalenceTest]:
     from scipy.special import stdtr, stdtrit
 
-    free = np.where(freedom > 0, freedom, np.nan)
-    reach = stdtrit(free, (1 + wide) / 2) * error
-    p = np.maximum(stdtr(free, -(value + margin) / error), stdtr(free, (value - margin) / error))
-    columns = (value, value - reach, value + reach, *counts, p)
+    df = np.where(freedom > 0, freedom, np.nan)
+    half_width = stdtrit(df, (1 + interval_level) / 2) * error
+    p = np.maximum(stdtr(df, -(value + margin) / error), stdtr(df, (value - margin) / error))
+    columns = (value, value - half_width, value + half_width, *counts, p)
     return [
-        EquivalenceTest(Estimate(x, low, high, wide, int(n), int(lacking), name), one)
-        for x, low, high, n, lacking, one in zip(*(c.tolist() for c in columns), strict=True)
+        EquivalenceTest(
+            Estimate(value_, low, high, interval_level, int(n), int(undefined), name), p_value
+        )
+        for value_, low, high, n, undefined, p_value in zip(
+            *(column.tolist() for column in columns), strict=True
+        )
     ]
 
 
-def _modelled(
-    votes: Votes, pairs: Pairs, margin: float, wide: float, fitted: MixedModelFit | None
+def _mixed_equivalence_tests(
+    votes: Votes, pairs: Pairs, margin: float, interval_level: float, fitted: MixedModelFit | None
 ) -> list[EquivalenceTest]:
-    model, rows = fitted or fit(votes), np.eye(votes.size[0])
+    model, rows = fitted or fit_mixed_model(votes), np.eye(votes.size[0])
     weights = [rows[a] - rows[b] for a, b in pairs]
-    found = np.array([known_error(votes, model, one) for one in weights])
-    value, error, freedom, n = found.T
-    return _by_t(value, error, freedom, margin, wide, (n, np.zeros(len(n))), MIXED_MODEL)
+    combinations = np.array([combine_means(votes, model, row) for row in weights])
+    value, error, freedom, n = combinations.T
+    return _t_equivalence_tests(
+        value, error, freedom, margin, interval_level, (n, np.zeros(len(n))), MIXED_MODEL
+    )
 
 
-def _drawn(
-    votes: Votes, pairs: Pairs, margin: float, wanted: IntervalSettings
+def _bootstrap_equivalence_tests(
+    votes: Votes, pairs: Pairs, margin: float, settings: IntervalSettings
 ) -> list[EquivalenceTest]:
     """p by shares of draws beyond either end of the margin, and never 0."""
-    found = difference_draws(votes, pairs, differences(votes, pairs), wanted)
-    low, high = percentile_interval(found.drawn, wanted.level)
-    known = (~np.isnan(found.drawn)).sum(axis=0)
-    beyond = np.maximum((found.drawn <= -margin).sum(axis=0), (found.drawn >= margin).sum(axis=0))
-    still = found.drawn.max(axis=0, initial=-np.inf) - found.drawn.min(axis=0, initial=np.inf)
-    right = found.enough & (still > SPREAD_TOLERANCE) & (margin == margin)
-    p = np.where(right, (1 + beyond) / (known + 1), np.nan)
-    ends = np.where(found.enough, [low, high], np.nan)
-    columns = (found.value, *ends, found.listeners, p)
+    drawn = difference_draws(votes, pairs, vote_differences(votes, pairs), settings)
+    low, high = percentile_interval(drawn.draws, settings.level)
+    defined = (~np.isnan(drawn.draws)).sum(axis=0)
+    beyond = np.maximum((drawn.draws <= -margin).sum(axis=0), (drawn.draws >= margin).sum(axis=0))
+    ranges = drawn.draws.max(axis=0, initial=-np.inf) - drawn.draws.min(axis=0, initial=np.inf)
+    is_testable = drawn.has_enough & (ranges > SPREAD_TOLERANCE) & (margin == margin)
+    p = np.where(is_testable, (1 + beyond) / (defined + 1), np.nan)
+    ends = np.where(drawn.has_enough, [low, high], np.nan)
+    columns = (drawn.value, *ends, drawn.listeners, p)
     return [
         EquivalenceTest(
-            Estimate(x, a, b, wanted.level, int(n), votes.size[2] - int(n), TWO_WAY_BOOTSTRAP), one
+            Estimate(x, a, b, settings.level, int(n), votes.size[2] - int(n), TWO_WAY_BOOTSTRAP),
+            p_value,
         )
-        for x, a, b, n, one in zip(*(c.tolist() for c in columns), strict=True)
+        for x, a, b, n, p_value in zip(*(column.tolist() for column in columns), strict=True)
     ]

@@ -47,48 +47,50 @@ class IntervalSettings(NamedTuple):
     seed: int = 0
 
 
-def naive_t(votes: Votes, wanted: IntervalSettings) -> list[Estimate]:
+def naive_t(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
     """Votes as if they were independent: t with as many degrees of freedom as votes, less 1."""
-    found = vote_moments(votes)
-    ends = significance.interval(found, wanted.level)
+    moments = vote_moments(votes)
+    ends = significance.mean_interval(moments, settings.level)
     undefined = np.zeros(votes.size[0])
-    return estimates(found.mean, ends, wanted.level, found.n, undefined, "naive_t")
+    return build_estimates(moments.mean, ends, settings.level, moments.n, undefined, "naive_t")
 
 
-def cluster_t(votes: Votes, wanted: IntervalSettings) -> list[Estimate]:
+def cluster_t(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
     """The mean of listeners' means: t with as many degrees of freedom as listeners, less 1."""
-    found = significance.column_moments(listener_means(votes))
-    ends = significance.interval(found, wanted.level)
-    undefined = votes.size[2] - found.n
-    return estimates(found.mean, ends, wanted.level, found.n, undefined, "cluster_t")
+    moments = significance.column_moments(listener_means(votes))
+    ends = significance.mean_interval(moments, settings.level)
+    undefined = votes.size[2] - moments.n
+    return build_estimates(moments.mean, ends, settings.level, moments.n, undefined, "cluster_t")
 
 
-def cluster_bootstrap(votes: Votes, wanted: IntervalSettings) -> list[Estimate]:
+def cluster_bootstrap(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
     """The mean of listeners' means: percentiles over draws of listeners.
 
     Fewer than five listeners have no interval.
     """
     table = listener_means(votes)
-    found = significance.column_moments(table)
-    drawn = listener_draws(table, wanted.draws, wanted.seed)
-    ends = percentiles(drawn, wanted.level, found.n >= MIN_CASES_FOR_INTERVAL)
-    methods = named("cluster_bootstrap", drawn)
-    undefined = votes.size[2] - found.n
-    return estimates(found.mean, ends, wanted.level, found.n, undefined, methods)
+    moments = significance.column_moments(table)
+    draws = listener_draws(table, settings.draws, settings.seed)
+    ends = percentile_ends(draws, settings.level, moments.n >= MIN_CASES_FOR_INTERVAL)
+    methods = method_names("cluster_bootstrap", draws)
+    undefined = votes.size[2] - moments.n
+    return build_estimates(moments.mean, ends, settings.level, moments.n, undefined, methods)
 
 
-def two_way_bootstrap(votes: Votes, wanted: IntervalSettings) -> list[Estimate]:
+def two_way_bootstrap(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
     """The mean of votes: percentiles over draws of listeners and, apart, of items.
 
     Fewer than five listeners or items have no interval. Draws in which a system has no vote are
     passed over; ``method`` counts them.
     """
-    drawn = two_way_draws(votes, wanted.draws, wanted.seed)
-    listeners, items = heard(votes)
-    ends = percentiles(drawn, wanted.level, np.minimum(listeners, items) >= MIN_CASES_FOR_INTERVAL)
-    methods = named("two_way_bootstrap", drawn)
+    draws = two_way_draws(votes, settings.draws, settings.seed)
+    listeners, items = count_heard(votes)
+    ends = percentile_ends(
+        draws, settings.level, np.minimum(listeners, items) >= MIN_CASES_FOR_INTERVAL
+    )
+    methods = method_names("two_way_bootstrap", draws)
     value, undefined = vote_moments(votes).mean, votes.size[2] - listeners
-    return estimates(value, ends, wanted.level, listeners, undefined, methods)
+    return build_estimates(value, ends, settings.level, listeners, undefined, methods)
 
 
 Method = Callable[[Votes, IntervalSettings], list[Estimate]]
@@ -100,24 +102,24 @@ METHODS: dict[str, Method] = {
 }
 
 
-def means(
+def estimate_means(
     votes: Votes, method: str, *, level: float = 0.95, draws: int = 2000, seed: int = 0
 ) -> list[Estimate]:
     """One estimate a system, by a method of ``METHODS``."""
-    return METHODS[method](compact(votes), IntervalSettings(level, draws, seed))
+    return METHODS[method](drop_unvoted(votes), IntervalSettings(level, draws, seed))
 
 
-def compact(votes: Votes) -> Votes:
+def drop_unvoted(votes: Votes) -> Votes:
     """Listeners and items without any vote are forgotten, so that they are not drawn."""
-    known_items, items = np.unique(votes.items, return_inverse=True)
-    known, listeners = np.unique(votes.listeners, return_inverse=True)
-    size = votes.size[0], len(known_items), len(known)
+    distinct_items, items = np.unique(votes.items, return_inverse=True)
+    distinct_listeners, listeners = np.unique(votes.listeners, return_inverse=True)
+    size = votes.size[0], len(distinct_items), len(distinct_listeners)
     return replace(votes, items=items, listeners=listeners, size=size)
 
 
 def listener_means(votes: Votes) -> Floats:
     """The mean vote by listener and system, NaN where there is none."""
-    return ratio(*votes.sums())
+    return ratio(*votes.listener_sums())
 
 
 def vote_moments(votes: Votes) -> Moments:
@@ -125,34 +127,34 @@ def vote_moments(votes: Votes) -> Moments:
     systems, size = votes.systems, votes.size[0]
     n = np.bincount(systems, minlength=size).astype(np.float64)
     total = np.bincount(systems, votes.values, minlength=size).astype(np.float64)
-    apart = votes.values - ratio(total, n)[systems]
-    squares = np.bincount(systems, apart**2, minlength=size).astype(np.float64)
-    return significance.moments(total, squares, n)
+    deviations = votes.values - ratio(total, n)[systems]
+    squares = np.bincount(systems, deviations**2, minlength=size).astype(np.float64)
+    return significance.moments_from_sums(total, squares, n)
 
 
-def heard(votes: Votes) -> tuple[Floats, Floats]:
+def count_heard(votes: Votes) -> tuple[Floats, Floats]:
     """How many listeners voted on each system, and on how many items."""
     systems, size = votes.systems, votes.size[0]
-    found = []
+    counts = []
     for codes in (votes.listeners, votes.items):
         pairs = np.unique(codes * size + systems) % size
-        found.append(np.bincount(pairs, minlength=size).astype(np.float64))
-    return found[0], found[1]
+        counts.append(np.bincount(pairs, minlength=size).astype(np.float64))
+    return counts[0], counts[1]
 
 
-def percentiles(drawn: Floats, level: float, enough: Bools) -> tuple[Floats, Floats]:
+def percentile_ends(draws: Floats, level: float, has_enough: Bools) -> tuple[Floats, Floats]:
     """Both ends, where there is enough to draw from."""
-    low, high = percentile_interval(drawn, level)
-    return np.where(enough, low, np.nan), np.where(enough, high, np.nan)
+    low, high = percentile_interval(draws, level)
+    return np.where(has_enough, low, np.nan), np.where(has_enough, high, np.nan)
 
 
-def named(method: str, drawn: Floats) -> list[str]:
+def method_names(method: str, draws: Floats) -> list[str]:
     """The method of each system, with how many draws had to be passed over, if any."""
-    passed = np.isnan(drawn).sum(axis=0).tolist()
-    return [f"{method}, draws passed over: {count}" if count else method for count in passed]
+    skipped = np.isnan(draws).sum(axis=0).tolist()
+    return [f"{method}, draws passed over: {count}" if count else method for count in skipped]
 
 
-def estimates(
+def build_estimates(
     value: Floats,
     ends: tuple[Floats, Floats],
     level: float,
@@ -178,7 +180,7 @@ CLUSTER_T = "cluster_t"
 SPREAD_TOLERANCE = 1e-9  # a spread below this, beside the mean, is none
 
 
-def over_listeners(
+def mean_over_listeners(
     values: Floats, level: float, *, expected: float = 0.0, wider: float = 1.0, upper: bool = False
 ) -> tuple[Estimate, float]:
     """The mean of one number a listener, NaN where there is none, and p of its being ``expected``.
@@ -186,22 +188,22 @@ def over_listeners(
     ``upper`` is for a one-sided p: of a mean that large, or larger. With one listener, or without
     any spread, the interval and p are NaN.
     """
-    known = values[~np.isnan(values)]
-    n, undefined = len(known), len(values) - len(known)
+    defined = values[~np.isnan(values)]
+    n, undefined = len(defined), len(values) - len(defined)
     if n == 0:
         return Estimate(math.nan, math.nan, math.nan, level, 0, undefined, CLUSTER_T), math.nan
-    mean = float(known.mean())
-    spread = float(known.std(ddof=1)) if n > 1 else 0.0
+    mean = float(defined.mean())
+    spread = float(defined.std(ddof=1)) if n > 1 else 0.0
     error = (
         wider * spread / math.sqrt(n)
         if spread > SPREAD_TOLERANCE * max(1.0, abs(mean))
         else math.nan
     )
-    low, high, p = by_t(mean, error, n - 1, level, expected=expected, upper=upper)
+    low, high, p = t_interval(mean, error, n - 1, level, expected=expected, upper=upper)
     return Estimate(mean, low, high, level, n, undefined, CLUSTER_T), p
 
 
-def by_t(
+def t_interval(
     value: float,
     error: float,
     freedom: float,
@@ -215,13 +217,15 @@ def by_t(
 
     if not (error > 0 and freedom > 0):
         return math.nan, math.nan, math.nan
-    half = float(stdtrit(freedom, (1 + level) / 2)) * error
+    half_width = float(stdtrit(freedom, (1 + level) / 2)) * error
     t = (value - expected) / error
     p = float(stdtr(freedom, -t)) if upper else 2 * float(stdtr(freedom, -abs(t)))
-    return value - half, value + half, p
+    return value - half_width, value + half_width, p
 
 
-def between(values: Floats, first: Bools, strata: Codes, level: float) -> tuple[Estimate, float]:
+def group_difference(
+    values: Floats, first: Bools, strata: Codes, level: float
+) -> tuple[Estimate, float]:
     """The mean of some listeners less that of the others, within strata, and its p.
 
     ``values`` has a number a listener; listeners of different strata are not comparable. In one
@@ -230,47 +234,47 @@ def between(values: Floats, first: Bools, strata: Codes, level: float) -> tuple[
     """
     if len(set(strata.tolist())) == 1:
         return _welch(values[first], values[~first], level)
-    centred, own = values.copy(), first.astype(np.float64)
+    centred, indicator = values.copy(), first.astype(np.float64)
     for stratum in set(strata.tolist()):
-        inside = strata == stratum
-        centred[inside] -= centred[inside].mean()
-        own[inside] -= own[inside].mean()
-    weight = float(own @ own)
+        is_inside = strata == stratum
+        centred[is_inside] -= centred[is_inside].mean()
+        indicator[is_inside] -= indicator[is_inside].mean()
+    weight = float(indicator @ indicator)
     freedom = len(values) - len(set(strata.tolist())) - 1
-    value = float(own @ centred) / weight if weight > SPREAD_TOLERANCE else math.nan
-    left = float(((centred - value * own) ** 2).sum())
+    value = float(indicator @ centred) / weight if weight > SPREAD_TOLERANCE else math.nan
+    residual_squares = float(((centred - value * indicator) ** 2).sum())
     error = (
-        math.sqrt(left / freedom / weight)
+        math.sqrt(residual_squares / freedom / weight)
         if freedom > 0 and weight > SPREAD_TOLERANCE
         else math.nan
     )
-    return _judged(value, error, freedom, level, len(values), "t_between")
+    return _t_estimate(value, error, freedom, level, len(values), "t_between")
 
 
 def _welch(a: Floats, b: Floats, level: float) -> tuple[Estimate, float]:
     n = len(a) + len(b)
     value = float(a.mean() - b.mean()) if len(a) and len(b) else math.nan
     if min(len(a), len(b)) < 2:
-        return _judged(value, math.nan, 0, level, n, "welch")
+        return _t_estimate(value, math.nan, 0, level, n, "welch")
     parts = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
     total = sum(parts)
     if total <= SPREAD_TOLERANCE**2:
-        return _judged(value, math.nan, 0, level, n, "welch")
+        return _t_estimate(value, math.nan, 0, level, n, "welch")
     freedom = total**2 / (parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1))
-    return _judged(value, math.sqrt(total), freedom, level, n, "welch")
+    return _t_estimate(value, math.sqrt(total), freedom, level, n, "welch")
 
 
-def _judged(
+def _t_estimate(
     value: float, error: float, freedom: float, level: float, n: int, method: str
 ) -> tuple[Estimate, float]:
-    low, high, p = by_t(value, error, freedom, level)
+    low, high, p = t_interval(value, error, freedom, level)
     return Estimate(value, low, high, level, n, 0, method), p
 
 
 # --- Vote shares ---------------------------------------------------------------------------------
 
 
-def shares(
+def vote_shares(
     votes: Votes, *, at_least: float = -math.inf, at_most: float = math.inf, level: float = 0.95
 ) -> list[Estimate]:
     """The share of votes within these limits, one estimate a system.
@@ -279,11 +283,13 @@ def shares(
     that of a mean it speaks about these items and other listeners.
     """
     within = (votes.values >= at_least) & (votes.values <= at_most)
-    of_votes = replace(votes, values=within.astype(np.float64))
-    return [_cut(found) for found in means(of_votes, "cluster_t", level=level)]
+    indicators = replace(votes, values=within.astype(np.float64))
+    return [
+        _clip_share(estimate) for estimate in estimate_means(indicators, "cluster_t", level=level)
+    ]
 
 
-def _cut(share: Estimate) -> Estimate:
+def _clip_share(share: Estimate) -> Estimate:
     """An interval that does not leave 0 to 1; where all listeners agree nothing is known of others.
 
     NaN stays.

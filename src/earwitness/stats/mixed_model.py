@@ -41,7 +41,7 @@ class CrossProducts:
     centre: Floats
 
     @property
-    def spare(self) -> int:
+    def residual_df(self) -> int:
         """Votes that remain when every system has its mean."""
         return self.votes - len(self.xx)
 
@@ -67,16 +67,16 @@ class LikelihoodPoint(NamedTuple):
     sway: Floats
 
 
-def crossed(votes: Votes, names: tuple[str, ...]) -> CrossProducts:
+def cross_products(votes: Votes, names: tuple[str, ...]) -> CrossProducts:
     """The cross products of a model with the components that are named."""
-    system = _codes(votes.systems)
-    each = {
+    system = _number_levels(votes.systems)
+    codes_by_component = {
         "listener": votes.listeners,
         "item": votes.items,
         "listener_system": votes.listeners * votes.size[0] + votes.systems,
         "item_system": votes.stimuli,
     }
-    levels = [_codes(each[name]) for name in names]
+    levels = [_number_levels(codes_by_component[name]) for name in names]
     count = np.bincount(system).astype(np.float64)
     centre = np.bincount(system, votes.values) / count
     y = votes.values - centre[system]
@@ -85,8 +85,8 @@ def crossed(votes: Votes, names: tuple[str, ...]) -> CrossProducts:
         names,
         np.cumsum(sizes) - sizes,
         sizes,
-        np.block([[_shared(a, b) for b in levels] for a in levels]),
-        np.concatenate([_shared(level, system) for level in levels]),
+        np.block([[_shared_counts(a, b) for b in levels] for a in levels]),
+        np.concatenate([_shared_counts(level, system) for level in levels]),
         np.concatenate([np.bincount(level, y) for level in levels]),
         np.diag(count),
         float(y @ y),
@@ -95,12 +95,12 @@ def crossed(votes: Votes, names: tuple[str, ...]) -> CrossProducts:
     )
 
 
-def _codes(levels: Codes) -> Codes:
+def _number_levels(levels: Codes) -> Codes:
     """Levels numbered from 0 without gaps."""
     return np.unique(levels, return_inverse=True)[1].reshape(-1)
 
 
-def _shared(a: Codes, b: Codes) -> Floats:
+def _shared_counts(a: Codes, b: Codes) -> Floats:
     """How many votes have a level of the one and a level of the other."""
     shape = int(a.max()) + 1, int(b.max()) + 1
     counts = np.bincount(a * shape[1] + b, minlength=shape[0] * shape[1])
@@ -116,29 +116,31 @@ class SolvedCrossProducts(NamedTuple):
     logdet: float
 
 
-def at(model: CrossProducts, variances: Floats) -> LikelihoodPoint:
+def evaluate_likelihood(model: CrossProducts, variances: Floats) -> LikelihoodPoint:
     """The model at the variances of its components, the residual last."""
     relative = variances[:-1] / variances[-1]
     ratios = np.repeat(relative, model.sizes)
-    zz, zx, zy, logdet = _solved(model, ratios)
-    weighed = model.zx * ratios[:, None]
-    information = model.xx - weighed.T @ zx
+    zz, zx, zy, logdet = _solve_levels(model, ratios)
+    weighted_zx = model.zx * ratios[:, None]
+    information = model.xx - weighted_zx.T @ zx
     spread = np.linalg.inv((information + information.T) / 2)
-    moved = weighed.T @ zy
-    shift = -spread @ moved
-    left = model.yy - model.zy @ (ratios * zy) + moved @ shift
+    weighted_zy = weighted_zx.T @ zy
+    shift = -spread @ weighted_zy
+    residual_squares = model.yy - model.zy @ (ratios * zy) + weighted_zy @ shift
     sway = zx @ spread
-    moments = _moments(model, relative, zz - sway @ zx.T, zy - zx @ shift, left)
+    moments = _likelihood_moments(
+        model, relative, zz - sway @ zx.T, zy - zx @ shift, residual_squares
+    )
     loglik = -0.5 * (
-        model.spare * np.log(2 * np.pi * variances[-1])
+        model.residual_df * np.log(2 * np.pi * variances[-1])
         + logdet
         - np.linalg.slogdet(spread)[1]
-        + left / variances[-1]
+        + residual_squares / variances[-1]
     )
     return LikelihoodPoint(float(loglik), *moments, shift, spread, sway)
 
 
-def _solved(model: CrossProducts, ratios: Floats) -> SolvedCrossProducts:
+def _solve_levels(model: CrossProducts, ratios: Floats) -> SolvedCrossProducts:
     """With C = Z'Z and relative variances G, Z'V⁻¹ is (I + CG)⁻¹Z'.
 
     The levels of one component share no votes, so their part of C is diagonal: the last component
@@ -148,43 +150,47 @@ def _solved(model: CrossProducts, ratios: Floats) -> SolvedCrossProducts:
 
     cut = int(model.starts[-1])
     ab, count = model.zz[:cut, cut:], np.diag(model.zz)[cut:]
-    grown = 1 + ratios[cut:] * count
-    out = ab * (ratios[cut:] / grown)
-    own = model.zz[:cut, :cut] - out @ ab.T
+    diagonal = 1 + ratios[cut:] * count
+    eliminated = ab * (ratios[cut:] / diagonal)
+    reduced = model.zz[:cut, :cut] - eliminated @ ab.T
     others = np.column_stack([model.zx, model.zy])
-    right = np.column_stack([own, ab / grown, others[:cut] - out @ others[cut:]])
-    factor = lu_factor(np.eye(cut) + own * ratios[:cut], check_finite=False)
+    right = np.column_stack([reduced, ab / diagonal, others[:cut] - eliminated @ others[cut:]])
+    factor = lu_factor(np.eye(cut) + reduced * ratios[:cut], check_finite=False)
     solved = lu_solve(factor, right, overwrite_b=True, check_finite=False)
     size = len(ratios)
     back = (ab * ratios[:cut, None]).T @ solved[:, cut:]
-    back = (np.column_stack([np.diag(count), others[cut:]]) - back) / grown[:, None]
+    back = (np.column_stack([np.diag(count), others[cut:]]) - back) / diagonal[:, None]
     zz = np.block([[solved[:, :size]], [solved[:, cut:size].T, back[:, : size - cut]]])
-    rest = np.concatenate([solved[:, size:], back[:, size - cut :]])
-    logdet = np.log(grown).sum() + np.log(np.abs(np.diag(factor[0]))).sum()
-    return SolvedCrossProducts(zz, rest[:, :-1], rest[:, -1], float(logdet))
+    solved_others = np.concatenate([solved[:, size:], back[:, size - cut :]])
+    logdet = np.log(diagonal).sum() + np.log(np.abs(np.diag(factor[0]))).sum()
+    return SolvedCrossProducts(zz, solved_others[:, :-1], solved_others[:, -1], float(logdet))
 
 
-def _moments(
+def _likelihood_moments(
     model: CrossProducts, ratios: Floats, zpz: Floats, zpy: Floats, ypy: float
 ) -> tuple[Floats, Floats, Floats]:
     """Traces, cubes and squares; those of the residual follow from the others, since PVP = P."""
     singles = np.add.reduceat(np.diag(zpz), model.starts)
     squares = np.add.reduceat(zpy * zpy, model.starts)
-    traces = _blocks(model, zpz * zpz)
-    cubes = _blocks(model, zpz * zpy * zpy[:, None])
+    traces = _component_sums(model, zpz * zpz)
+    cubes = _component_sums(model, zpz * zpy * zpy[:, None])
     squares = np.append(squares, ypy - ratios @ squares)
-    singles = np.append(singles, model.spare - ratios @ singles)
-    return _bordered(traces, ratios, singles), _bordered(cubes, ratios, squares), squares
+    singles = np.append(singles, model.residual_df - ratios @ singles)
+    return (
+        _add_residual_border(traces, ratios, singles),
+        _add_residual_border(cubes, ratios, squares),
+        squares,
+    )
 
 
-def _blocks(model: CrossProducts, entries: Floats) -> Floats:
+def _component_sums(model: CrossProducts, entries: Floats) -> Floats:
     """Sums over all levels of two components."""
     rows = np.add.reduceat(entries, model.starts, axis=0)
     pairs = np.add.reduceat(rows, model.starts, axis=1)
     return np.asarray((pairs + pairs.T) / 2)
 
 
-def _bordered(inner: Floats, ratios: Floats, sums: Floats) -> Floats:
+def _add_residual_border(inner: Floats, ratios: Floats, sums: Floats) -> Floats:
     """A row and a column more, so that rows weighted by relative variances give the sums."""
     border = sums[:-1] - inner @ ratios
     corner = sums[-1] - ratios @ border
@@ -192,6 +198,7 @@ def _bordered(inner: Floats, ratios: Floats, sums: Floats) -> Floats:
 
 
 # --- REML variance estimation --------------------------------------------------------------------
+# Restricted maximum likelihood (Patterson & Thompson 1971), by Newton steps.
 # A step goes to the top of a parabola among variances that are not negative. The parabola has the
 # curvature of the likelihood where that has a top, and else Fisher's, which always has one. A step
 # that makes the votes less likely is halved. Where every listener heard every item of every system,
@@ -216,66 +223,71 @@ class RemlFit(NamedTuple):
     converged: bool
 
 
-def told_apart(model: CrossProducts) -> tuple[str, ...]:
+def identifiable_components(model: CrossProducts) -> tuple[str, ...]:
     """Components that are not made of the means, the residual and components named before them."""
-    start = at(model, np.append(np.zeros(len(model.names)), 1.0))
+    start = evaluate_likelihood(model, np.append(np.zeros(len(model.names)), 1.0))
     order = [len(model.names), *range(len(model.names))]
     gram = start.traces[np.ix_(order, order)]
     scale = np.sqrt(np.maximum(np.diag(gram), 1e-300))
     gram = gram / np.outer(scale, scale)
     kept = [0]
-    for one in range(1, len(order)):
-        if scale[one] ** 2 <= MIN_DISTINCT_SQUARES_SHARE * model.votes:
+    for place in range(1, len(order)):
+        if scale[place] ** 2 <= MIN_DISTINCT_SQUARES_SHARE * model.votes:
             continue  # its levels are those of the means: nothing is left of it
-        own = gram[np.ix_(kept, kept)]
-        rest = gram[one, one] - gram[one, kept] @ np.linalg.solve(own, gram[kept, one])
-        if rest > MIN_DISTINCT_SQUARES_SHARE:
-            kept.append(one)
-    return tuple(model.names[one - 1] for one in kept[1:])
+        kept_gram = gram[np.ix_(kept, kept)]
+        distinct_share = gram[place, place] - gram[place, kept] @ np.linalg.solve(
+            kept_gram, gram[kept, place]
+        )
+        if distinct_share > MIN_DISTINCT_SQUARES_SHARE:
+            kept.append(place)
+    return tuple(model.names[place - 1] for place in kept[1:])
 
 
-def variances(model: CrossProducts) -> RemlFit:
+def fit_variances(model: CrossProducts) -> RemlFit:
     """The most likely variances; votes must differ somewhere beside the means of systems."""
-    total = model.yy / model.spare
-    now = np.full(len(model.names) + 1, total / (len(model.names) + 1))
-    point = at(model, now)
+    total = model.yy / model.residual_df
+    current = np.full(len(model.names) + 1, total / (len(model.names) + 1))
+    point = evaluate_likelihood(model, current)
     for _ in range(MAX_NEWTON_STEPS):
-        aim = _aim(now, point, MIN_RESIDUAL_SHARE * total)
-        after, reached = _towards(model, now, point, aim)
-        moved = float(np.abs(after - now).max())
-        now, point = after, reached
+        target = _newton_target(current, point, MIN_RESIDUAL_SHARE * total)
+        stepped, reached = _halve_step(model, current, point, target)
+        moved = float(np.abs(stepped - current).max())
+        current, point = stepped, reached
         if moved < FINAL_STEP_SHARE * total:
-            return RemlFit(now, point, True)
-    return RemlFit(now, point, False)
+            return RemlFit(current, point, True)
+    return RemlFit(current, point, False)
 
 
-def _aim(now: Floats, point: LikelihoodPoint, floor: float) -> Floats:
+def _newton_target(current: Floats, point: LikelihoodPoint, floor: float) -> Floats:
     """The best variances by the parabola at a point; those that are 0 and would fall are held."""
     fisher = point.traces / 2
-    slope = point.squares / 2 - fisher @ now
-    free = (now > 0) | (slope > 0)
-    own = np.ix_(free, free)
-    curve = (point.cubes / now[-1] - fisher)[own]
-    if curvature(curve, fisher[own])[1][0] < FLAT_CURVATURE:
-        curve = fisher[own]
-    aim = np.zeros_like(now)
-    aim[free] = _top(curve, fisher[own], slope[free] + curve @ now[free], floor)
-    return aim
+    slope = point.squares / 2 - fisher @ current
+    free = (current > 0) | (slope > 0)
+    free_block = np.ix_(free, free)
+    curvature = (point.cubes / current[-1] - fisher)[free_block]
+    if scaled_curvature(curvature, fisher[free_block])[1][0] < FLAT_CURVATURE:
+        curvature = fisher[free_block]
+    target = np.zeros_like(current)
+    target[free] = _bounded_optimum(
+        curvature, fisher[free_block], slope[free] + curvature @ current[free], floor
+    )
+    return target
 
 
-def _top(curve: Floats, fisher: Floats, right: Floats, floor: float) -> Floats:
+def _bounded_optimum(curvature: Floats, fisher: Floats, right: Floats, floor: float) -> Floats:
     """Where curve · θ = right, or as near as can be with no θ below 0, the last not below floor."""
     from scipy.optimize import nnls
 
-    scale, values, vectors = curvature(curve, fisher)
+    scale, values, vectors = scaled_curvature(curvature, fisher)
+    # Nonnegative least squares (Lawson & Hanson 1974) on the square root of the curvature.
     roots = np.sqrt(values)
-    right = vectors.T @ (scale * (right - curve[:, -1] * floor)) / roots
-    found = scale * nnls(roots[:, None] * vectors.T, right)[0]
-    found[-1] += floor
-    return np.asarray(found)
+    right = vectors.T @ (scale * (right - curvature[:, -1] * floor)) / roots
+    optimum = scale * nnls(roots[:, None] * vectors.T, right)[0]
+    optimum[-1] += floor
+    return np.asarray(optimum)
 
 
-def curvature(curve: Floats, traces: Floats) -> tuple[Floats, Floats, Floats]:
+def scaled_curvature(curvature_matrix: Floats, traces: Floats) -> tuple[Floats, Floats, Floats]:
     """A scale that makes the diagonal of the traces 1, eigenvalues and vectors of what it scales.
 
     No eigenvalue is less than ``MIN_CURVATURE``: where votes say next to nothing, rounding may make
@@ -283,21 +295,21 @@ def curvature(curve: Floats, traces: Floats) -> tuple[Floats, Floats, Floats]:
     """
     diagonal = np.diag(traces)
     scale = 1 / np.sqrt(np.maximum(diagonal, MIN_CURVATURE * diagonal.max()))
-    values, vectors = np.linalg.eigh(curve * np.outer(scale, scale))
+    values, vectors = np.linalg.eigh(curvature_matrix * np.outer(scale, scale))
     return scale, np.maximum(values, MIN_CURVATURE), vectors
 
 
-def _towards(
-    model: CrossProducts, now: Floats, point: LikelihoodPoint, aim: Floats
+def _halve_step(
+    model: CrossProducts, current: Floats, point: LikelihoodPoint, target: Floats
 ) -> tuple[Floats, LikelihoodPoint]:
     """As far towards the aim as the votes get no less likely."""
     slack = 1e-13 * max(1.0, abs(point.loglik))  # rounding
     for _ in range(MAX_HALVINGS):
-        reached = at(model, aim)
+        reached = evaluate_likelihood(model, target)
         if reached.loglik >= point.loglik - slack:
-            return aim, reached
-        aim = (aim + now) / 2
-    return now, point
+            return target, reached
+        target = (target + current) / 2
+    return current, point
 
 
 # --- Mixed-model means and contrasts -------------------------------------------------------------
@@ -352,23 +364,23 @@ class MixedModelFit:
         return 2 * self.error(weights) ** 4 / spread if spread > 0 else float("nan")
 
 
-def fit(votes: Votes) -> MixedModelFit:
+def fit_mixed_model(votes: Votes) -> MixedModelFit:
     """The model of all votes of one scale."""
     systems = np.unique(votes.systems)
-    blank = _blank(votes)
+    blank = _unfitted_model(votes)
     if len(votes.values) <= len(systems):
         return blank
-    model = crossed(votes, COMPONENT_NAMES)
+    model = cross_products(votes, COMPONENT_NAMES)
     if model.yy <= CONSTANT_VOTES_SHARE * float(votes.values @ votes.values):
         return blank
-    names = told_apart(model)
+    names = identifiable_components(model)
     if not names:
         return blank
-    model = crossed(votes, tuple(sorted(names, key=lambda name: model.levels(name))))
-    return _fitted(votes.size[0], systems, model, variances(model))
+    model = cross_products(votes, tuple(sorted(names, key=lambda name: model.levels(name))))
+    return _build_fit(votes.size[0], systems, model, fit_variances(model))
 
 
-def _blank(votes: Votes) -> MixedModelFit:
+def _unfitted_model(votes: Votes) -> MixedModelFit:
     """Plain means, and nothing known about their spread."""
     count = np.bincount(votes.systems, minlength=votes.size[0])
     total = np.bincount(votes.systems, votes.values, minlength=votes.size[0])
@@ -380,44 +392,44 @@ def _blank(votes: Votes) -> MixedModelFit:
     )
 
 
-def _fitted(size: int, systems: Codes, model: CrossProducts, found: RemlFit) -> MixedModelFit:
-    point, residual = found.point, found.variances[-1]
+def _build_fit(size: int, systems: Codes, model: CrossProducts, reml: RemlFit) -> MixedModelFit:
+    point, residual = reml.point, reml.variances[-1]
     means = np.full(size, np.nan)
     means[systems] = model.centre + point.shift
-    slopes = _slopes(model, found)
-    known = np.concatenate([residual * point.spread[None], slopes])
-    placed = np.full((len(known), size, size), np.nan)
-    placed[:, systems[:, None], systems] = known
+    slopes = _covariance_slopes(model, reml)
+    covariances = np.concatenate([residual * point.spread[None], slopes])
+    placed = np.full((len(covariances), size, size), np.nan)
+    placed[:, systems[:, None], systems] = covariances
     names = (*model.names, RESIDUAL)
     return MixedModelFit(
         means,
         placed[0],
-        dict(zip(names, found.variances.tolist(), strict=True)),
+        dict(zip(names, reml.variances.tolist(), strict=True)),
         tuple(name for name in COMPONENT_NAMES if name not in names),
-        found.converged,
+        reml.converged,
         point.loglik,
         placed[1:],
-        _uncertainty(found),
+        _variance_covariance(reml),
     )
 
 
-def _slopes(model: CrossProducts, found: RemlFit) -> Floats:
+def _covariance_slopes(model: CrossProducts, reml: RemlFit) -> Floats:
     """By component: the derivative of the covariance of the means by the variance."""
-    sway = np.split(found.point.sway, model.starts[1:])
-    own = np.array([rows.T @ rows for rows in sway])
-    ratios = found.variances[:-1] / found.variances[-1]
-    rest = found.point.spread - np.tensordot(ratios, own, 1)
-    return np.concatenate([own, rest[None]])
+    sway = np.split(reml.point.sway, model.starts[1:])
+    component_slopes = np.array([rows.T @ rows for rows in sway])
+    ratios = reml.variances[:-1] / reml.variances[-1]
+    residual_slope = reml.point.spread - np.tensordot(ratios, component_slopes, 1)
+    return np.concatenate([component_slopes, residual_slope[None]])
 
 
-def _uncertainty(found: RemlFit) -> Floats:
+def _variance_covariance(reml: RemlFit) -> Floats:
     """The inverse of Fisher's information on the variances; those that are 0 are taken as known."""
-    free = found.variances > ZERO_VARIANCE_SHARE * found.variances.sum()
-    traces = found.point.traces[np.ix_(free, free)]
-    scale, values, vectors = curvature(traces, traces)
+    is_free = reml.variances > ZERO_VARIANCE_SHARE * reml.variances.sum()
+    traces = reml.point.traces[np.ix_(is_free, is_free)]
+    scale, values, vectors = scaled_curvature(traces, traces)
     inverse = scale[:, None] * (vectors / values) @ vectors.T * scale
-    spread = np.zeros_like(found.point.traces)
-    spread[np.ix_(free, free)] = 2 * found.variances[-1] ** 2 * inverse
+    spread = np.zeros_like(reml.point.traces)
+    spread[np.ix_(is_free, is_free)] = 2 * reml.variances[-1] ** 2 * inverse
     return spread
 
 
@@ -428,8 +440,8 @@ def mixed_means(
 
     ``fitted`` is the model of these votes, where it is known already.
     """
-    fitted, rows = fitted or fit(votes), np.eye(votes.size[0])
-    return [_estimate(votes, fitted, weights, level)[0] for weights in rows]
+    fitted, rows = fitted or fit_mixed_model(votes), np.eye(votes.size[0])
+    return [_mean_estimate(votes, fitted, weights, level)[0] for weights in rows]
 
 
 def mixed_contrasts(
@@ -440,8 +452,8 @@ def mixed_contrasts(
     fitted: MixedModelFit | None = None,
 ) -> list[tuple[Estimate, float]]:
     """For pairs of systems: the first less the second with its interval, and p of no difference."""
-    fitted, rows = fitted or fit(votes), np.eye(votes.size[0])
-    return [_estimate(votes, fitted, rows[a] - rows[b], level) for a, b in pairs]
+    fitted, rows = fitted or fit_mixed_model(votes), np.eye(votes.size[0])
+    return [_mean_estimate(votes, fitted, rows[a] - rows[b], level) for a, b in pairs]
 
 
 class MeanCombination(NamedTuple):
@@ -453,27 +465,27 @@ class MeanCombination(NamedTuple):
     listeners: int
 
 
-def known_error(votes: Votes, fitted: MixedModelFit, weights: Floats) -> MeanCombination:
+def combine_means(votes: Votes, fitted: MixedModelFit, weights: Floats) -> MeanCombination:
     """What is known of a weighted sum of means; NaN where nothing can be said about others."""
-    used = weights != 0
-    value = float(weights[used] @ fitted.means[used])
+    has_weight = weights != 0
+    value = float(weights[has_weight] @ fitted.means[has_weight])
     listeners, items = (len(np.unique(codes)) for codes in (votes.listeners, votes.items))
     error = freedom = float("nan")
     if min(listeners, items) > 1 and fitted.converged:
         error, freedom = fitted.error(weights), fitted.freedom(weights)
-    own = len(np.unique(votes.listeners[used[votes.systems]]))
-    return MeanCombination(value, error, freedom, own)
+    voters = len(np.unique(votes.listeners[has_weight[votes.systems]]))
+    return MeanCombination(value, error, freedom, voters)
 
 
-def _estimate(
+def _mean_estimate(
     votes: Votes, fitted: MixedModelFit, weights: Floats, level: float
 ) -> tuple[Estimate, float]:
     from scipy.special import stdtr, stdtrit
 
-    value, error, freedom, own = known_error(votes, fitted, weights)
-    reach = float(stdtrit(freedom, (1 + level) / 2)) * error
+    value, error, freedom, voters = combine_means(votes, fitted, weights)
+    half_width = float(stdtrit(freedom, (1 + level) / 2)) * error
     p = float(2 * stdtr(freedom, -abs(value) / error)) if error > 0 else float("nan")
-    return Estimate(value, value - reach, value + reach, level, own, 0, "mixed"), p
+    return Estimate(value, value - half_width, value + half_width, level, voters, 0, "mixed"), p
 
 
 # --- Variance components -------------------------------------------------------------------------
@@ -495,16 +507,19 @@ class Components:
     residual: float = 0.0
 
     @classmethod
-    def of_variances(cls, *variances: float, **named: float) -> Components:
+    def from_variances(cls, *variances: float, **by_name: float) -> Components:
         """From variances instead of standard deviations."""
         return cls(
-            *map(math.sqrt, variances), **{name: math.sqrt(one) for name, one in named.items()}
+            *map(math.sqrt, variances),
+            **{name: math.sqrt(variance) for name, variance in by_name.items()},
         )
 
     @classmethod
-    def of(cls, fitted: MixedModelFit) -> Components:
+    def from_fit(cls, fitted: MixedModelFit) -> Components:
         """As a pilot has them; 0 for what its votes could not tell apart."""
-        return cls.of_variances(**{f.name: fitted.variances.get(f.name, 0.0) for f in fields(cls)})
+        return cls.from_variances(
+            **{f.name: fitted.variances.get(f.name, 0.0) for f in fields(cls)}
+        )
 
     @property
     def between_items(self) -> float:

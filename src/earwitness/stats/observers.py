@@ -10,7 +10,7 @@ import numpy as np
 
 from earwitness.core import Estimate
 from earwitness.stats.arrays import Bools, Floats
-from earwitness.stats.votes import Codes, connected
+from earwitness.stats.votes import Codes, connected_panels
 
 # --- Alternating projection ----------------------------------------------------------------------
 
@@ -26,69 +26,75 @@ class ProjectionState(NamedTuple):
     qualities: Floats
     biases: Floats
     spread: Floats  # of what remains, by listener
-    held: Floats  # the same, not below the floor
+    floored_spread: Floats  # the same, not below the floor
     rounds: int
     converged: bool
 
 
-def floor_of(spread: Floats, counts: Codes) -> float:
+def inconsistency_floor(spread: Floats, counts: Codes) -> float:
     """How well others know a quality; where the median is 0, by the root of the mean square."""
     if not len(spread):
         return 0.0
-    usual = float(np.median(spread)) or float(np.sqrt(np.mean(spread**2)))
-    return usual / float(np.sqrt((counts * (counts - 1)).sum() / counts.sum()))
+    typical = float(np.median(spread)) or float(np.sqrt(np.mean(spread**2)))
+    return typical / float(np.sqrt((counts * (counts - 1)).sum() / counts.sum()))
 
 
-def first_round(votes: Floats, there: Bools) -> ProjectionState:
+def run_first_round(votes: Floats, has_vote: Bools) -> ProjectionState:
     """All listeners weigh the same."""
-    qualities = means(votes, there, 1)
-    biases = means(votes - qualities[:, None], there, 0)
-    spread = _spread(votes, there, qualities, biases)
+    qualities = weighted_means(votes, has_vote, 1)
+    biases = weighted_means(votes - qualities[:, None], has_vote, 0)
+    spread = _residual_spread(votes, has_vote, qualities, biases)
     return ProjectionState(qualities, biases, spread, spread, 0, False)
 
 
-def projected(votes: Floats, there: Bools, state: ProjectionState, floor: float) -> ProjectionState:
+def run_projection(
+    votes: Floats, has_vote: Bools, state: ProjectionState, floor: float
+) -> ProjectionState:
     """Rounds until qualities stay, or the last that is allowed."""
-    for n in range(1, MAX_ROUNDS + 1):
+    for round_number in range(1, MAX_ROUNDS + 1):
         before = state.qualities
-        spread = _spread(votes, there, before, state.biases)
-        held = np.maximum(spread, floor)
-        weight = there * weights(held)
-        qualities = means(votes - state.biases, weight, 1)
-        biases = means(votes - qualities[:, None], there, 0)
-        done = float(np.linalg.norm(qualities - before)) < SUBJECT_MODEL_EPSILON
-        state = ProjectionState(qualities, biases, spread, held, n, done)
-        if done:
+        spread = _residual_spread(votes, has_vote, before, state.biases)
+        floored_spread = np.maximum(spread, floor)
+        weight = has_vote * precision_weights(floored_spread)
+        qualities = weighted_means(votes - state.biases, weight, 1)
+        biases = weighted_means(votes - qualities[:, None], has_vote, 0)
+        is_converged = float(np.linalg.norm(qualities - before)) < SUBJECT_MODEL_EPSILON
+        state = ProjectionState(
+            qualities, biases, spread, floored_spread, round_number, is_converged
+        )
+        if is_converged:
             break
     return state
 
 
-def weights(held: Floats) -> Floats:
+def precision_weights(spread: Floats) -> Floats:
     """One over the square, as the recommendation has it: a hair above 0 stays finite."""
-    return 1 / (held**2 + SUBJECT_MODEL_EPSILON)
+    return 1 / (spread**2 + SUBJECT_MODEL_EPSILON)
 
 
-def means(values: Floats, weight: Floats | Bools, axis: int) -> Floats:
+def weighted_means(values: Floats, weight: Floats | Bools, axis: int) -> Floats:
     """Weighted; 0 where nothing weighs."""
     total = weight.sum(axis=axis)
     sums = (values * weight).sum(axis=axis)
-    found: Floats = np.divide(sums, total, out=np.zeros(len(total)), where=total > 0)
-    return found
+    averages: Floats = np.divide(sums, total, out=np.zeros(len(total)), where=total > 0)
+    return averages
 
 
-def _spread(votes: Floats, there: Bools, qualities: Floats, biases: Floats) -> Floats:
-    remains = votes - qualities[:, None] - biases
-    return np.sqrt(means((remains - means(remains, there, 0)) ** 2, there, 0))
+def _residual_spread(votes: Floats, has_vote: Bools, qualities: Floats, biases: Floats) -> Floats:
+    residuals = votes - qualities[:, None] - biases
+    return np.sqrt(
+        weighted_means((residuals - weighted_means(residuals, has_vote, 0)) ** 2, has_vote, 0)
+    )
 
 
-def centred(state: ProjectionState, there: Bools, parts: Codes) -> tuple[Floats, Floats]:
+def centre_biases(state: ProjectionState, has_vote: Bools, parts: Codes) -> tuple[Floats, Floats]:
     """Biases sum to 0 within a part; what they lose goes to the qualities of its stimuli."""
     qualities, biases = state.qualities.copy(), state.biases.copy()
     for part in range(parts.max(initial=-1) + 1):
-        own = parts == part
-        mean = biases[own].mean()
-        biases[own] -= mean
-        qualities[there[:, own].any(axis=1)] += mean
+        is_member = parts == part
+        mean = biases[is_member].mean()
+        biases[is_member] -= mean
+        qualities[has_vote[:, is_member].any(axis=1)] += mean
     return qualities, biases
 
 
@@ -147,7 +153,7 @@ class SubjectFit:
         """What to say where the plain algorithm would have degenerated; else nothing."""
         if not self.floored:
             return ""
-        listeners = sum(not np.isnan(one.value) for one in self.inconsistencies)
+        listeners = sum(not np.isnan(inconsistency.value) for inconsistency in self.inconsistencies)
         return (
             f"the inconsistency of {len(self.floored)} of {listeners} listeners went below "
             f"{self.floor:.3g} and was held there: the panel is too small to weigh them fully"
@@ -160,71 +166,87 @@ def fit_subjects(table: Floats, *, share: float = FLOOR_FACTOR, level: float = 0
     With ``share`` the floor is so many times the usual one; 0 is the plain algorithm, which may
     degenerate.
     """
-    there = ~np.isnan(table)
-    votes = np.where(there, table, 0.0)
-    parts = connected(there)
+    has_vote = ~np.isnan(table)
+    votes = np.where(has_vote, table, 0.0)
+    parts = connected_panels(has_vote)
     compared = (parts >= 0) & (np.bincount(parts[parts >= 0], minlength=1)[parts] > 1)
-    first = first_round(votes, there)
-    floor = share * floor_of(first.spread[compared], there.sum(axis=1))
-    state = projected(votes, there, first, floor)
-    qualities, biases = centred(state, there, parts)
-    low = tuple(np.flatnonzero(compared & (state.spread < floor)).tolist())
-    found = _intervals(there, state._replace(qualities=qualities, biases=biases), compared, level)
-    spread = tuple(np.where(compared, state.held, np.nan).tolist())
+    first_state = run_first_round(votes, has_vote)
+    floor = share * inconsistency_floor(first_state.spread[compared], has_vote.sum(axis=1))
+    state = run_projection(votes, has_vote, first_state, floor)
+    qualities, biases = centre_biases(state, has_vote, parts)
+    floored = tuple(np.flatnonzero(compared & (state.spread < floor)).tolist())
+    estimates = _subject_intervals(
+        has_vote, state._replace(qualities=qualities, biases=biases), compared, level
+    )
+    spread = tuple(np.where(compared, state.floored_spread, np.nan).tolist())
     reached = state.rounds, state.converged
-    return SubjectFit(*found, floor, low, *reached, tuple(parts.tolist()), spread)
+    return SubjectFit(*estimates, floor, floored, *reached, tuple(parts.tolist()), spread)
 
 
-def _intervals(
-    there: Bools, state: ProjectionState, compared: Bools, level: float
+def _subject_intervals(
+    has_vote: Bools, state: ProjectionState, compared: Bools, level: float
 ) -> tuple[Estimates, Estimates, Estimates]:
-    free = _free(there, state, compared)
-    votes = there.sum(axis=0)
-    true = np.sqrt(votes * state.held**2 / free)
+    df = _residual_df(has_vote, state, compared)
+    votes = has_vote.sum(axis=0)
+    unbiased_spread = np.sqrt(votes * state.floored_spread**2 / df)
     return (
-        _qualities(there, state, true, level),
-        _biases(votes, np.where(compared, state.biases, np.nan), true, free, level),
-        _inconsistencies(votes, true, free, level),
+        _quality_estimates(has_vote, state, unbiased_spread, level),
+        _bias_estimates(
+            votes, np.where(compared, state.biases, np.nan), unbiased_spread, df, level
+        ),
+        _inconsistency_estimates(votes, unbiased_spread, df, level),
     )
 
 
-def _free(there: Bools, state: ProjectionState, compared: Bools) -> Floats:
+def _residual_df(has_vote: Bools, state: ProjectionState, compared: Bools) -> Floats:
     """What is left of a listener's votes after their share in qualities, and their bias."""
-    weight = there * weights(state.held)
-    share = weight / np.where(there.any(axis=1), weight.sum(axis=1), 1)[:, None]
-    free = np.where(compared, there.sum(axis=0) * (1 - means(share, there, 0)) - 1, np.nan)
-    return np.where(free > 0, free, np.nan)
+    weight = has_vote * precision_weights(state.floored_spread)
+    share = weight / np.where(has_vote.any(axis=1), weight.sum(axis=1), 1)[:, None]
+    df = np.where(
+        compared, has_vote.sum(axis=0) * (1 - weighted_means(share, has_vote, 0)) - 1, np.nan
+    )
+    return np.where(df > 0, df, np.nan)
 
 
-def _qualities(there: Bools, state: ProjectionState, true: Floats, level: float) -> Estimates:
+def _quality_estimates(
+    has_vote: Bools, state: ProjectionState, unbiased_spread: Floats, level: float
+) -> Estimates:
     """The error of a weighted mean; of listeners who cannot be compared nothing is known."""
     from scipy.special import ndtri
 
-    known = np.where(true > 0, true, np.inf)
-    weight = (there / known**2).sum(axis=1)
+    finite_spread = np.where(unbiased_spread > 0, unbiased_spread, np.inf)
+    weight = (has_vote / finite_spread**2).sum(axis=1)
     error = np.divide(1, np.sqrt(weight), out=np.full(len(weight), np.nan), where=weight > 0)
-    values = np.where(there.any(axis=1), state.qualities, np.nan)
-    reach = error * ndtri((1 + level) / 2)
+    values = np.where(has_vote.any(axis=1), state.qualities, np.nan)
+    half_width = error * ndtri((1 + level) / 2)
     name = "alternating-projection-normal"
-    return _estimates(values, values - reach, values + reach, there.sum(axis=1), level, name)
+    return _zip_estimates(
+        values, values - half_width, values + half_width, has_vote.sum(axis=1), level, name
+    )
 
 
-def _biases(votes: Codes, values: Floats, true: Floats, free: Floats, level: float) -> Estimates:
+def _bias_estimates(
+    votes: Codes, values: Floats, unbiased_spread: Floats, df: Floats, level: float
+) -> Estimates:
     from scipy.special import stdtrit
 
-    reach = true / np.sqrt(np.maximum(votes, 1)) * stdtrit(free, (1 + level) / 2)
+    half_width = unbiased_spread / np.sqrt(np.maximum(votes, 1)) * stdtrit(df, (1 + level) / 2)
     name = "alternating-projection-t"
-    return _estimates(values, values - reach, values + reach, votes, level, name)
+    return _zip_estimates(values, values - half_width, values + half_width, votes, level, name)
 
 
-def _inconsistencies(votes: Codes, true: Floats, free: Floats, level: float) -> Estimates:
+def _inconsistency_estimates(
+    votes: Codes, unbiased_spread: Floats, df: Floats, level: float
+) -> Estimates:
     from scipy.special import chdtri
 
-    low, high = (true * np.sqrt(free / chdtri(free, (1 - side * level) / 2)) for side in (1, -1))
-    return _estimates(true, low, high, votes, level, "alternating-projection-chi2")
+    low, high = (
+        unbiased_spread * np.sqrt(df / chdtri(df, (1 - side * level) / 2)) for side in (1, -1)
+    )
+    return _zip_estimates(unbiased_spread, low, high, votes, level, "alternating-projection-chi2")
 
 
-def _estimates(
+def _zip_estimates(
     values: Floats, low: Floats, high: Floats, counts: Codes, level: float, method: str
 ) -> Estimates:
     rows = zip(values.tolist(), low.tolist(), high.tolist(), counts.tolist(), strict=True)
@@ -257,44 +279,44 @@ class Rejection(NamedTuple):
     rejected: Bools
 
 
-def rejection(table: Floats, *, outside: float = 0.05, one_side: float = 0.3) -> Rejection:
+def reject_observers(table: Floats, *, outside: float = 0.05, one_side: float = 0.3) -> Rejection:
     """Judge a table with a row a stimulus and a column an observer; NaN where no vote is."""
-    there = ~np.isnan(table)
-    votes = np.where(there, table, 0.0)
-    n = there.sum(axis=1, keepdims=True)
-    away = np.where(there, n * votes - votes.sum(axis=1, keepdims=True), 0.0)
-    squares = (away**2).sum(axis=1, keepdims=True)
-    fourth = n * (away**4).sum(axis=1, keepdims=True)
-    normal = (NORMAL_KURTOSIS[0] * squares**2 <= fourth) & (
+    has_vote = ~np.isnan(table)
+    votes = np.where(has_vote, table, 0.0)
+    n = has_vote.sum(axis=1, keepdims=True)
+    deviations = np.where(has_vote, n * votes - votes.sum(axis=1, keepdims=True), 0.0)
+    squares = (deviations**2).sum(axis=1, keepdims=True)
+    fourth = n * (deviations**4).sum(axis=1, keepdims=True)
+    is_normal = (NORMAL_KURTOSIS[0] * squares**2 <= fourth) & (
         fourth <= NORMAL_KURTOSIS[1] * squares**2
     )
-    limit = np.where(normal, *SQUARED_LIMITS_SDS)
-    far = there & (squares > 0) & (away**2 * (n - 1) >= limit * squares)
-    above, below = (far & (away > 0)).sum(axis=0), (far & (away < 0)).sum(axis=0)
-    counts = there.sum(axis=0)
-    judged = zip(counts.tolist(), above.tolist(), below.tolist(), strict=True)
-    rejected = [_rejected(*one, outside, one_side) for one in judged]
+    limit = np.where(is_normal, *SQUARED_LIMITS_SDS)
+    is_far = has_vote & (squares > 0) & (deviations**2 * (n - 1) >= limit * squares)
+    above, below = (is_far & (deviations > 0)).sum(axis=0), (is_far & (deviations < 0)).sum(axis=0)
+    counts = has_vote.sum(axis=0)
+    rows = zip(counts.tolist(), above.tolist(), below.tolist(), strict=True)
+    rejected = [_is_rejected(*counts_of_observer, outside, one_side) for counts_of_observer in rows]
     return Rejection(counts, above, below, np.array(rejected, np.bool_))
 
 
-def _rejected(votes: int, above: int, below: int, outside: float, one_side: float) -> bool:
+def _is_rejected(votes: int, above: int, below: int, outside: float, one_side: float) -> bool:
     far = above + below
-    return more_than(far, votes, outside) and not at_least(abs(above - below), far, one_side)
+    return is_more_than(far, votes, outside) and not is_at_least(abs(above - below), far, one_side)
 
 
-def more_than(part: int, whole: int, share: float) -> bool:
+def is_more_than(part: int, whole: int, share: float) -> bool:
     """Whether part of a whole is more than a share, as it is written.
 
-    >>> more_than(3, 20, 0.15), more_than(4, 20, 0.15)
+    >>> is_more_than(3, 20, 0.15), is_more_than(4, 20, 0.15)
     (False, True)
     """
     return part > whole * Fraction(str(share))
 
 
-def at_least(part: int, whole: int, share: float) -> bool:
+def is_at_least(part: int, whole: int, share: float) -> bool:
     """Whether part of a whole is a share, as it is written, or more.
 
-    >>> at_least(3, 10, 0.3), at_least(2, 10, 0.3)
+    >>> is_at_least(3, 10, 0.3), is_at_least(2, 10, 0.3)
     (True, False)
     """
     return part >= whole * Fraction(str(share))

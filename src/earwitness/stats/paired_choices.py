@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from earwitness.core import Estimate
 from earwitness.stats.arrays import Bools, Floats
-from earwitness.stats.significance import share
+from earwitness.stats.significance import binomial_share
 from earwitness.stats.votes import Codes
 
 # --- Paired choices and separation ---------------------------------------------------------------
@@ -38,12 +38,17 @@ class Choices:
 
     def within(self, systems: Bools) -> Choices:
         """Votes on pairs of these systems."""
-        kept = systems[self.first] & systems[self.second]
-        own = self.first[kept], self.second[kept], self.outcomes[kept], self.listeners[kept]
-        return Choices(own[0], own[1], own[2], own[3], self.size)
+        is_kept = systems[self.first] & systems[self.second]
+        columns = (
+            self.first[is_kept],
+            self.second[is_kept],
+            self.outcomes[is_kept],
+            self.listeners[is_kept],
+        )
+        return Choices(columns[0], columns[1], columns[2], columns[3], self.size)
 
 
-def tallied(choices: Choices) -> tuple[Floats, Floats]:
+def tally_choices(choices: Choices) -> tuple[Floats, Floats]:
     """How often each system was preferred to each other one, and how often they tied."""
     systems = choices.size[0]
     beaten, tied = np.zeros((systems, systems)), np.zeros((systems, systems))
@@ -54,64 +59,69 @@ def tallied(choices: Choices) -> tuple[Floats, Floats]:
     return beaten, tied + tied.T
 
 
-def _reached(edges: Bools) -> Bools:
+def _transitive_closure(edges: Bools) -> Bools:
     """From which system a way leads to which; every one reaches itself."""
     reached = edges | np.eye(len(edges), dtype=np.bool_)
+    # Squaring doubles the length of the ways that are counted.
     for _ in range(max(1, math.ceil(math.log2(max(2, len(edges)))))):
         reached = (reached.astype(np.float64) @ reached.astype(np.float64)) > 0
     return np.asarray(reached)
 
 
-def core_of(votes: Floats) -> Bools:
+def largest_core(votes: Floats) -> Bools:
     """The largest set in which every system reaches every other one; of equals, by most votes."""
-    reached = _reached(votes > 0)
+    reached = _transitive_closure(votes > 0)
     sets = reached & reached.T
     best = np.zeros(len(votes), np.bool_)
-    for own in sets:
-        if own.sum() > 1 and (own.sum(), _inside(votes, own)) > (best.sum(), _inside(votes, best)):
-            best = own
+    for members in sets:
+        if members.sum() > 1 and (members.sum(), _votes_within(votes, members)) > (
+            best.sum(),
+            _votes_within(votes, best),
+        ):
+            best = members
     return best
 
 
-def _inside(votes: Floats, own: Bools) -> float:
-    return float(votes[np.ix_(own, own)].sum())
+def _votes_within(votes: Floats, members: Bools) -> float:
+    return float(votes[np.ix_(members, members)].sum())
 
 
-def placed(edges: Bools, core: Bools) -> Floats:
+def place_outside_core(edges: Bools, core: Bools) -> Floats:
     """Where systems outside the core stand: above it, below it, or nobody knows."""
-    reached = _reached(edges)
+    reached = _transitive_closure(edges)
     above = reached[:, core].any(axis=1)
     below = reached[core].any(axis=0)
-    found = np.full(len(core), np.nan)
-    found[above & ~below], found[below & ~above] = np.inf, -np.inf
-    return found
+    places = np.full(len(core), np.nan)
+    places[above & ~below], places[below & ~above] = np.inf, -np.inf
+    return places
 
 
-def at_the_ends(beaten: Floats, tied: Floats) -> Floats:
+def place_without_core(beaten: Floats, tied: Floats) -> Floats:
     """Without a core: who never lost, and who never won."""
     won, lost = beaten.any(axis=1), beaten.any(axis=0)
-    found = np.full(len(beaten), np.nan)
-    alone = ~tied.any(axis=1)
-    found[won & ~lost & alone], found[lost & ~won & alone] = np.inf, -np.inf
-    return found
+    places = np.full(len(beaten), np.nan)
+    never_tied = ~tied.any(axis=1)
+    places[won & ~lost & never_tied], places[lost & ~won & never_tied] = np.inf, -np.inf
+    return places
 
 
-def edge_of_ties(choices: Choices) -> float:
+def tie_factor_limit(choices: Choices) -> float:
     """−∞ without ties, ∞ where η would grow without end, else NaN: it has to be fitted.
 
     η grows without end if there are shifts of abilities by which every choice widens its pair by
     at least 2 and every tie keeps its pair within 2. Such shifts exist unless the shortest ways
     under these limits go round in a circle of negative length.
     """
-    beaten, tied = tallied(choices)
+    beaten, tied = tally_choices(choices)
     if not tied.any():
         return -math.inf
-    reach = np.where(tied > 0, 2.0, np.inf)  # a shift may exceed the other's by this much
-    reach = np.minimum(reach, np.where(beaten.T > 0, -2.0, np.inf))
-    np.fill_diagonal(reach, 0.0)
-    for middle in range(len(reach)):
-        reach = np.minimum(reach, reach[:, [middle]] + reach[[middle]]).clip(MIN_PATH_LENGTH)
-    return math.nan if (np.diag(reach) < 0).any() else math.inf
+    limits = np.where(tied > 0, 2.0, np.inf)  # a shift may exceed the other's by this much
+    limits = np.minimum(limits, np.where(beaten.T > 0, -2.0, np.inf))
+    np.fill_diagonal(limits, 0.0)
+    # Floyd–Warshall: the shortest ways between all pairs of systems.
+    for middle in range(len(limits)):
+        limits = np.minimum(limits, limits[:, [middle]] + limits[[middle]]).clip(MIN_PATH_LENGTH)
+    return math.nan if (np.diag(limits) < 0).any() else math.inf
 
 
 # --- Bradley-Terry model with ties ---------------------------------------------------------------
@@ -149,25 +159,27 @@ class BradleyTerryFit:
     listeners: int
 
 
-def fitted(choices: Choices) -> BradleyTerryFit:
+def fit_bradley_terry(choices: Choices) -> BradleyTerryFit:
     """The top of the likelihood, or what can be said without one."""
-    beaten, tied = tallied(choices)
-    core = core_of(beaten + tied)
+    beaten, tied = tally_choices(choices)
+    core = largest_core(beaten + tied)
     inner = choices.within(core)
-    ties = edge_of_ties(inner)
-    nothing = np.full(choices.size[0], np.nan)
+    ties = tie_factor_limit(inner)
+    undefined = np.full(choices.size[0], np.nan)
     if not core.any():
-        return BradleyTerryFit(at_the_ends(beaten, tied), nothing, ties, math.nan, core, 0)
+        return BradleyTerryFit(place_without_core(beaten, tied), undefined, ties, math.nan, core, 0)
     if ties == math.inf:
-        return BradleyTerryFit(nothing, nothing, ties, math.nan, np.zeros_like(core), 0)
-    top = _top(inner, core, with_ties=math.isnan(ties))
-    errors, listeners = _errors(inner, core, top)
-    abilities, own = placed(beaten + tied > 0, core), nothing.copy()
-    abilities[core], own[core] = top[:-1], errors[:-1]
-    return BradleyTerryFit(abilities, own, float(top[-1]), float(errors[-1]), core, listeners)
+        return BradleyTerryFit(undefined, undefined, ties, math.nan, np.zeros_like(core), 0)
+    parameters = _maximise_likelihood(inner, core, with_ties=math.isnan(ties))
+    errors, listeners = _sandwich_errors(inner, core, parameters)
+    abilities, ability_errors = place_outside_core(beaten + tied > 0, core), undefined.copy()
+    abilities[core], ability_errors[core] = parameters[:-1], errors[:-1]
+    return BradleyTerryFit(
+        abilities, ability_errors, float(parameters[-1]), float(errors[-1]), core, listeners
+    )
 
 
-def _chances(choices: Choices, theta: Floats, ties: float) -> Floats:
+def _outcome_chances(choices: Choices, theta: Floats, ties: float) -> Floats:
     """A row a vote: the chances of first, second and neither."""
     half = (theta[choices.first] - theta[choices.second]) / 2
     logarithms = np.stack([half, -half, np.full_like(half, ties)])
@@ -175,19 +187,22 @@ def _chances(choices: Choices, theta: Floats, ties: float) -> Floats:
     return np.asarray((chances / chances.sum(axis=0)).T)
 
 
-def _top(choices: Choices, core: Bools, *, with_ties: bool) -> Floats:
+def _maximise_likelihood(choices: Choices, core: Bools, *, with_ties: bool) -> Floats:
     """Log abilities of the core, summing to 0, and the log tie factor."""
-    pairs = _grouped(choices, core)
-    theta = np.zeros(int(core.sum()) + 1)
-    theta[-1] = 0.0 if with_ties else -np.inf
-    height = _height(pairs, theta)
+    pairs = _group_votes(choices, core)
+    parameters = np.zeros(int(core.sum()) + 1)
+    parameters[-1] = 0.0 if with_ties else -np.inf
+    likelihood = _log_likelihood(pairs, parameters)
     for _ in range(MAX_NEWTON_STEPS):
-        step = np.linalg.solve(_curvature(pairs, theta, with_ties), _slopes(pairs, theta).sum(0))
+        step = np.linalg.solve(
+            _likelihood_curvature(pairs, parameters, with_ties),
+            _likelihood_slopes(pairs, parameters).sum(0),
+        )
         step[:-1] -= step[:-1].mean()
-        theta, height = _climbed(pairs, theta, height, step)
+        parameters, likelihood = _climb_step(pairs, parameters, likelihood, step)
         if np.abs(step).max() < STEP_TOLERANCE:
             break
-    return theta
+    return parameters
 
 
 @dataclass(frozen=True)
@@ -198,7 +213,7 @@ class _Pairs:
     times: Floats
 
 
-def _grouped(choices: Choices, core: Bools) -> _Pairs:
+def _group_votes(choices: Choices, core: Bools) -> _Pairs:
     """Equal votes counted once, with systems of the core numbered anew; listeners in one."""
     number, size = np.cumsum(core) - 1, int(core.sum())
     codes = (number[choices.first] * size + number[choices.second]) * 3 + choices.outcomes + 1
@@ -210,70 +225,74 @@ def _grouped(choices: Choices, core: Bools) -> _Pairs:
     )
 
 
-def _height(pairs: _Pairs, theta: Floats) -> float:
+def _log_likelihood(pairs: _Pairs, parameters: Floats) -> float:
     """The log likelihood."""
-    chances = _chances(pairs.choices, theta[:-1], theta[-1])
-    own = chances[np.arange(len(chances)), _column(pairs.choices)]
-    return float(pairs.times @ np.log(own))
+    chances = _outcome_chances(pairs.choices, parameters[:-1], parameters[-1])
+    observed = chances[np.arange(len(chances)), _outcome_columns(pairs.choices)]
+    return float(pairs.times @ np.log(observed))
 
 
-def _column(choices: Choices) -> Codes:
+def _outcome_columns(choices: Choices) -> Codes:
     return np.asarray(np.choose(choices.outcomes + 1, [1, 2, 0]), np.int64)
 
 
-def _climbed(pairs: _Pairs, theta: Floats, height: float, step: Floats) -> tuple[Floats, float]:
+def _climb_step(
+    pairs: _Pairs, parameters: Floats, likelihood: float, step: Floats
+) -> tuple[Floats, float]:
     """One step, halved while it leads down."""
     for _ in range(40):
-        there = theta + step
-        reached = _height(pairs, there)
-        if reached >= height - 1e-9 * abs(height):
-            return there, reached
+        moved = parameters + step
+        moved_likelihood = _log_likelihood(pairs, moved)
+        if moved_likelihood >= likelihood - 1e-9 * abs(likelihood):
+            return moved, moved_likelihood
         step = step / 2
-    return theta, height
+    return parameters, likelihood
 
 
-def _slopes(pairs: _Pairs, theta: Floats) -> Floats:
+def _likelihood_slopes(pairs: _Pairs, parameters: Floats) -> Floats:
     """A row a kind of vote: the slope of its log likelihood, times how often it was given."""
     choices = pairs.choices
-    chances = _chances(choices, theta[:-1], theta[-1])
+    chances = _outcome_chances(choices, parameters[:-1], parameters[-1])
     rows = np.arange(len(chances))
-    found = np.zeros((len(chances), len(theta)))
+    slopes = np.zeros((len(chances), len(parameters)))
     half = (choices.outcomes - (chances[:, 0] - chances[:, 1])) / 2
-    found[rows, choices.first], found[rows, choices.second] = half, -half
-    found[:, -1] = (choices.outcomes == 0) - chances[:, 2]
-    return found * pairs.times[:, None]
+    slopes[rows, choices.first], slopes[rows, choices.second] = half, -half
+    slopes[:, -1] = (choices.outcomes == 0) - chances[:, 2]
+    return slopes * pairs.times[:, None]
 
 
-def _curvature(pairs: _Pairs, theta: Floats, with_ties: bool) -> Floats:
+def _likelihood_curvature(pairs: _Pairs, parameters: Floats, with_ties: bool) -> Floats:
     """How the log likelihood bends, turned positive; the sum of abilities is held at 0."""
     choices = pairs.choices
-    first, second, neither = _chances(choices, theta[:-1], theta[-1]).T
+    first, second, neither = _outcome_chances(choices, parameters[:-1], parameters[-1]).T
     rows = np.arange(len(first))
-    apart = np.zeros((len(first), len(theta)))
-    apart[rows, choices.first], apart[rows, choices.second] = 0.5, -0.5
+    pair_signs = np.zeros((len(first), len(parameters)))
+    pair_signs[rows, choices.first], pair_signs[rows, choices.second] = 0.5, -0.5
     lean = first - second
-    bend = apart.T @ ((pairs.times * (first + second - lean**2))[:, None] * apart)
-    bend[-1] = bend[:, -1] = -(pairs.times * neither * lean) @ apart
-    bend[-1, -1] = pairs.times @ (neither * (1 - neither)) if with_ties else 1.0
-    bend[:-1, :-1] += pairs.times.sum() / (len(theta) - 1)
-    return np.asarray(bend)
+    curvature = pair_signs.T @ ((pairs.times * (first + second - lean**2))[:, None] * pair_signs)
+    curvature[-1] = curvature[:, -1] = -(pairs.times * neither * lean) @ pair_signs
+    curvature[-1, -1] = pairs.times @ (neither * (1 - neither)) if with_ties else 1.0
+    curvature[:-1, :-1] += pairs.times.sum() / (len(parameters) - 1)
+    return np.asarray(curvature)
 
 
-def _errors(choices: Choices, core: Bools, theta: Floats) -> tuple[Floats, int]:
+def _sandwich_errors(choices: Choices, core: Bools, parameters: Floats) -> tuple[Floats, int]:
     """Standard errors by the sandwich, and how many listeners they rest on."""
     number = np.cumsum(core) - 1
-    _, who = np.unique(choices.listeners, return_inverse=True)
-    listeners = int(who.max()) + 1
+    _, listener_index = np.unique(choices.listeners, return_inverse=True)
+    listeners = int(listener_index.max()) + 1
     first, second = number[choices.first], number[choices.second]
-    one = Choices(first, second, choices.outcomes, who, (int(core.sum()), listeners))
-    votes = _Pairs(one, np.ones(len(who)))
-    scores = np.zeros((listeners, len(theta)))
-    np.add.at(scores, who, _slopes(votes, theta))
-    with_ties = math.isfinite(theta[-1])
-    moved = np.linalg.solve(_curvature(votes, theta, with_ties), scores.T)
+    numbered = Choices(
+        first, second, choices.outcomes, listener_index, (int(core.sum()), listeners)
+    )
+    votes = _Pairs(numbered, np.ones(len(listener_index)))
+    scores = np.zeros((listeners, len(parameters)))
+    np.add.at(scores, listener_index, _likelihood_slopes(votes, parameters))
+    with_ties = math.isfinite(parameters[-1])
+    solved = np.linalg.solve(_likelihood_curvature(votes, parameters, with_ties), scores.T)
     if listeners < 2:
-        return np.full(len(theta), np.nan), listeners
-    errors = np.sqrt((moved**2).sum(axis=1) * listeners / (listeners - 1))
+        return np.full(len(parameters), np.nan), listeners
+    errors = np.sqrt((solved**2).sum(axis=1) * listeners / (listeners - 1))
     if not with_ties:
         errors[-1] = np.nan
     return errors, listeners
@@ -324,28 +343,30 @@ def sensitivity_of_counts(
     right: int, trials: int, level: float = 0.95, model: str = DIFFERENCING
 ) -> Estimate:
     """d′ from a count of right answers, with its interval."""
-    known = share(right, trials, level)
-    value, low, high = (sensitivity(x, model) for x in (known.value, known.low, known.high))
-    return Estimate(value, low, high, level, trials, 0, f"{known.method}|{model}")
+    right_share = binomial_share(right, trials, level)
+    value, low, high = (
+        sensitivity(end, model) for end in (right_share.value, right_share.low, right_share.high)
+    )
+    return Estimate(value, low, high, level, trials, 0, f"{right_share.method}|{model}")
 
 
-def _two_steps(second: float) -> Callable[[float], float]:
+def _two_comparisons(second: float) -> Callable[[float], float]:
     """Both comparisons right, or both wrong."""
 
     def right(d: float) -> float:
-        both = _below(d / math.sqrt(2)) * _below(d / second)
-        return both + _below(-d / math.sqrt(2)) * _below(-d / second)
+        both = _normal_cdf(d / math.sqrt(2)) * _normal_cdf(d / second)
+        return both + _normal_cdf(-d / math.sqrt(2)) * _normal_cdf(-d / second)
 
     return right
 
 
-def _below(z: float) -> float:
+def _normal_cdf(z: float) -> float:
     """Φ."""
     return math.erfc(-z / math.sqrt(2)) / 2
 
 
 SENSITIVITY_MODELS: dict[str, Callable[[float], float]] = {
-    DIFFERENCING: _two_steps(math.sqrt(6)),
-    INDEPENDENT_OBSERVATIONS: _two_steps(2.0),
-    FORCED_CHOICE: lambda d: _below(d / math.sqrt(2)),
+    DIFFERENCING: _two_comparisons(math.sqrt(6)),
+    INDEPENDENT_OBSERVATIONS: _two_comparisons(2.0),
+    FORCED_CHOICE: lambda d: _normal_cdf(d / math.sqrt(2)),
 }

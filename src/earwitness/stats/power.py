@@ -57,33 +57,33 @@ class PowerScenario:
         return self.components.residual**2 + (self.step or 0.0) ** 2 / 12
 
     @property
-    def heard(self) -> float:
+    def items_heard(self) -> float:
         """Items that a listener hears."""
         return self.items / self.panels
 
     @property
-    def own(self) -> float:
+    def listener_variance(self) -> float:
         """The variance of a listener's difference of two systems, on the items heard."""
-        return 2 * self.components.listener_system**2 + 2 * self.residual / self.heard
+        return 2 * self.components.listener_system**2 + 2 * self.residual / self.items_heard
 
     @property
-    def between(self) -> float:
+    def panel_variance(self) -> float:
         """The variance of a panel's difference of two systems, since panels hear other items."""
-        return 2 * self.components.item_system**2 / self.heard
+        return 2 * self.components.item_system**2 / self.items_heard
 
-    def squares(self) -> tuple[Floats, Floats]:
+    def expected_squares(self) -> tuple[Floats, Floats]:
         """Of listener_system, item_system and the rest: expected mean squares, and freedom."""
         parts, panel = self.components, self.listeners / self.panels
-        listener = self.residual + self.heard * parts.listener_system**2
+        listener = self.residual + self.items_heard * parts.listener_system**2
         item = self.residual + panel * parts.item_system**2
         freedom = [
             (self.listeners - self.panels) * (self.systems - 1),
             (self.items - self.panels) * (self.systems - 1),
-            self.systems * self.panels * (panel - 1) * (self.heard - 1),
+            self.systems * self.panels * (panel - 1) * (self.items_heard - 1),
         ]
         return np.array([listener, item, self.residual]), np.array(freedom, np.float64)
 
-    def critical(self, freedom: Floats) -> Floats:
+    def critical_t(self, freedom: Floats) -> Floats:
         """What t must exceed."""
         from scipy.special import stdtrit
 
@@ -100,69 +100,87 @@ POWER_INTERVAL_LEVEL = 0.95  # of the interval that says how sure a simulated po
 MAX_PANEL_LISTENERS = 2**20
 
 
-def power(plan: PowerScenario, difference: float, *, runs: int = 2000, seed: int = 0) -> Estimate:
+def simulate_power(
+    plan: PowerScenario, difference: float, *, runs: int = 2000, seed: int = 0
+) -> Estimate:
     """How often a difference is found, by simulation; the interval is that of the simulation."""
     if math.isnan(closed_power(plan, difference)):
         return Estimate(math.nan, math.nan, math.nan, POWER_INTERVAL_LEVEL, 0, runs, "simulation")
     rng = np.random.Generator(np.random.PCG64(seed))
-    found = int(SIMULATED_TESTS[plan.method](plan, difference, runs, rng).sum())
-    low, high = _wilson(found, runs)
-    return Estimate(found / runs, low, high, POWER_INTERVAL_LEVEL, runs, 0, "simulation")
+    detections = int(SIMULATED_TESTS[plan.method](plan, difference, runs, rng).sum())
+    low, high = _wilson_interval(detections, runs)
+    return Estimate(detections / runs, low, high, POWER_INTERVAL_LEVEL, runs, 0, "simulation")
 
 
-def _cluster_t(
+def _simulate_cluster_t(
     plan: PowerScenario, difference: float, runs: int, rng: np.random.Generator
 ) -> Bools:
     """Whether the t test over listeners finds the difference in each run."""
-    panels = math.sqrt(plan.between) * rng.standard_normal((runs, plan.panels))
+    panels = math.sqrt(plan.panel_variance) * rng.standard_normal((runs, plan.panels))
     panels -= panels.mean(axis=1, keepdims=True)  # the difference on all of these items is given
-    each = math.sqrt(plan.own) * rng.standard_normal((runs, plan.listeners))
-    each += difference + panels[:, np.arange(plan.listeners) % plan.panels]
-    error = each.std(axis=1, ddof=1) / math.sqrt(plan.listeners)
-    least = plan.critical(np.array(plan.listeners - 1.0))
-    return np.asarray(np.abs(each.mean(axis=1)) > least * error)
+    listener_differences = math.sqrt(plan.listener_variance) * rng.standard_normal(
+        (runs, plan.listeners)
+    )
+    listener_differences += difference + panels[:, np.arange(plan.listeners) % plan.panels]
+    error = listener_differences.std(axis=1, ddof=1) / math.sqrt(plan.listeners)
+    critical = plan.critical_t(np.array(plan.listeners - 1.0))
+    return np.asarray(np.abs(listener_differences.mean(axis=1)) > critical * error)
 
 
-def _mixed(plan: PowerScenario, difference: float, runs: int, rng: np.random.Generator) -> Bools:
+def _simulate_mixed(
+    plan: PowerScenario, difference: float, runs: int, rng: np.random.Generator
+) -> Bools:
     """Whether the mixed model finds the difference in each run.
 
     The mean squares of a full table say all; they are drawn here, within panels.
     """
-    expected, freedom = plan.squares()
-    variance, df = _pooled(expected * rng.chisquare(freedom, (runs, 3)) / freedom, freedom)
+    expected, freedom = plan.expected_squares()
+    variance, df = _pool_interactions(
+        expected * rng.chisquare(freedom, (runs, 3)) / freedom, freedom
+    )
     scale = 2 * plan.panels / (plan.listeners * plan.items)
     right = scale * (expected[0] + expected[1] - expected[2])
     value = difference + math.sqrt(right) * rng.standard_normal(runs)
-    return np.abs(value) > plan.critical(df) * np.sqrt(scale * variance)
+    return np.abs(value) > plan.critical_t(df) * np.sqrt(scale * variance)
 
 
-def _pooled(squares: Floats, freedom: Floats) -> tuple[Floats, Floats]:
+def _pool_interactions(squares: Floats, freedom: Floats) -> tuple[Floats, Floats]:
     """Both interactions less the rest, and its degrees of freedom by Satterthwaite, in each run.
 
     An interaction with less than the rest has variance 0 and is pooled with the rest, the smaller
     one first.
     """
     order = np.argsort(squares[:, :2], axis=1)
-    inner, own = np.take_along_axis(squares[:, :2], order, axis=1), freedom[order]
-    rest, free, kept = squares[:, 2], np.full(len(squares), freedom[2]), inner > 0
+    inner, inner_freedom = np.take_along_axis(squares[:, :2], order, axis=1), freedom[order]
+    residual, residual_freedom, is_kept = (
+        squares[:, 2],
+        np.full(len(squares), freedom[2]),
+        inner > 0,
+    )
     for k in range(2):
-        kept[:, k] = inner[:, k] >= rest
-        pooled = (inner[:, k] * own[:, k] + rest * free) / (own[:, k] + free)
-        rest = np.where(kept[:, k], rest, pooled)
-        free = np.where(kept[:, k], free, own[:, k] + free)
-    inner, share = np.where(kept, inner, 0), 1 - kept.sum(axis=1)
-    variance = inner.sum(axis=1) + share * rest
-    return variance, variance**2 / ((inner**2 / own).sum(axis=1) + (share * rest) ** 2 / free)
+        is_kept[:, k] = inner[:, k] >= residual
+        pooled = (inner[:, k] * inner_freedom[:, k] + residual * residual_freedom) / (
+            inner_freedom[:, k] + residual_freedom
+        )
+        residual = np.where(is_kept[:, k], residual, pooled)
+        residual_freedom = np.where(
+            is_kept[:, k], residual_freedom, inner_freedom[:, k] + residual_freedom
+        )
+    inner, share = np.where(is_kept, inner, 0), 1 - is_kept.sum(axis=1)
+    variance = inner.sum(axis=1) + share * residual
+    return variance, variance**2 / (
+        (inner**2 / inner_freedom).sum(axis=1) + (share * residual) ** 2 / residual_freedom
+    )
 
 
-def _wilson(found: int, runs: int) -> tuple[float, float]:
+def _wilson_interval(detections: int, runs: int) -> tuple[float, float]:
     """Both ends of Wilson's interval of a share."""
     from scipy.special import ndtri
 
     z = float(ndtri((1 + POWER_INTERVAL_LEVEL) / 2))
-    middle = (found + z**2 / 2) / (runs + z**2)
-    reach = z / (runs + z**2) * math.sqrt(found * (runs - found) / runs + z**2 / 4)
-    return max(0.0, middle - reach), min(1.0, middle + reach)
+    middle = (detections + z**2 / 2) / (runs + z**2)
+    half_width = z / (runs + z**2) * math.sqrt(detections * (runs - detections) / runs + z**2 / 4)
+    return max(0.0, middle - half_width), min(1.0, middle + half_width)
 
 
 def closed_power(plan: PowerScenario, difference: float) -> float:
@@ -172,16 +190,16 @@ def closed_power(plan: PowerScenario, difference: float) -> float:
     """
     if plan.listeners < 2 or plan.items < 1:
         return math.nan
-    error, freedom, wider = _reach(plan)
+    error, freedom, widening = _difference_error(plan)
     if not freedom > 0:
         return math.nan
     if error == 0:
         return float(difference != 0)
-    critical = wider * float(plan.critical(np.array(freedom)))
-    return _beyond(abs(difference) / error, freedom, critical)
+    critical = widening * float(plan.critical_t(np.array(freedom)))
+    return _noncentral_t_tails(abs(difference) / error, freedom, critical)
 
 
-def _beyond(away: float, freedom: float, critical: float) -> float:
+def _noncentral_t_tails(shift: float, freedom: float, critical: float) -> float:
     """How often a noncentral t is beyond the critical value, on either side.
 
     t is a normal number over the root of a chi square; the mean over chi squares, each at the
@@ -194,39 +212,43 @@ def _beyond(away: float, freedom: float, critical: float) -> float:
     half = freedom / 2
     chi = np.where(z < 0, gammaincinv(half, ndtr(z)), gammainccinv(half, ndtr(-z))) / half
     bound = critical * np.sqrt(chi)
-    return float(weights @ (ndtr(away - bound) + ndtr(-away - bound)) / weights.sum())
+    return float(weights @ (ndtr(shift - bound) + ndtr(-shift - bound)) / weights.sum())
 
 
-def _reach(plan: PowerScenario) -> tuple[float, float, float]:
+def _difference_error(plan: PowerScenario) -> tuple[float, float, float]:
     """The error of a difference, its degrees of freedom, and how much too wide it is estimated."""
-    many = plan.listeners
+    listeners = plan.listeners
     if plan.method == "cluster_t":
-        panels = plan.between * many * (plan.panels - 1) / (plan.panels * (many - 1))
-        wider = math.sqrt(1 + panels / plan.own) if plan.own > 0 else 1.0
-        return math.sqrt(plan.own / many), many - 1, wider
-    squares, freedom = plan.squares()
+        panels = (
+            plan.panel_variance * listeners * (plan.panels - 1) / (plan.panels * (listeners - 1))
+        )
+        widening = (
+            math.sqrt(1 + panels / plan.listener_variance) if plan.listener_variance > 0 else 1.0
+        )
+        return math.sqrt(plan.listener_variance / listeners), listeners - 1, widening
+    squares, freedom = plan.expected_squares()
     if not freedom.min() > 0:
         return math.nan, math.nan, math.nan
     variance = squares[0] + squares[1] - squares[2]
-    error = math.sqrt(2 * plan.panels * variance / (many * plan.items))
+    error = math.sqrt(2 * plan.panels * variance / (listeners * plan.items))
     spread = float((squares**2 / freedom).sum())
     return error, variance**2 / spread if spread > 0 else float(freedom.min()), 1.0
 
 
-def detectable(plan: PowerScenario, *, power: float = 0.8) -> float:
+def detectable_difference(plan: PowerScenario, *, power: float = 0.8) -> float:
     """The least difference that is found with the power asked for."""
     from scipy.optimize import brentq
 
     chance = closed_power(plan, 0.0)
     if math.isnan(chance):
         return math.nan
-    least = _reach(plan)[0]
-    if least == 0 or chance >= power:
+    error = _difference_error(plan)[0]
+    if error == 0 or chance >= power:
         return 0.0
-    most = least
-    while closed_power(plan, most) < power:
-        most *= 2
-    return float(brentq(lambda x: closed_power(plan, x) - power, 0.0, most, xtol=1e-9 * least))
+    upper = error
+    while closed_power(plan, upper) < power:
+        upper *= 2
+    return float(brentq(lambda x: closed_power(plan, x) - power, 0.0, upper, xtol=1e-9 * error))
 
 
 def listeners_needed(plan: PowerScenario, difference: float, *, power: float = 0.8) -> int | None:
@@ -235,25 +257,25 @@ def listeners_needed(plan: PowerScenario, difference: float, *, power: float = 0
     Those of the plan do not matter. None where no number is enough: too few items for ``mixed``.
     """
 
-    def enough(each: int) -> bool:
-        asked = replace(plan, listeners=each * plan.panels)
-        return closed_power(asked, difference) >= power
+    def is_enough(panel_listeners: int) -> bool:
+        scenario = replace(plan, listeners=panel_listeners * plan.panels)
+        return closed_power(scenario, difference) >= power
 
-    most = 1
-    while not enough(most):
-        most *= 2
-        if most > MAX_PANEL_LISTENERS:
+    upper = 1
+    while not is_enough(upper):
+        upper *= 2
+        if upper > MAX_PANEL_LISTENERS:
             return None
-    least = most // 2
-    while most - least > 1:
-        middle = (least + most) // 2
-        least, most = (least, middle) if enough(middle) else (middle, most)
-    return most * plan.panels
+    lower = upper // 2
+    while upper - lower > 1:
+        middle = (lower + upper) // 2
+        lower, upper = (lower, middle) if is_enough(middle) else (middle, upper)
+    return upper * plan.panels
 
 
 SIMULATED_TESTS: dict[str, Callable[[PowerScenario, float, int, np.random.Generator], Bools]] = {
-    "cluster_t": _cluster_t,
-    "mixed": _mixed,
+    "cluster_t": _simulate_cluster_t,
+    "mixed": _simulate_mixed,
 }
 
 
@@ -278,38 +300,38 @@ class Points(NamedTuple):
         return np.clip(self.low + self.step * steps, self.low, self.high)
 
     @property
-    def between(self) -> Floats:
+    def borders(self) -> Floats:
         """Borders between a point and the next."""
         steps = round((self.high - self.low) / self.step)
         return np.asarray(self.low + self.step * (np.arange(steps) + 0.5), np.float64)
 
 
-def crossed(systems: int, items: int, listeners: int, panels: int = 1) -> Votes:
+def crossed_design(systems: int, items: int, listeners: int, panels: int = 1) -> Votes:
     """A design: every listener hears all items of their panel by all systems; all votes are 0.
 
     Items and listeners are dealt out to panels in turn.
 
-    >>> crossed(2, 4, 2, panels=2).items.tolist()
+    >>> crossed_design(2, 4, 2, panels=2).items.tolist()
     [0, 0, 2, 2, 1, 1, 3, 3]
     """
     listener, item, system = (
         axis.ravel() for axis in np.indices((listeners, items, systems), np.int64)
     )
     design = Votes(np.zeros(len(system)), system, item, listener, size=(systems, items, listeners))
-    return design.chosen(item % panels == listener % panels)
+    return design.select(item % panels == listener % panels)
 
 
 def stimulus_qualities(
     qualities: ArrayLike, items: int, components: Components, rng: np.random.Generator
 ) -> Floats:
     """Qualities of stimuli, systems by items: those of systems with the effects of drawn items."""
-    of_systems = np.asarray(qualities, np.float64)[:, None]
-    of_items = components.item * rng.standard_normal(items)
-    both = components.item_system * rng.standard_normal((len(of_systems), items))
-    return np.asarray(of_systems + of_items + both)
+    system_effects = np.asarray(qualities, np.float64)[:, None]
+    item_effects = components.item * rng.standard_normal(items)
+    interactions = components.item_system * rng.standard_normal((len(system_effects), items))
+    return np.asarray(system_effects + item_effects + interactions)
 
 
-def drawn_values(
+def draw_votes(
     design: Votes,
     stimuli: Floats,
     components: Components,
@@ -329,7 +351,7 @@ def drawn_values(
     return values if points is None else points.nearest(values)
 
 
-def simulated(
+def simulate_votes(
     design: Votes,
     qualities: ArrayLike,
     components: Components,
@@ -340,7 +362,7 @@ def simulated(
     """The design with votes: items and listeners are both drawn anew."""
     rng = np.random.Generator(np.random.PCG64(seed))
     stimuli = stimulus_qualities(qualities, design.size[1], components, rng)
-    return replace(design, values=drawn_values(design, stimuli, components, rng, points=points)[0])
+    return replace(design, values=draw_votes(design, stimuli, components, rng, points=points)[0])
 
 
 def expected_vote(qualities: ArrayLike, variance: float, points: Points | None = None) -> Floats:
@@ -354,10 +376,10 @@ def expected_vote(qualities: ArrayLike, variance: float, points: Points | None =
     """
     from scipy.special import ndtr
 
-    about = np.asarray(qualities, np.float64)
+    centres = np.asarray(qualities, np.float64)
     if points is None:
-        return about
+        return centres
     if variance == 0:
-        return points.nearest(about)
-    above = ndtr((about[..., None] - points.between) / math.sqrt(variance))
+        return points.nearest(centres)
+    above = ndtr((centres[..., None] - points.borders) / math.sqrt(variance))
     return np.asarray(points.low + points.step * above.sum(axis=-1))

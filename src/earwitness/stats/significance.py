@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.core import Estimate
-from earwitness.stats.arrays import Bools, Floats, split, weighted_sums
+from earwitness.stats.arrays import Bools, Floats, Ints, split, weighted_sums
 
 # --- Student's t tests ---------------------------------------------------------------------------
 # Where fewer than two values are known there is no interval and no p. Where values do not differ
@@ -32,41 +32,41 @@ class Moments(NamedTuple):
     n: Floats
 
 
-def moments(total: Floats, squares: Floats, n: Floats) -> Moments:
+def moments_from_sums(total: Floats, squares: Floats, n: Floats) -> Moments:
     """From sums and from sums of squared differences from the mean; NaN where too few are known."""
     return Moments(ratio(total, n), np.sqrt(ratio(squares, n - 1)), n)
 
 
 def column_moments(table: Floats) -> Moments:
     """Of columns with gaps (NaN)."""
-    known = ~np.isnan(table)
-    n = known.sum(axis=0).astype(np.float64)
-    total = np.where(known, table, 0).sum(axis=0)
-    apart = np.where(known, table - ratio(total, n), 0)
-    return moments(total, (apart**2).sum(axis=0), n)
+    is_known = ~np.isnan(table)
+    n = is_known.sum(axis=0).astype(np.float64)
+    total = np.where(is_known, table, 0).sum(axis=0)
+    deviations = np.where(is_known, table - ratio(total, n), 0)
+    return moments_from_sums(total, (deviations**2).sum(axis=0), n)
 
 
-def ratio(above: Floats, below: Floats) -> Floats:
+def ratio(numerator: Floats, denominator: Floats | Ints) -> Floats:
     """NaN where nothing is below."""
-    found = np.full(np.shape(above), np.nan)
-    np.divide(above, below, out=found, where=below > 0)
-    return found
+    ratios = np.full(np.shape(numerator), np.nan)
+    np.divide(numerator, denominator, out=ratios, where=denominator > 0)
+    return ratios
 
 
-def interval(found: Moments, level: float) -> tuple[Floats, Floats]:
+def mean_interval(moments: Moments, level: float) -> tuple[Floats, Floats]:
     """Both ends of the t interval of the mean, n − 1 degrees of freedom."""
     from scipy.special import stdtrit
 
-    half = stdtrit(_freedom(found), (1 + level) / 2) * found.sd / _root(found)
-    return found.mean - half, found.mean + half
+    half = stdtrit(_degrees_of_freedom(moments), (1 + level) / 2) * moments.sd / _root_n(moments)
+    return moments.mean - half, moments.mean + half
 
 
-def compute_t_p_values(found: Moments) -> Floats:
+def compute_t_p_values(moments: Moments) -> Floats:
     """Two-sided p of the t test that the mean is 0."""
     from scipy.special import stdtr
 
-    p = 2 * stdtr(_freedom(found), -np.abs(_t(found)))
-    return np.where(_same(found) & (np.abs(found.mean) <= SPREAD_TOLERANCE), 1.0, p)
+    p = 2 * stdtr(_degrees_of_freedom(moments), -np.abs(_t_statistic(moments)))
+    return np.where(_is_constant(moments) & (np.abs(moments.mean) <= SPREAD_TOLERANCE), 1.0, p)
 
 
 class Sizes(NamedTuple):
@@ -77,7 +77,7 @@ class Sizes(NamedTuple):
     high: Floats
 
 
-def effect_sizes(found: Moments, level: float) -> Sizes:
+def effect_sizes(moments: Moments, level: float) -> Sizes:
     """The mean in standard deviations (d_z) times Hedges' exact factor for small samples: g_z.
 
     The interval holds all effects for which a t like this one is not among the rarest (noncentral
@@ -86,47 +86,49 @@ def effect_sizes(found: Moments, level: float) -> Sizes:
     """
     from scipy.special import gammaln
 
-    freedom, t = _freedom(found), _t(found)
+    freedom, t = _degrees_of_freedom(moments), _t_statistic(moments)
     freedom = np.where(freedom > 1, freedom, np.nan)
     shrunk = np.exp(gammaln(freedom / 2) - gammaln((freedom - 1) / 2)) * np.sqrt(2 / freedom)
-    factor = shrunk / _root(found)
+    factor = shrunk / _root_n(moments)
     ends = (
-        _centre(freedom, t, np.abs(t) > NONCENTRAL_LIMIT_SDS * _root(found), side * level)
+        _noncentral_centre(
+            freedom, t, np.abs(t) > NONCENTRAL_LIMIT_SDS * _root_n(moments), side * level
+        )
         for side in (1, -1)
     )
     low, high = (factor * end for end in ends)
     return Sizes(factor * t, low, high)
 
 
-def _centre(freedom: Floats, t: Floats, far: Bools, level: float) -> Floats:
+def _noncentral_centre(freedom: Floats, t: Floats, is_far: Bools, level: float) -> Floats:
     """The centre of the noncentral t that has a chance of (1 + level) / 2 below ``t``.
 
     Far out only the spread of the denominator matters, which is chi; the search would not end.
     """
     from scipy.special import chdtri, nctdtrinc
 
-    below = (1 + np.where(far, np.sign(t), 1) * level) / 2
-    limit = t * np.sqrt(chdtri(freedom, below) / freedom)
-    near = nctdtrinc(freedom, below, np.where(far, np.nan, t))
-    return np.asarray(np.where(far, limit, near))
+    chance = (1 + np.where(is_far, np.sign(t), 1) * level) / 2
+    limit = t * np.sqrt(chdtri(freedom, chance) / freedom)
+    near = nctdtrinc(freedom, chance, np.where(is_far, np.nan, t))
+    return np.asarray(np.where(is_far, limit, near))
 
 
-def _freedom(found: Moments) -> Floats:
-    return np.where(found.n > 1, found.n - 1, np.nan)
+def _degrees_of_freedom(moments: Moments) -> Floats:
+    return np.where(moments.n > 1, moments.n - 1, np.nan)
 
 
-def _root(found: Moments) -> Floats:
-    return np.sqrt(np.where(found.n > 0, found.n, np.nan))
+def _root_n(moments: Moments) -> Floats:
+    return np.sqrt(np.where(moments.n > 0, moments.n, np.nan))
 
 
-def _same(found: Moments) -> Bools:
+def _is_constant(moments: Moments) -> Bools:
     """Whether values do not differ; False where that cannot be known."""
-    return np.asarray(found.sd <= SPREAD_TOLERANCE * np.maximum(1, np.abs(found.mean)))
+    return np.asarray(moments.sd <= SPREAD_TOLERANCE * np.maximum(1, np.abs(moments.mean)))
 
 
-def _t(found: Moments) -> Floats:
+def _t_statistic(moments: Moments) -> Floats:
     """The statistic, NaN where values do not differ."""
-    return ratio(found.mean * _root(found), np.where(_same(found), 0, found.sd))
+    return ratio(moments.mean * _root_n(moments), np.where(_is_constant(moments), 0, moments.sd))
 
 
 # --- Exact binomial tests ------------------------------------------------------------------------
@@ -138,41 +140,41 @@ LIKELIHOOD_TOLERANCE_FACTOR = 1 + 1e-7  # likelihoods that rounding alone keeps 
 CLOPPER_PEARSON = "clopper_pearson"
 
 
-def at_least(count: int, trials: int, chance: float = 0.5) -> float:
+def binomial_at_least(count: int, trials: int, chance: float = 0.5) -> float:
     """The chance of so many, or more.
 
-    >>> at_least(9, 10)  # (10 + 1) / 1024
+    >>> binomial_at_least(9, 10)  # (10 + 1) / 1024
     0.0107421875
     """
-    return _between(count, trials, trials, chance)
+    return _binomial_tail(count, trials, trials, chance)
 
 
-def at_most(count: int, trials: int, chance: float = 0.5) -> float:
+def binomial_at_most(count: int, trials: int, chance: float = 0.5) -> float:
     """The chance of so many, or fewer."""
-    return _between(0, count, trials, chance)
+    return _binomial_tail(0, count, trials, chance)
 
 
-def two_sided(count: int, trials: int, chance: float = 0.5) -> float:
+def binomial_two_sided(count: int, trials: int, chance: float = 0.5) -> float:
     """The chance of all outcomes that are no more likely than this one.
 
-    >>> two_sided(9, 10)  # 0, 1, 9 or 10
+    >>> binomial_two_sided(9, 10)  # 0, 1, 9 or 10
     0.021484375
     """
     if trials == 0:
         return math.nan
-    likely = _logarithms(trials, chance)
+    logarithms = _log_likelihoods(trials, chance)
     as_likely = np.flatnonzero(
-        likely > likely[count] + math.log(LIKELIHOOD_TOLERANCE_FACTOR)
+        logarithms > logarithms[count] + math.log(LIKELIHOOD_TOLERANCE_FACTOR)
     )  # one stretch, or nothing
     if as_likely.size == 0:
         return 1.0
     first, last = int(as_likely[0]), int(as_likely[-1])
-    below = at_most(first - 1, trials, chance) if first > 0 else 0.0
-    above = at_least(last + 1, trials, chance) if last < trials else 0.0
+    below = binomial_at_most(first - 1, trials, chance) if first > 0 else 0.0
+    above = binomial_at_least(last + 1, trials, chance) if last < trials else 0.0
     return min(1.0, below + above)
 
 
-def share(count: int, trials: int, level: float = 0.95) -> Estimate:
+def binomial_share(count: int, trials: int, level: float = 0.95) -> Estimate:
     """The share with its exact interval."""
     from scipy.special import betaincinv
 
@@ -184,7 +186,7 @@ def share(count: int, trials: int, level: float = 0.95) -> Estimate:
     return Estimate(count / trials, low, high, level, trials, 0, CLOPPER_PEARSON)
 
 
-def _between(first: int, last: int, trials: int, chance: float) -> float:
+def _binomial_tail(first: int, last: int, trials: int, chance: float) -> float:
     """The chance of a tail: one of the two ends must be that of all outcomes."""
     from scipy.special import bdtr, bdtrc
 
@@ -195,14 +197,14 @@ def _between(first: int, last: int, trials: int, chance: float) -> float:
     return float(bdtr(last, trials, chance))
 
 
-def _logarithms(trials: int, chance: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _log_likelihoods(trials: int, chance: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """The logarithm of how likely each outcome is."""
     from scipy.special import gammaln, xlog1py, xlogy
 
     counts = np.arange(trials + 1, dtype=np.float64)
     ways = gammaln(trials + 1) - gammaln(counts + 1) - gammaln(trials - counts + 1)
-    found = ways + xlogy(counts, chance) + xlog1py(trials - counts, -chance)
-    return np.asarray(found, np.float64)
+    logarithms = ways + xlogy(counts, chance) + xlog1py(trials - counts, -chance)
+    return np.asarray(logarithms, np.float64)
 
 
 # --- Corrections for multiple tests --------------------------------------------------------------
@@ -215,7 +217,7 @@ def holm(p: Sequence[float]) -> list[float]:
     >>> holm([0.01, 0.04, 0.03])  # 3 · 0.01, then 2 · 0.03, then no less than that
     [0.03, 0.06, 0.06]
     """
-    order = _defined(p)
+    order = _defined_order(p)
     adjusted, least = [float("nan")] * len(p), 0.0
     for rank, i in enumerate(order):
         least = max(least, min(1.0, (len(order) - rank) * p[i]))
@@ -229,7 +231,7 @@ def bh(p: Sequence[float]) -> list[float]:
     >>> bh([0.01, 0.05, 0.03])  # the largest as it is, then 3/2 · 0.03, then 3/1 · 0.01
     [0.03, 0.05, 0.045]
     """
-    order = _defined(p)
+    order = _defined_order(p)
     adjusted, most = [float("nan")] * len(p), 1.0
     for rank, i in reversed(list(enumerate(order, start=1))):
         most = min(most, len(order) / rank * p[i])
@@ -237,18 +239,18 @@ def bh(p: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def none(p: Sequence[float]) -> list[float]:
+def leave_uncorrected(p: Sequence[float]) -> list[float]:
     """Every p as it is."""
     return list(p)
 
 
-def _defined(p: Sequence[float]) -> list[int]:
+def _defined_order(p: Sequence[float]) -> list[int]:
     """Places of those that are numbers, the smallest first."""
-    return sorted((i for i, one in enumerate(p) if not np.isnan(one)), key=lambda i: p[i])
+    return sorted((i for i, p_value in enumerate(p) if not np.isnan(p_value)), key=lambda i: p[i])
 
 
 Correction = Callable[[Sequence[float]], list[float]]
-CORRECTIONS: dict[str, Correction] = {"holm": holm, "bh": bh, "none": none}
+CORRECTIONS: dict[str, Correction] = {"holm": holm, "bh": bh, "none": leave_uncorrected}
 
 
 # --- Sign-flip permutation tests -----------------------------------------------------------------
@@ -278,7 +280,7 @@ def permuted_differences(
     _, sum_a, sum_b = np.split(ones, 3)
     exact = len(a) < 63 and 2 ** len(a) <= permutations
     rows = []
-    for flips in _all_flips(len(a)) if exact else _flips(len(a), permutations, seed):
+    for flips in _all_flips(len(a)) if exact else _random_flips(len(a), permutations, seed):
         moved = weighted_sums(flips.astype(np.float64), parts).sum(axis=0)[:, : a.shape[1]]
         rows.append(score(sum_a - moved) - score(sum_b + moved))
     return PermutedDifferences(np.concatenate(rows), exact)
@@ -291,7 +293,7 @@ def _all_flips(n: int) -> Iterator[NDArray[np.int8]]:
         yield (ways[:, None] >> np.arange(n) & 1).astype(np.int8)
 
 
-def _flips(n: int, permutations: int, seed: int) -> Iterator[NDArray[np.int8]]:
+def _random_flips(n: int, permutations: int, seed: int) -> Iterator[NDArray[np.int8]]:
     rng = np.random.Generator(np.random.PCG64(seed))
     block = max(1, FLIPS_IN_MEMORY // n)
     for done in range(0, permutations, block):
@@ -304,8 +306,8 @@ def compute_permutation_p_values(a: Floats, b: Floats, permuted: PermutedDiffere
     Differences that rounding alone keeps apart are ties; an undefined one counts as extreme.
     """
     observed = a - b
-    near = DIFFERENCE_TOLERANCE * np.maximum(1, np.maximum(np.abs(a), np.abs(b)))
-    extreme = ~(np.abs(permuted.differences) < np.abs(observed) - near)
-    own = 0 if permuted.exact else 1  # all swaps include that of nothing
-    p = (own + extreme.sum(axis=0)) / (own + len(permuted.differences))
+    tolerance = DIFFERENCE_TOLERANCE * np.maximum(1, np.maximum(np.abs(a), np.abs(b)))
+    is_extreme = ~(np.abs(permuted.differences) < np.abs(observed) - tolerance)
+    observed_count = 0 if permuted.exact else 1  # all swaps include that of nothing
+    p = (observed_count + is_extreme.sum(axis=0)) / (observed_count + len(permuted.differences))
     return np.where(np.isnan(observed), np.nan, p)

@@ -32,7 +32,7 @@ class Votes:
     listeners: Codes
     size: tuple[int, int, int]
 
-    def chosen(self, which: Bools | Codes) -> Votes:
+    def select(self, which: Bools | Codes) -> Votes:
         """Some of the votes; numbers of systems, items and listeners stay."""
         return replace(
             self,
@@ -47,7 +47,7 @@ class Votes:
         """The number of each vote's stimulus: its item times the systems, plus its system."""
         return self.items * self.size[0] + self.systems
 
-    def sums(self) -> tuple[Floats, Floats]:
+    def listener_sums(self) -> tuple[Floats, Floats]:
         """By listener and system: the sum of votes, and how many they are."""
         shape = self.size[2], self.size[0]
         cells = self.listeners * shape[1] + self.systems
@@ -57,9 +57,9 @@ class Votes:
 
     def table(self) -> Floats:
         """Stimuli by listeners; NaN where there is no vote."""
-        found = np.full((self.size[0] * self.size[1], self.size[2]), np.nan)
-        found[self.stimuli, self.listeners] = self.values
-        return found
+        table = np.full((self.size[0] * self.size[1], self.size[2]), np.nan)
+        table[self.stimuli, self.listeners] = self.values
+        return table
 
     def panels(self) -> list[list[int]]:
         """Listeners who are linked by stimuli that both voted on, the first panel first.
@@ -69,24 +69,24 @@ class Votes:
         >>> votes.panels()
         [[0, 2], [1]]
         """
-        parts = connected(~np.isnan(self.table()))
+        parts = connected_panels(~np.isnan(self.table()))
         return [np.flatnonzero(parts == n).tolist() for n in range(int(parts.max(initial=-1)) + 1)]
 
 
-def connected(there: Bools) -> Codes:
+def connected_panels(has_vote: Bools) -> Codes:
     """The number of each listener's part: those linked by stimuli that both voted on.
 
     Rows are stimuli, columns listeners; those without a vote have -1.
     """
-    shared = (there.T.astype(np.float64) @ there) > 0
-    parts = np.full(there.shape[1], -1, np.int64)
-    for listener in np.flatnonzero(there.any(axis=0)):
+    shared = (has_vote.T.astype(np.float64) @ has_vote) > 0
+    parts = np.full(has_vote.shape[1], -1, np.int64)
+    for listener in np.flatnonzero(has_vote.any(axis=0)):
         if parts[listener] < 0:
-            own = reached = shared[listener]
+            members = reached = shared[listener]
             while reached.any():
-                reached = shared[reached].any(axis=0) & ~own
-                own = own | reached
-            parts[own] = parts.max() + 1
+                reached = shared[reached].any(axis=0) & ~members
+                members = members | reached
+            parts[members] = parts.max() + 1
     return parts
 
 
@@ -104,69 +104,71 @@ class Differences:
     """
 
     common: Votes
-    loose: Votes
+    of_means: Votes
 
     @property
-    def together(self) -> Votes:
+    def combined(self) -> Votes:
         """All of them."""
-        both = self.common, self.loose
+        parts = self.common, self.of_means
         return Votes(
-            np.concatenate([one.values for one in both]),
-            np.concatenate([one.systems for one in both]),
-            np.concatenate([one.items for one in both]),
-            np.concatenate([one.listeners for one in both]),
-            self.loose.size,
+            np.concatenate([votes.values for votes in parts]),
+            np.concatenate([votes.systems for votes in parts]),
+            np.concatenate([votes.items for votes in parts]),
+            np.concatenate([votes.listeners for votes in parts]),
+            self.of_means.size,
         )
 
     @property
     def without_common(self) -> list[int]:
         """How many listeners of each pair have a difference of means."""
-        found: list[int] = np.bincount(self.loose.systems, minlength=self.loose.size[0]).tolist()
-        return found
+        counts: list[int] = np.bincount(
+            self.of_means.systems, minlength=self.of_means.size[0]
+        ).tolist()
+        return counts
 
 
-def differences(votes: Votes, pairs: Pairs) -> Differences:
+def vote_differences(votes: Votes, pairs: Pairs) -> Differences:
     """The first system of each pair less the second, within listeners."""
-    common = _common(votes, pairs)
-    return Differences(common, _loose(votes, pairs, common))
+    common = _common_item_differences(votes, pairs)
+    return Differences(common, _mean_differences(votes, pairs, common))
 
 
-def _common(votes: Votes, pairs: Pairs) -> Votes:
+def _common_item_differences(votes: Votes, pairs: Pairs) -> Votes:
     cells = votes.listeners * votes.size[1] + votes.items
-    found, shared = [], []
+    values, shared = [], []
     for pair in pairs:
         a, b = (np.flatnonzero(votes.systems == system) for system in pair)
-        both, in_a, in_b = np.intersect1d(
+        common_cells, in_a, in_b = np.intersect1d(
             cells[a], cells[b], assume_unique=True, return_indices=True
         )
-        found.append(votes.values[a[in_a]] - votes.values[b[in_b]])
-        shared.append(both)
-    systems = np.repeat(np.arange(len(pairs)), [len(both) for both in shared])
+        values.append(votes.values[a[in_a]] - votes.values[b[in_b]])
+        shared.append(common_cells)
+    systems = np.repeat(np.arange(len(pairs)), [len(common_cells) for common_cells in shared])
     listeners, items = np.divmod(np.concatenate(shared), max(1, votes.size[1]))
     size = (len(pairs), *votes.size[1:])
-    return Votes(np.concatenate(found), systems, items, listeners, size)
+    return Votes(np.concatenate(values), systems, items, listeners, size)
 
 
-def _loose(votes: Votes, pairs: Pairs, common: Votes) -> Votes:
-    means = ratio(*votes.sums())
+def _mean_differences(votes: Votes, pairs: Pairs, common: Votes) -> Votes:
+    means = ratio(*votes.listener_sums())
     a, b = np.array(pairs).T
-    apart = means[:, a] - means[:, b]
-    apart[common.listeners, common.systems] = np.nan
-    listeners, systems = np.nonzero(~np.isnan(apart))
+    differences = means[:, a] - means[:, b]
+    differences[common.listeners, common.systems] = np.nan
+    listeners, systems = np.nonzero(~np.isnan(differences))
     items = votes.size[1] + listeners
     size = len(pairs), votes.size[1] + votes.size[2], votes.size[2]
-    return Votes(apart[listeners, systems], systems, items, listeners, size)
+    return Votes(differences[listeners, systems], systems, items, listeners, size)
 
 
-def sides(votes: Votes, pairs: Pairs, found: Differences, which: Bools) -> Votes:
+def votes_on_both_sides(votes: Votes, pairs: Pairs, split: Differences, is_chosen: Bools) -> Votes:
     """Votes on both systems of some pairs by those without a common item: two systems a pair."""
     rows = []
-    for pair in np.flatnonzero(which).tolist():
-        raters = found.loose.listeners[found.loose.systems == pair]
+    for pair in np.flatnonzero(is_chosen).tolist():
+        raters = split.of_means.listeners[split.of_means.systems == pair]
         by_raters = np.isin(votes.listeners, raters)
         rows += [np.flatnonzero(by_raters & (votes.systems == system)) for system in pairs[pair]]
-    systems = np.repeat(np.arange(len(rows)), [len(mine) for mine in rows])
-    chosen = votes.chosen(np.concatenate(rows))
+    systems = np.repeat(np.arange(len(rows)), [len(places) for places in rows])
+    chosen = votes.select(np.concatenate(rows))
     return replace(chosen, systems=systems, size=(len(rows), *votes.size[1:]))
 
 
@@ -191,34 +193,31 @@ class LeaveOneOutFigures(NamedTuple):
     rmse: Floats
 
 
-def beside_others(table: Floats) -> LeaveOneOutFigures:
+def leave_one_out_figures(table: Floats) -> LeaveOneOutFigures:
     """Figures of a table with a row a stimulus and a column a listener; NaN where no vote is."""
-    there = ~np.isnan(table)
-    votes = np.where(there, table, 0.0)
-    count = there.sum(axis=1, keepdims=True)
-    both = there & (count > 1)
-    n = both.sum(axis=0)
+    has_vote = ~np.isnan(table)
+    votes = np.where(has_vote, table, 0.0)
+    count = has_vote.sum(axis=1, keepdims=True)
+    is_compared = has_vote & (count > 1)
+    n = is_compared.sum(axis=0)
     sums = votes.sum(axis=1, keepdims=True) - votes
-    others = np.where(both, sums / np.maximum(count - 1, 1), 0.0)
-    own = np.where(both, votes, 0.0)
-    away = own - others
-    bias = _ratio(away.sum(axis=0), n)
-    spread = _ratio(((away - bias) ** 2).sum(axis=0, where=both), n - 1)
-    rmse = np.sqrt(_ratio((away**2).sum(axis=0), n))
-    return LeaveOneOutFigures(n, bias, np.sqrt(spread), _correlation(own, others, both), rmse)
+    others = np.where(is_compared, sums / np.maximum(count - 1, 1), 0.0)
+    compared_votes = np.where(is_compared, votes, 0.0)
+    deviations = compared_votes - others
+    bias = ratio(deviations.sum(axis=0), n)
+    spread = ratio(((deviations - bias) ** 2).sum(axis=0, where=is_compared), n - 1)
+    rmse = np.sqrt(ratio((deviations**2).sum(axis=0), n))
+    return LeaveOneOutFigures(
+        n, bias, np.sqrt(spread), _correlation(compared_votes, others, is_compared), rmse
+    )
 
 
-def _correlation(own: Floats, others: Floats, both: Bools) -> Floats:
-    n = both.sum(axis=0)
-    x = np.where(both, own - np.nan_to_num(_ratio(own.sum(axis=0), n)), 0.0)
-    y = np.where(both, others - np.nan_to_num(_ratio(others.sum(axis=0), n)), 0.0)
-    least = (RELATIVE_SPREAD_TOLERANCE * np.abs(own).max(initial=0)) ** 2 * n
+def _correlation(votes: Floats, others: Floats, is_compared: Bools) -> Floats:
+    n = is_compared.sum(axis=0)
+    x = np.where(is_compared, votes - np.nan_to_num(ratio(votes.sum(axis=0), n)), 0.0)
+    y = np.where(is_compared, others - np.nan_to_num(ratio(others.sum(axis=0), n)), 0.0)
+    smallest_square = (RELATIVE_SPREAD_TOLERANCE * np.abs(votes).max(initial=0)) ** 2 * n
     xx, yy, xy = (x**2).sum(axis=0), (y**2).sum(axis=0), (x * y).sum(axis=0)
-    varied = (xx > least) & (yy > least)
-    found = _ratio(np.where(varied, xy, np.nan), np.where(varied, np.sqrt(xx * yy), 1))
-    return np.clip(found, -1, 1)
-
-
-def _ratio(above: Floats, below: Floats | Codes) -> Floats:
-    found: Floats = np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
-    return found
+    is_varied = (xx > smallest_square) & (yy > smallest_square)
+    correlations = ratio(np.where(is_varied, xy, np.nan), np.where(is_varied, np.sqrt(xx * yy), 1))
+    return np.clip(correlations, -1, 1)

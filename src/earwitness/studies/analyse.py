@@ -11,8 +11,8 @@ from typing import Any
 from earwitness.core import Answer, Input, Progress, Rating, StrPath, no_progress
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFolder
-from earwitness.report.html.page import html
-from earwitness.report.latex import latex
+from earwitness.report.html.page import render_html
+from earwitness.report.latex import render_latex
 from earwitness.studies.analysis.pipeline import analyse
 from earwitness.studies.analysis.prepare import CodedRatings, coded, resolve
 from earwitness.studies.analysis.settings import AnalysisSettings, rule_named, said_scales
@@ -232,9 +232,9 @@ def result_files(results: Results) -> dict[str, str]:
     the methods paragraph, and tables as CSV."""
     report = results_report(results)
     pages = {
-        "report.html": html(report),
+        "report.html": render_html(report),
         "results.json": results_json(results),
-        "tables.tex": latex(report),
+        "tables.tex": render_latex(report),
     }
     return pages | {"methods.txt": methods(results) + "\n"} | tables_csv(results)
 

@@ -10,11 +10,17 @@ from pathlib import Path
 
 from earwitness.core import Estimate, Value
 from earwitness.errors import UsageError, nearest
-from earwitness.report.export import csv_table, dump
+from earwitness.report.export import csv_table, json_text
 from earwitness.report.numbers import COMPONENT_LABELS
 from earwitness.report.parts import Curve, Lines, Report, Section, Table
-from earwitness.stats.mixed_model import Components, fit
-from earwitness.stats.power import METHODS, PowerScenario, detectable, listeners_needed, power
+from earwitness.stats.mixed_model import Components, fit_mixed_model
+from earwitness.stats.power import (
+    METHODS,
+    PowerScenario,
+    detectable_difference,
+    listeners_needed,
+    simulate_power,
+)
 from earwitness.studies.analyse import kept_ratings
 from earwitness.studies.design.plan import minutes
 from earwitness.studies.file.reader import read_study
@@ -110,9 +116,9 @@ def study_power(
         {*listeners} or {max(2, round(one * plan.listeners)) for one in LISTENER_COUNT_FACTORS}
     ):
         own = replace(base, listeners=max(1, round(count * shares)))
-        found = {one: power(own, one, runs=runs, seed=seed) for one in known}
+        found = {one: simulate_power(own, one, runs=runs, seed=seed) for one in known}
         hours = count * minutes_each / 60
-        rows.append(PowerRow(count, hours, detectable(own, power=wanted), found))
+        rows.append(PowerRow(count, hours, detectable_difference(own, power=wanted), found))
     needed = {one: listeners_needed(base, one, power=wanted) for one in known}
     return PowerPlan(
         title=plan.title,
@@ -179,7 +185,7 @@ def _choose_components(
         own = kept_ratings(pilot, plan, scale.name)
         if not own.ratings:
             raise UsageError(f'the pilot has no rating on scale "{scale.name}"')
-        found = replace(Components.of(fit(own.votes)), **said)
+        found = replace(Components.from_fit(fit_mixed_model(own.votes)), **said)
         named = ", ".join(Path(one).name for one in pilot)
         people = f"{len(own.listeners)} listeners kept, {len(own.ratings):,} votes"
         return found, f"pilot {named}: {people}{more}"
@@ -336,7 +342,7 @@ def _components_table(found: PowerPlan) -> Table:
 
 def power_json(found: PowerPlan) -> str:
     """All of it; differences become text, as keys of JSON are."""
-    return dump(asdict(found))
+    return json_text(asdict(found))
 
 
 def power_csv(found: PowerPlan) -> str:

@@ -14,8 +14,8 @@ import numpy as np
 
 from earwitness.core import Key, Rating
 from earwitness.stats.arrays import Floats
-from earwitness.stats.observers import more_than, rejection
-from earwitness.stats.votes import beside_others
+from earwitness.stats.observers import is_more_than, reject_observers
+from earwitness.stats.votes import leave_one_out_figures
 from earwitness.studies.device import PlaybackCounts
 from earwitness.studies.results import ScreeningVerdict, Who
 from earwitness.studies.study import Rule
@@ -147,7 +147,7 @@ def unheard(
 def _heard(who: Who, scale: str, one: PlaybackCounts, share: float) -> ScreeningVerdict:
     figures = f"{one.unheard} of {one.all} sounds not heard to their end (at most {share:.4g})"
     return ScreeningVerdict(
-        who, "unheard", scale, figures, not more_than(one.unheard, one.all, share)
+        who, "unheard", scale, figures, not is_more_than(one.unheard, one.all, share)
     )
 
 
@@ -160,7 +160,7 @@ def p808(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles) -
     entries = []
     for scale, own in by_scale(ratings).items():
         table, listeners = _table(own)
-        correlations = beside_others(table).correlation.tolist()
+        correlations = leave_one_out_figures(table).correlation.tolist()
         for n, who in enumerate(listeners):
             votes = table[~np.isnan(table[:, n]), n]
             variance = float(votes.var(ddof=1)) if len(votes) > 1 else float("nan")
@@ -191,7 +191,7 @@ def bt500(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles) 
     entries = []
     for scale, own in by_scale(ratings).items():
         table, listeners = _table(own)
-        found = rejection(table, outside=limits["outside"], one_side=limits["one_side"])
+        found = reject_observers(table, outside=limits["outside"], one_side=limits["one_side"])
         judged = zip(listeners, *(column.tolist() for column in found), strict=True)
         for who, votes, above, below, rejected in judged:
             side = abs(above - below) / (above + below) if above + below else float("nan")
@@ -245,7 +245,7 @@ def _known(
         f"hidden reference below {low:g} in {sum(reference)} of {len(reference)} items, "
         f"middle anchor above {high:g} in {sum(anchor)} of {len(anchor)} (at most {share:.4g})"
     )
-    missed = any(more_than(sum(one), len(one), share) for one in (reference, anchor))
+    missed = any(is_more_than(sum(one), len(one), share) for one in (reference, anchor))
     return ScreeningVerdict(who, "bs1534", scale, figures, not missed)
 
 

@@ -24,7 +24,7 @@ from earwitness.summaries.closest_path import (
     edits_and_hits,
 )
 from earwitness.summaries.network import START, Network, ceiling, weight
-from earwitness.text.words import same, strings
+from earwitness.text.words import normalise_word, word_ngrams
 
 # --- Base of summary metrics ---------------------------------------------------------------------
 
@@ -213,8 +213,8 @@ class SummarizationAccuracy(SummaryMetric):
     @staticmethod
     def _written(case: Case) -> tuple[list[str], dict[int, str]]:
         """Words of the output and of what was said, as they are compared."""
-        said = {place: same(word) for place, word in enumerate(case.item.words, 1)}
-        return [same(word) for word in case.output.words], said
+        said = {place: normalise_word(word) for place, word in enumerate(case.item.words, 1)}
+        return [normalise_word(word) for word in case.output.words], said
 
     def alignment(self, case: Case) -> Alignment:
         """The closest path above the output, with marks and how many people went that way."""
@@ -494,7 +494,7 @@ class WordStrings(SummaryMetric):
         own, row = positions(case.output), list[float]()
         for n in range(1, self.longest + 1):
             known = [_known(positions(one), n) for one in case.references]
-            mine = strings(own, n)
+            mine = word_ngrams(own, n)
             found = sum(any(string in one for one in known) for string in mine)
             row += [found, len(mine), found / len(mine) if mine else 0, bool(mine)]
         return row
@@ -507,7 +507,7 @@ class WordStrings(SummaryMetric):
 
 @lru_cache(maxsize=1024)
 def _known(words: tuple[int, ...], n: int) -> frozenset[tuple[int, ...]]:
-    return frozenset(strings(words, n))
+    return frozenset(word_ngrams(words, n))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.text.words import same
+from earwitness.text.words import normalise_word
 
 # --- Positions of extracted words ----------------------------------------------------------------
 # Taking every word as early as it can be, and then as late, says whether there is a way at all and
@@ -51,8 +51,8 @@ def extraction(summary: Sequence[str], transcript: Sequence[str]) -> Extraction 
     """
     where: dict[str, list[int]] = {}
     for position, word in enumerate(transcript, 1):
-        where.setdefault(same(word), []).append(position)
-    words = [same(word) for word in summary]
+        where.setdefault(normalise_word(word), []).append(position)
+    words = [normalise_word(word) for word in summary]
     places = [where.get(word, []) for word in words]
     first = _earliest(places)
     if len(first) < len(words):
@@ -200,10 +200,14 @@ def recognised(
     costs = _Costs(len(words), len(said), times)
     places: dict[str, list[int]] = {}
     for place, word in enumerate(words, 1):
-        places.setdefault(same(word), []).append(place)
+        places.setdefault(normalise_word(word), []).append(place)
     rows = [np.arange(len(words) + 1, dtype=np.int64) * costs.edit]
     for position, word in enumerate(said):
-        rows.append(_row(rows[-1], np.array(places.get(same(word), []), np.int64), position, costs))
+        rows.append(
+            _row(
+                rows[-1], np.array(places.get(normalise_word(word), []), np.int64), position, costs
+            )
+        )
     return _trace(rows, words, said, costs)
 
 
@@ -254,7 +258,7 @@ def _trace(
     position, place = len(said), len(words)
     while position and place:
         here, before = int(rows[position][place]), rows[position - 1]
-        if same(words[place - 1]) == same(said[position - 1]):
+        if normalise_word(words[place - 1]) == normalise_word(said[position - 1]):
             gain = int(costs.gain(np.array([place]), position - 1)[0])
             if here == int(before[place - 1]) - gain:
                 labels[place - 1] = position

@@ -27,7 +27,7 @@ from earwitness.summaries.records import (
 )
 from earwitness.task import NOT_LATIN_REMARK, TaskReader, latin_notes, not_latin
 from earwitness.text.transcripts import read_ctm
-from earwitness.text.words import TOKENIZERS, same, tokeniser_signature
+from earwitness.text.words import TOKENIZERS, normalise_word, tokeniser_signature
 
 # --- Words and positions of a record -------------------------------------------------------------
 
@@ -163,8 +163,8 @@ def _plain(
 
 def _not_extracted(words: Sequence[str], place: int, item: Item) -> str:
     """Which words were not said at all, or which came too early."""
-    known = {same(word) for word in item.words}
-    unsaid = [f'"{word}"' for word in dict.fromkeys(words) if same(word) not in known]
+    known = {normalise_word(word) for word in item.words}
+    unsaid = [f'"{word}"' for word in dict.fromkeys(words) if normalise_word(word) not in known]
     if unsaid:
         more = ", …" * (len(unsaid) > SHOWN_WORDS)
         return f"no extraction: not said: {', '.join(unsaid[:SHOWN_WORDS])}{more}"
@@ -190,7 +190,7 @@ def _disagreeing(
 ) -> Iterator[Fault]:
     kept = [item.words[position - 1] for position in positions]
     words = reading.cut(text)
-    if list(map(same, kept)) != list(map(same, words)):
+    if list(map(normalise_word, kept)) != list(map(normalise_word, words)):
         told = f'the words at the positions are "{_short(kept)}", not "{_short(words)}"'
         yield Fault(f"{path}.text", told, "the first word is 1")
 

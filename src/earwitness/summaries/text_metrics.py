@@ -15,8 +15,8 @@ from earwitness.metric import CaseList, EncodedMetric, one_of, ratio
 from earwitness.models.text_encoder import bertscore_rates, bertscore_sums
 from earwitness.stats.arrays import Floats
 from earwitness.summaries.metrics import SummaryMetric, SummaryPairs
-from earwitness.text.rouge import WORDS_OPTION, shared_order, shared_strings
-from earwitness.text.words import strings
+from earwitness.text.rouge import WORDS_OPTION, count_common_ngrams, count_common_subsequence
+from earwitness.text.words import word_ngrams
 
 # --- BLEU of summaries ---------------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ def string_counts(output: Sequence[str], references: Sequence[Sequence[str]]) ->
 
 @lru_cache(maxsize=1024)
 def _counts(words: tuple[str, ...], n: int) -> Counter[tuple[str, ...]]:
-    return Counter(strings(words, n))
+    return Counter(word_ngrams(words, n))
 
 
 # --- ROUGE of summaries --------------------------------------------------------------------------
@@ -178,8 +178,8 @@ class Rouge(SummaryPairs):
     def pair(self, case: Case) -> Sequence[float]:
         """Own rates, then strings: for each kind shared ones and those of each side; one case."""
         mine, theirs = case.output.text, case.references[0].text
-        found = [shared_strings(mine, theirs, n, self.words) for n in (1, 2)]
-        found.append(shared_order(mine, theirs, self.words))
+        found = [count_common_ngrams(mine, theirs, n, self.words) for n in (1, 2)]
+        found.append(count_common_subsequence(mine, theirs, self.words))
         rates = [rate for one in found for rate in one.overlap]
         return [*rates, *(number for one in found for number in one), 1]
 

@@ -38,40 +38,40 @@ def word_errors(output: str, reference: str) -> WordErrors:
     >>> word_errors("the cat's on mat", "The cat is on the mat")
     WordErrors(substitutions=0, deletions=1, insertions=0, words=6)
     """
-    found = _processed(output, reference)
-    words = found.hits + found.substitutions + found.deletions
-    return WordErrors(found.substitutions, found.deletions, found.insertions, words)
+    processed = _process_words(output, reference)
+    words = processed.hits + processed.substitutions + processed.deletions
+    return WordErrors(processed.substitutions, processed.deletions, processed.insertions, words)
 
 
-def alignment(output: str, reference: str) -> Alignment:
+def align_words(output: str, reference: str) -> Alignment:
     """Reference and output word by word.
 
-    >>> alignment("a cat", "cat").pairs
+    >>> align_words("a cat", "cat").pairs
     (WordPair(wanted='', given='a', mark='I', people=None), \
 WordPair(wanted='cat', given='cat', mark='', people=None))
     """
-    found = _processed(output, reference)
-    theirs, mine = found.references[0], found.hypotheses[0]
+    processed = _process_words(output, reference)
+    reference_words, output_words = processed.references[0], processed.hypotheses[0]
     pairs = list[WordPair]()
-    for chunk in found.alignments[0]:
-        wanted = theirs[chunk.ref_start_idx : chunk.ref_end_idx]
-        given = mine[chunk.hyp_start_idx : chunk.hyp_end_idx]
-        both = zip_longest(wanted, given, fillvalue="")
-        pairs += [WordPair(w, g, EDIT_MARKS[chunk.type]) for w, g in both]
+    for chunk in processed.alignments[0]:
+        wanted = reference_words[chunk.ref_start_idx : chunk.ref_end_idx]
+        produced = output_words[chunk.hyp_start_idx : chunk.hyp_end_idx]
+        word_pairs = zip_longest(wanted, produced, fillvalue="")
+        pairs += [WordPair(w, g, EDIT_MARKS[chunk.type]) for w, g in word_pairs]
     return Alignment(tuple(pairs))
 
 
-def _processed(output: str, reference: str) -> Any:
+def _process_words(output: str, reference: str) -> Any:
     import jiwer
 
-    change = _normalisation()
+    transform = _word_transform()
     return jiwer.process_words(
-        reference, output, reference_transform=change, hypothesis_transform=change
+        reference, output, reference_transform=transform, hypothesis_transform=transform
     )
 
 
 @cache
-def _normalisation() -> Any:
+def _word_transform() -> Any:
     import jiwer
 
     return jiwer.Compose(
@@ -90,42 +90,45 @@ def _normalisation() -> Any:
 # --- Text columns --------------------------------------------------------------------------------
 
 
-def cells(text: str) -> int:
+def display_width(text: str) -> int:
     """How many columns of a terminal a text takes."""
     wide = sum(east_asian_width(char) in "WF" for char in text)
     return len(text) + wide - sum(combining(char) > 0 for char in text)
 
 
-def pad(text: str, width: int, *, left: bool) -> str:
+def pad_text(text: str, width: int, *, left: bool) -> str:
     """A text filled up to a width."""
-    space = " " * (width - cells(text))
+    space = " " * (width - display_width(text))
     return text + space if left else space + text
 
 
-def columns(names: Sequence[str], table: Sequence[Sequence[str]], width: int = 100) -> str:
+def format_columns(names: Sequence[str], table: Sequence[Sequence[str]], width: int = 100) -> str:
     """A line a name, a column an entry of the table; as many columns at a time as fit the width.
 
-    >>> print(columns(["A:", "B:"], [("one", "1"), ("two", "22")]))
+    >>> print(format_columns(["A:", "B:"], [("one", "1"), ("two", "22")]))
     A: one two
     B: 1   22
     """
-    head = max(map(cells, names))
-    blocks = _blocks(table, width - head)
-    drawn = []
+    name_width = max(map(display_width, names))
+    blocks = _column_blocks(table, width - name_width)
+    drawn_blocks = []
     for block in blocks:
-        sizes = [max(map(cells, column)) for column in block]
+        sizes = [max(map(display_width, column)) for column in block]
         lines = []
         for index, name in enumerate(names):
-            texts = [pad(c[index], size, left=True) for c, size in zip(block, sizes, strict=True)]
-            lines.append(" ".join([pad(name, head, left=True), *texts]).rstrip())
-        drawn.append("\n".join(lines).rstrip("\n"))
-    return "\n\n".join(drawn)
+            texts = [
+                pad_text(column[index], size, left=True)
+                for column, size in zip(block, sizes, strict=True)
+            ]
+            lines.append(" ".join([pad_text(name, name_width, left=True), *texts]).rstrip())
+        drawn_blocks.append("\n".join(lines).rstrip("\n"))
+    return "\n\n".join(drawn_blocks)
 
 
-def _blocks(table: Sequence[Sequence[str]], width: int) -> Iterator[list[Sequence[str]]]:
+def _column_blocks(table: Sequence[Sequence[str]], width: int) -> Iterator[list[Sequence[str]]]:
     block, used = list[Sequence[str]](), 0
     for column in table:
-        size = max(map(cells, column)) + 1
+        size = max(map(display_width, column)) + 1
         if block and used + size > width:
             yield block
             block, used = [], 0
@@ -137,33 +140,38 @@ def _blocks(table: Sequence[Sequence[str]], width: int) -> Iterator[list[Sequenc
 # --- Alignments as text --------------------------------------------------------------------------
 
 
-def aligned(alignments: Sequence[Alignment]) -> str:
+def format_alignments(alignments: Sequence[Alignment]) -> str:
     """Wanted words above those that are there, with S, D and I below what differs.
 
     >>> pairs = (WordPair("the", "the"), WordPair("is", "", "D"), WordPair("here", "there", "S"))
-    >>> print(aligned([Alignment(pairs)]))
+    >>> print(format_alignments([Alignment(pairs)]))
     REF: the is here
     OUT: the ** there
              D  S
     """
-    parts = [part for one in alignments for part in (_pairs(one), one.told) if part]
+    parts = [
+        part
+        for alignment in alignments
+        for part in (_format_pairs(alignment), alignment.told)
+        if part
+    ]
     return "\n\n".join(parts)
 
 
-def _pairs(alignment: Alignment) -> str:
+def _format_pairs(alignment: Alignment) -> str:
     if not alignment.pairs:
         return ""
-    table = [_column(pair) for pair in alignment.pairs]
+    table = [_pair_column(pair) for pair in alignment.pairs]
     names = [f"{alignment.wanted}:", "OUT:", ""]
     if all(pair.people is None for pair in alignment.pairs):
-        return columns(names, [column[:3] for column in table])
-    return columns([*names, "people:"], table)
+        return format_columns(names, [column[:3] for column in table])
+    return format_columns([*names, "people:"], table)
 
 
-def _column(pair: WordPair) -> tuple[str, str, str, str]:
+def _pair_column(pair: WordPair) -> tuple[str, str, str, str]:
     return (
-        pair.wanted or "*" * cells(pair.given),
-        pair.given or "*" * cells(pair.wanted),
+        pair.wanted or "*" * display_width(pair.given),
+        pair.given or "*" * display_width(pair.wanted),
         pair.mark,
         "" if pair.people is None else str(pair.people),
     )

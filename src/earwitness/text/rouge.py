@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from earwitness.text.words import UNSPACED_SCRIPTS, strings
+from earwitness.text.words import UNSPACED_SCRIPTS, word_ngrams
 
 LATIN_WORD = re.compile(r"[a-z0-9]+")
 UNICODE_WORD = rf"[{UNSPACED_SCRIPTS}]\p{{M}}*|(?:(?![{UNSPACED_SCRIPTS}])[\p{{L}}\p{{M}}\p{{N}}])+"
@@ -52,7 +52,7 @@ def rouge_l(output: str, reference: str, words: str = "latin") -> Overlap:
     >>> rouge_l("the cat sat", "the cat is sitting down")
     Overlap(precision=0.6666666666666666, recall=0.4, f1=0.5)
     """
-    return shared_order(output, reference, words).overlap
+    return count_common_subsequence(output, reference, words).overlap
 
 
 def rouge_n(output: str, reference: str, n: int, words: str = "latin") -> Overlap:
@@ -61,72 +61,76 @@ def rouge_n(output: str, reference: str, n: int, words: str = "latin") -> Overla
     >>> rouge_n("the cat sat", "the cat is the cat", 2)
     Overlap(precision=0.5, recall=0.25, f1=0.3333333333333333)
     """
-    return shared_strings(output, reference, n, words).overlap
+    return count_common_ngrams(output, reference, n, words).overlap
 
 
-def shared_order(output: str, reference: str, words: str = "latin") -> OverlapCounts:
+def count_common_subsequence(output: str, reference: str, words: str = "latin") -> OverlapCounts:
     """The longest common subsequence of words, and the words of either text."""
-    mine, theirs = WORD_SPLITTERS[words](output), WORD_SPLITTERS[words](reference)
-    common = _common()(mine, theirs) if mine and theirs else 0
-    return OverlapCounts(common, len(mine), len(theirs))
+    output_words, reference_words = WORD_SPLITTERS[words](output), WORD_SPLITTERS[words](reference)
+    common = _load_lcs()(output_words, reference_words) if output_words and reference_words else 0
+    return OverlapCounts(common, len(output_words), len(reference_words))
 
 
 @cache
-def _unicode_word() -> Any:
+def _compile_unicode_word() -> Any:
     import regex  # takes longer to import than all of this module
 
     return regex.compile(UNICODE_WORD)
 
 
-def shared_strings(output: str, reference: str, n: int, words: str = "latin") -> OverlapCounts:
+def count_common_ngrams(output: str, reference: str, n: int, words: str = "latin") -> OverlapCounts:
     """Strings of n words that both have, and those of either text."""
-    mine, theirs = (
-        Counter(strings(WORD_SPLITTERS[words](text), n)) for text in (output, reference)
+    output_counts, reference_counts = (
+        Counter(word_ngrams(WORD_SPLITTERS[words](text), n)) for text in (output, reference)
     )
-    return OverlapCounts((mine & theirs).total(), mine.total(), theirs.total())
+    return OverlapCounts(
+        (output_counts & reference_counts).total(), output_counts.total(), reference_counts.total()
+    )
 
 
 @lru_cache(maxsize=65536)
-def latin_words(text: str) -> tuple[str, ...]:
+def split_latin_words(text: str) -> tuple[str, ...]:
     """As `rouge_score` with its stemmer."""
     return tuple(_stem(word) for word in LATIN_WORD.findall(text.lower()))
 
 
 @lru_cache(maxsize=65536)
-def any_words(text: str) -> tuple[str, ...]:
+def split_any_words(text: str) -> tuple[str, ...]:
     """Words of any script; Latin ones are stemmed.
 
-    >>> any_words("Größere Wälder 東京へ")
+    >>> split_any_words("Größere Wälder 東京へ")
     ('grössere', 'wälder', '東', '京', 'へ')
     """
-    found: list[str] = _unicode_word().findall(unicodedata.normalize("NFKC", text).casefold())
-    return tuple(_stem(word) if LATIN_WORD.fullmatch(word) else word for word in found)
+    tokens: list[str] = _compile_unicode_word().findall(
+        unicodedata.normalize("NFKC", text).casefold()
+    )
+    return tuple(_stem(word) if LATIN_WORD.fullmatch(word) else word for word in tokens)
 
 
 WORD_SPLITTERS: dict[str, Callable[[str], tuple[str, ...]]] = {
-    "latin": latin_words,
-    "unicode": any_words,
+    "latin": split_latin_words,
+    "unicode": split_any_words,
 }
 
 
 def _stem(word: str) -> str:
-    return word if len(word) < MIN_STEMMED_LETTERS else _stemmed(word)
+    return word if len(word) < MIN_STEMMED_LETTERS else _cached_stem(word)
 
 
 @lru_cache(maxsize=65536)
-def _stemmed(word: str) -> str:
-    return str(_porter()(word))
+def _cached_stem(word: str) -> str:
+    return str(_load_stemmer()(word))
 
 
 @cache
-def _common() -> Callable[[Sequence[str], Sequence[str]], int]:
+def _load_lcs() -> Callable[[Sequence[str], Sequence[str]], int]:
     from rapidfuzz.distance import LCSseq
 
     return LCSseq.similarity
 
 
 @cache
-def _porter() -> Callable[[str], str]:
+def _load_stemmer() -> Callable[[str], str]:
     from nltk.stem.porter import PorterStemmer
 
     stem: Callable[[str], str] = PorterStemmer().stem

@@ -35,33 +35,33 @@ NUMBER_ABBREVIATION_SET = frozenset(NUMBER_ABBREVIATIONS.split())  # words of th
 OPENING_MARKS = " \t\n\"'“‘«‹([{"
 
 
-def spans(text: str) -> list[tuple[int, int]]:
+def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Where the sentences of a text begin and end, without blanks around them.
 
-    >>> spans("It rained!  今日は雨。")
+    >>> sentence_spans("It rained!  今日は雨。")
     [(0, 10), (12, 17)]
     """
-    found, start = list[tuple[int, int]](), 0
+    bounds, start = list[tuple[int, int]](), 0
     for match in SENTENCE_BREAK.finditer(text):
-        if not match["mark"] or _ends(text, start, match):
-            found.append((start, match.end()))
+        if not match["mark"] or _is_sentence_end(text, start, match):
+            bounds.append((start, match.end()))
             start = match.end()
-    found.append((start, len(text)))
-    whole = ((text[a:b], a, b) for a, b in found)
+    bounds.append((start, len(text)))
+    parts = ((text[a:b], a, b) for a, b in bounds)
     return [
-        (a + len(own) - len(own.lstrip()), b - len(own) + len(own.rstrip()))
-        for own, a, b in whole
-        if own.strip()
+        (a + len(part) - len(part.lstrip()), b - len(part) + len(part.rstrip()))
+        for part, a, b in parts
+        if part.strip()
     ]
 
 
-def sentences(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """The sentences of a text, blanks between words made one.
 
-    >>> sentences("Dr. Lee spoke at 9 a.m. on Monday. It rained! 今日は雨。明日は晴れ。")
+    >>> split_sentences("Dr. Lee spoke at 9 a.m. on Monday. It rained! 今日は雨。明日は晴れ。")
     ['Dr. Lee spoke at 9 a.m. on Monday.', 'It rained!', '今日は雨。', '明日は晴れ。']
     """
-    return [" ".join(text[start:end].split()) for start, end in spans(text)]
+    return [" ".join(text[start:end].split()) for start, end in sentence_spans(text)]
 
 
 def is_ended(text: str) -> bool:
@@ -73,10 +73,10 @@ def is_ended(text: str) -> bool:
     return SENTENCE_END.search(text) is not None
 
 
-def _ends(text: str, start: int, match: re.Match[str]) -> bool:
+def _is_sentence_end(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether a mark of Latin writing ends a sentence."""
-    behind = text[match.end() : match.end() + 50].lstrip(OPENING_MARKS)
-    if behind[:1].islower():
+    following = text[match.end() : match.end() + 50].lstrip(OPENING_MARKS)
+    if following[:1].islower():
         return False
     if not match["mark"].startswith(".") or match["mark"].startswith(".."):
         return True
@@ -84,7 +84,7 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     if len(word) == 1 and word.isalpha() and word.isupper():
         return False  # an initial
     if word.lower() in NUMBER_ABBREVIATION_SET:
-        return not behind[:1].isdigit()
+        return not following[:1].isdigit()
     return word.lower() not in ABBREVIATION_SET
 
 
@@ -112,25 +112,25 @@ class JoinedText(NamedTuple):
     places: list[int]
 
 
-def joined(pieces: Sequence[SpokenPiece]) -> JoinedText:
+def join_pieces(pieces: Sequence[SpokenPiece]) -> JoinedText:
     """Pieces as one text; there is no blank between letters of scripts that have none.
 
     >>> said = [("It is", 0, 1), ("dry.", 1, 2), ("雨", 2, 3), ("だ", 3, 4)]
-    >>> joined([SpokenPiece(*piece) for piece in said])
+    >>> join_pieces([SpokenPiece(*piece) for piece in said])
     JoinedText(text='It is dry. 雨だ', places=[0, 6, 11, 12])
     """
     parts, places, length = list[str](), list[int](), 0
     for before, piece in zip([None, *pieces], pieces, strict=False):
-        apart = before is not None and not _touch(before.text, piece.text)
-        parts += [" " * apart, piece.text]
-        places.append(length + apart)
+        is_spaced = before is not None and not _is_unspaced(before.text, piece.text)
+        parts += [" " * is_spaced, piece.text]
+        places.append(length + is_spaced)
         length = places[-1] + len(piece.text)
     return JoinedText("".join(parts), places)
 
 
-def _touch(before: str, behind: str) -> bool:
+def _is_unspaced(before: str, after: str) -> bool:
     """Whether no blank belongs between two texts."""
-    return bool(UNSPACED_CHARACTER.match(before[-1]) and UNSPACED_CHARACTER.match(behind))
+    return bool(UNSPACED_CHARACTER.match(before[-1]) and UNSPACED_CHARACTER.match(after))
 
 
 def timed_sentences(pieces: Sequence[SpokenPiece], *, cues: bool) -> list[tuple[str, float]]:
@@ -142,17 +142,17 @@ def timed_sentences(pieces: Sequence[SpokenPiece], *, cues: bool) -> list[tuple[
     [('Hi.', 0.0), ('It rains.', 4.0)]
     """
     pieces = [piece for piece in pieces if piece.text]
-    text, places = joined(pieces)
-    whole = spans(text)
-    if cues and len(whole) == 1 and not is_ended(text):
+    text, places = join_pieces(pieces)
+    bounds = sentence_spans(text)
+    if cues and len(bounds) == 1 and not is_ended(text):
         return [(piece.text, piece.start) for piece in pieces]
     starts = [piece.start for piece in pieces]
     nexts = [*starts, float("inf")][1:]
-    ends = [min(piece.end, after) for piece, after in zip(pieces, nexts, strict=True)]
-    found = []
-    for begin, end in whole:
+    ends = [min(piece.end, next_start) for piece, next_start in zip(pieces, nexts, strict=True)]
+    timed = []
+    for begin, end in bounds:
         row = bisect_right(places, begin) - 1
-        part = (begin - places[row]) / len(pieces[row].text)
-        time = starts[row] + part * (ends[row] - starts[row])
-        found.append((text[begin:end], min(time, ends[row])))
-    return found
+        share = (begin - places[row]) / len(pieces[row].text)
+        time = starts[row] + share * (ends[row] - starts[row])
+        timed.append((text[begin:end], min(time, ends[row])))
+    return timed

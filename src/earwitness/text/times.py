@@ -41,8 +41,8 @@ class TimestampFormat:
 
     def __post_init__(self) -> None:
         if self.form and self.form not in TIMESTAMP_FORMATS:
-            known = compiled(self.form, "timestamp_format").groupindex
-            if not {name for names in UNIT_GROUP_NAMES.values() for name in names} & known.keys():
+            groups = compile_pattern(self.form, "timestamp_format").groupindex
+            if not {name for names in UNIT_GROUP_NAMES.values() for name in names} & groups.keys():
                 listed = ", ".join(TIMESTAMP_FORMATS)
                 raise UsageError(
                     f'timestamp_format "{self.form}" — name one of {listed}, or an expression with '
@@ -57,24 +57,26 @@ class TimestampFormat:
         >>> TimestampFormat("MMSS").seconds("0130")
         90.0
         """
-        text = unwrapped(text.strip())
+        text = strip_brackets(text.strip())
         if self.form and self.form not in TIMESTAMP_FORMATS:
-            found = _patiently(self.form, text)
+            match = _match_with_timeout(self.form, text)
         else:
-            found = re.fullmatch(TIMESTAMP_FORMATS.get(self.form, FREE_TIME_PATTERN), text)
-        if found is None or (not self.form and found["h"] and int(found["m"]) > 59):
+            match = re.fullmatch(TIMESTAMP_FORMATS.get(self.form, FREE_TIME_PATTERN), text)
+        if match is None or (not self.form and match["h"] and int(match["m"]) > 59):
             return None
-        return _sum(found.groupdict())
+        return _sum_units(match.groupdict())
 
 
-def _patiently(pattern: str, text: str) -> Any:
+def _match_with_timeout(pattern: str, text: str) -> Any:
     try:
-        return compiled(pattern, "timestamp_format").match(text, timeout=PATTERN_TIMEOUT_SECONDS)
+        return compile_pattern(pattern, "timestamp_format").match(
+            text, timeout=PATTERN_TIMEOUT_SECONDS
+        )
     except TimeoutError:
         raise PatternTimeout("timestamp_format") from None
 
 
-def _sum(groups: dict[str, Any]) -> float | None:
+def _sum_units(groups: dict[str, Any]) -> float | None:
     total = 0.0
     for unit, names in UNIT_GROUP_NAMES.items():
         text = next((groups[name] for name in names if groups.get(name)), "0")
@@ -85,10 +87,10 @@ def _sum(groups: dict[str, Any]) -> float | None:
     return total
 
 
-def unwrapped(text: str) -> str:
+def strip_brackets(text: str) -> str:
     """Without brackets around it.
 
-    >>> unwrapped("(0:10)")
+    >>> strip_brackets("(0:10)")
     '0:10'
     """
     if len(text) > 1 and BRACKETS.get(text[0]) == text[-1]:
@@ -96,7 +98,7 @@ def unwrapped(text: str) -> str:
     return text
 
 
-def compiled(pattern: str, name: str) -> Any:
+def compile_pattern(pattern: str, name: str) -> Any:
     """A user's expression; one that is none is refused by its option's name."""
     import regex  # takes longer to import than all of this module
 

@@ -15,7 +15,7 @@ from earwitness.text.times import TIME_PATTERN, TimestampFormat
 # --- Transcripts in sections ---------------------------------------------------------------------
 
 
-def plain_lines(text: str) -> str:
+def normalise_lines(text: str) -> str:
     """A text whose lines end in LF, without a byte-order mark."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
@@ -95,26 +95,26 @@ class Cue(NamedTuple):
     line: int
 
 
-def subtitles(text: str) -> Transcript:
+def parse_subtitles(text: str) -> Transcript:
     """SRT and WebVTT: every cue is a chapter, its text the title."""
-    found, flaws = cues(text)
+    parsed, flaws = parse_cues(text)
     return Transcript(
-        tuple(TranscriptSection("", c.text, c.start, c.line) for c in found), tuple(flaws)
+        tuple(TranscriptSection("", cue.text, cue.start, cue.line) for cue in parsed), tuple(flaws)
     )
 
 
-def cues(text: str) -> tuple[list[Cue], list[Flaw]]:
+def parse_cues(text: str) -> tuple[list[Cue], list[Flaw]]:
     """The cues of SRT and WebVTT, and what is wrong."""
-    found: list[Cue] = []
+    parsed: list[Cue] = []
     flaws: list[Flaw] = []
-    for first, block in _blocks(text.split("\n")):
+    for first, block in _line_blocks(text.split("\n")):
         timings = [i for i, line in enumerate(block) if "-->" in line]
         if not timings:
             header = first == 1 and block[0].startswith("WEBVTT")
             if not header and block[0].split()[0] not in NON_CUE_BLOCKS:
-                place = next((n for n, one in enumerate(block) if TIME_REGEX.search(one)), 0)
-                told = f'no times in "{block[place][:40]}"'
-                flaws.append(Flaw(first + place, told, "write 00:01:00.000 --> 00:02:00.000"))
+                place = next((n for n, line in enumerate(block) if TIME_REGEX.search(line)), 0)
+                message = f'no times in "{block[place][:40]}"'
+                flaws.append(Flaw(first + place, message, "write 00:01:00.000 --> 00:02:00.000"))
             continue
         for place, stop in zip(timings, [*timings[1:], len(block)], strict=True):
             words = block[place + 1 : stop]
@@ -125,59 +125,61 @@ def cues(text: str) -> tuple[list[Cue], list[Flaw]]:
             if timing is None or time is None:
                 flaws.append(Flaw(first + place, f'no time in "{block[place][:40]}"'))
                 continue
-            said = unescape(CUE_TAGS.sub("", " ".join(words))).strip()
-            found.append(Cue(said, time, TimestampFormat().seconds(timing[2]), first + place))
-    if not found and not flaws:
+            cue_text = unescape(CUE_TAGS.sub("", " ".join(words))).strip()
+            parsed.append(Cue(cue_text, time, TimestampFormat().seconds(timing[2]), first + place))
+    if not parsed and not flaws:
         flaws.append(Flaw(1, "no cue in it"))
-    return found, flaws
+    return parsed, flaws
 
 
-def _blocks(lines: list[str]) -> list[tuple[int, list[str]]]:
+def _line_blocks(lines: list[str]) -> list[tuple[int, list[str]]]:
     """Runs of lines that are not blank, with the number of their first."""
-    found: list[tuple[int, list[str]]] = []
+    blocks: list[tuple[int, list[str]]] = []
     inside = False
     for number, line in enumerate(lines, 1):
         if not line.strip():
             inside = False
         elif inside:
-            found[-1][1].append(line.strip())
+            blocks[-1][1].append(line.strip())
         else:
-            found.append((number, [line.strip()]))
+            blocks.append((number, [line.strip()]))
             inside = True
-    return found
+    return blocks
 
 
-def youtube(text: str) -> Transcript:
+def parse_youtube(text: str) -> Transcript:
     """Lines such as ``1:02:03 Title``, or all with the time behind the title; others are loose."""
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    for read in (_time_before, _time_behind):
-        found = [read(line, number) for number, line in lines]
-        sections = tuple(section for section in found if section is not None)
+    for parse in (_parse_time_first, _parse_time_last):
+        parsed = [parse(line, number) for number, line in lines]
+        sections = tuple(section for section in parsed if section is not None)
         if sections:
-            loose = [one for one, own in zip(lines, found, strict=True) if own is None]
-            flaws = [_no_time(*one) for one in loose if TIME_LIKE_START.match(one[1])]
+            loose = [pair for pair, section in zip(lines, parsed, strict=True) if section is None]
+            flaws = [
+                Flaw(number, f'no time in "{line.strip()[:40]}"', "minutes and seconds end at 59")
+                for number, line in loose
+                if TIME_LIKE_START.match(line)
+            ]
             return Transcript(sections, tuple(flaws), len(loose) - len(flaws))
     return Transcript(
         (), (Flaw(1, "no line with a time in it", "write 1:02:03 Title"),), len(lines)
     )
 
 
-def _no_time(number: int, line: str) -> Flaw:
-    return Flaw(number, f'no time in "{line.strip()[:40]}"', "minutes and seconds end at 59")
-
-
-def _time_before(line: str, number: int) -> TranscriptSection | None:
+def _parse_time_first(line: str, number: int) -> TranscriptSection | None:
     match = TIME_REGEX.search(line)
     if match is None or not LIST_PREFIX.fullmatch(line[: match.start()]):
         return None
-    rest = line[match.end() :].lstrip(TITLE_SEPARATORS)
-    until = TIME_REGEX.match(rest)  # a range: 0:00 – 1:23 Title
-    title = (rest[until.end() :] if until else rest).strip(TITLE_SEPARATORS + "])")
+    remainder = line[match.end() :].lstrip(TITLE_SEPARATORS)
+    range_end = TIME_REGEX.match(remainder)  # a range: 0:00 – 1:23 Title
+    title = (remainder[range_end.end() :] if range_end else remainder).strip(
+        TITLE_SEPARATORS + "])"
+    )
     time = TimestampFormat().seconds(match[0])
     return None if time is None else TranscriptSection("", title, time, number)
 
 
-def _time_behind(line: str, number: int) -> TranscriptSection | None:
+def _parse_time_last(line: str, number: int) -> TranscriptSection | None:
     times = list(TIME_REGEX.finditer(line))
     if not times or line[times[-1].end() :].strip(TITLE_SEPARATORS + "])"):
         return None
@@ -189,20 +191,20 @@ def _time_behind(line: str, number: int) -> TranscriptSection | None:
     return None if time is None or not title else TranscriptSection("", title, time, number)
 
 
-def podcast(text: str) -> Transcript:
+def parse_podcast(text: str) -> Transcript:
     """Podcasting 2.0 chapters, as JSON; those that are not in the contents are loose."""
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except RecursionError:
         return Transcript((), (Flaw(1, "not JSON: nested too deeply"),))
     except ValueError as error:
         return Transcript((), (Flaw(getattr(error, "lineno", 1), f"not JSON: {error}"),))
-    listed = found.get("chapters") if isinstance(found, dict) else None
-    if not isinstance(listed, list):
+    chapters = document.get("chapters") if isinstance(document, dict) else None
+    if not isinstance(chapters, list):
         return Transcript((), (Flaw(1, 'no list "chapters" in it'),))
     sections, flaws, loose = [], [], 0
-    for number, chapter in enumerate(listed):
-        time = _number(chapter.get("startTime") if isinstance(chapter, dict) else None)
+    for number, chapter in enumerate(chapters):
+        time = _finite_number(chapter.get("startTime") if isinstance(chapter, dict) else None)
         if time is None:
             flaws.append(Flaw(1, f"chapters[{number}]: startTime must be a number"))
         elif chapter.get("toc") is False:
@@ -215,7 +217,7 @@ def podcast(text: str) -> Transcript:
     return Transcript(tuple(sections), tuple(flaws), loose)
 
 
-def _number(value: Any) -> float | None:
+def _finite_number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -224,7 +226,7 @@ def _number(value: Any) -> float | None:
         return None
 
 
-def ffmetadata(text: str) -> Transcript:
+def parse_ffmetadata(text: str) -> Transcript:
     """ffmpeg's metadata: chapters with a time base."""
     sections: list[TranscriptSection] = []
     flaws: list[Flaw] = []
@@ -234,18 +236,18 @@ def ffmetadata(text: str) -> Transcript:
     place = parts[0].count("\n") + 1
     for name, body in zip(parts[1::2], parts[2::2], strict=True):
         if name.upper() == "CHAPTER":
-            found = _chapter(body, place)
-            if isinstance(found, Flaw):
-                flaws.append(found)
+            chapter = _parse_chapter(body, place)
+            if isinstance(chapter, Flaw):
+                flaws.append(chapter)
             else:
-                sections.append(found)
+                sections.append(chapter)
         place += body.count("\n")
     if not sections and not flaws:
         flaws.append(Flaw(1, "no [CHAPTER] in it"))
     return Transcript(tuple(sections), tuple(flaws))
 
 
-def _chapter(body: str, line: int) -> TranscriptSection | Flaw:
+def _parse_chapter(body: str, line: int) -> TranscriptSection | Flaw:
     fields: dict[str, str] = {}
     for entry in FFMETADATA_ENTRY.findall(body):
         match = re.match(r"((?:[^=\\]|\\.)*)=(.*)", entry, re.DOTALL)
@@ -286,15 +288,15 @@ def read_ctm(text: str) -> tuple[list[TimedWord], list[Flaw]]:
         parts = line.split()
         if not parts or line.lstrip().startswith(";;"):
             continue
-        found = _word(parts)
-        if isinstance(found, str):
-            flaws.append(Flaw(number, found, "write: recording channel start duration word"))
+        word = _parse_word(parts)
+        if isinstance(word, str):
+            flaws.append(Flaw(number, word, "write: recording channel start duration word"))
         else:
-            words.append(found)
-    return sorted(words, key=lambda one: (one.recording, one.start)), flaws
+            words.append(word)
+    return sorted(words, key=lambda timed_word: (timed_word.recording, timed_word.start)), flaws
 
 
-def _word(parts: list[str]) -> TimedWord | str:
+def _parse_word(parts: list[str]) -> TimedWord | str:
     if len(parts) not in (5, 6):
         return f"has {len(parts)} fields, not 5 or 6"
     recording, channel, *numbers = parts[:4]

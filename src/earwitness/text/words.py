@@ -13,15 +13,15 @@ from earwitness.errors import MissingExtra
 # --- Tokenizers and word equality ----------------------------------------------------------------
 
 
-def at_blanks(text: str) -> list[str]:
+def split_at_blanks(text: str) -> list[str]:
     """Whatever stands between blanks."""
     return text.split()
 
 
-def japanese(text: str) -> list[str]:
+def split_japanese(text: str) -> list[str]:
     """Words of Japanese, by janome's dictionary (extra ``ja``); blanks are left out."""
-    found = (token.surface.strip() for token in _janome().tokenize(text))
-    return [word for word in found if word]
+    surfaces = (token.surface.strip() for token in _load_janome().tokenize(text))
+    return [word for word in surfaces if word]
 
 
 UNSPACED_SCRIPTS = (  # scripts without blanks: Han, kana, Thai, Lao, Khmer, Myanmar
@@ -29,7 +29,10 @@ UNSPACED_SCRIPTS = (  # scripts without blanks: Han, kana, Thai, Lao, Khmer, Mya
     "\U00020000-\U0003ffff"
 )
 PUNCTUATION_MARKS = ".,;:!?…·¡¿\"'`–—、。，！？：；।॥،؛؟۔"
-TOKENIZERS: dict[str, Callable[[str], list[str]]] = {"blanks": at_blanks, "japanese": japanese}
+TOKENIZERS: dict[str, Callable[[str], list[str]]] = {
+    "blanks": split_at_blanks,
+    "japanese": split_japanese,
+}
 TOKENIZER_LIBRARIES = {"japanese": "janome"}  # whose dictionaries decide what a word is
 
 
@@ -49,7 +52,7 @@ def tokeniser_signature(name: str) -> str:
 
 
 @cache
-def _janome() -> Any:
+def _load_janome() -> Any:
     try:
         from janome.tokenizer import Tokenizer
     except ImportError:
@@ -58,18 +61,18 @@ def _janome() -> Any:
 
 
 @lru_cache(maxsize=65536)
-def same(word: str) -> str:
+def normalise_word(word: str) -> str:
     """What is equal for words that are the same but for case and punctuation around them.
 
-    >>> same("“Café,”"), same("CAFÉ"), same("..."), same("C++")
-    ('café', 'café', '...', 'c++')
+    >>> [normalise_word(word) for word in ("“Café,”", "CAFÉ", "...", "C++")]
+    ['café', 'café', '...', 'c++']
     """
     plain = unicodedata.normalize("NFKC", word).casefold()
-    inside = [place for place, letter in enumerate(plain) if not _around(letter)]
+    inside = [place for place, letter in enumerate(plain) if not _is_outer_punctuation(letter)]
     return plain[inside[0] : inside[-1] + 1] if inside else plain
 
 
-def _around(letter: str) -> bool:
+def _is_outer_punctuation(letter: str) -> bool:
     """Punctuation that may stand before or behind a word: quotes, brackets, stops, dashes."""
     return letter in PUNCTUATION_MARKS or unicodedata.category(letter) in ("Ps", "Pe", "Pi", "Pf")
 
@@ -80,10 +83,10 @@ def _around(letter: str) -> bool:
 Word = TypeVar("Word")
 
 
-def strings(words: Sequence[Word], n: int) -> list[tuple[Word, ...]]:
+def word_ngrams(words: Sequence[Word], n: int) -> list[tuple[Word, ...]]:
     """All strings of n words, in order.
 
-    >>> strings("abc", 2)
+    >>> word_ngrams("abc", 2)
     [('a', 'b'), ('b', 'c')]
     """
     return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]

@@ -12,7 +12,7 @@ import pytest
 
 from earwitness.output_formats import render
 from earwitness.report.html.elements import VOID_TAGS, element
-from earwitness.report.html.plots import axis_of, times_of
+from earwitness.report.html.plots import fit_axis, time_axis
 from earwitness.scoring.compare import compare
 from earwitness.scoring.results import Comparison, Scores
 from earwitness.scoring.score import score
@@ -217,7 +217,7 @@ def test_elements_escape_what_is_text() -> None:
 def test_ticks_are_round_and_hold_all_numbers(
     numbers: list[float], ticks: tuple[float, ...] | None
 ) -> None:
-    axis = axis_of(numbers)
+    axis = fit_axis(numbers)
     if ticks is not None:
         assert axis.ticks == pytest.approx(ticks)
     assert axis.low < axis.high
@@ -226,7 +226,7 @@ def test_ticks_are_round_and_hold_all_numbers(
 
 @pytest.mark.parametrize("seconds", [0.0, 0.5, 59, 3600, 86400, 1e9])
 def test_times_have_a_handful_of_ticks(seconds: float) -> None:
-    axis = times_of(seconds)
+    axis = time_axis(seconds)
     assert axis.ticks[0] == 0
     assert len(axis.ticks) <= 11
     assert axis.ticks[-1] <= axis.high

@@ -10,7 +10,12 @@ import pytest
 
 from earwitness.core import Key, Rating
 from earwitness.stats.paired_choices import sensitivity_of_counts
-from earwitness.stats.significance import at_least, holm, share, two_sided
+from earwitness.stats.significance import (
+    binomial_at_least,
+    binomial_share,
+    binomial_two_sided,
+    holm,
+)
 from earwitness.studies.analysis.choices import abilities, choices
 from earwitness.studies.study import Trial
 from earwitness.studies.trials import KINDS
@@ -32,9 +37,9 @@ def test_a_pair_is_counted_by_listener_and_over_all() -> None:
     )
     [found] = choices(votes, "PREFERENCE", level=0.95, correct=none)
     assert (found.a, found.b, found.wins, found.losses, found.ties) == ("new", "old", 10, 4, 2)
-    assert found.share == share(10, 14)
-    assert found.p == found.corrected == two_sided(10, 14)
-    assert found.listeners == {1: (7, 1, 0, two_sided(7, 8)), 2: (3, 3, 2, 1.0)}
+    assert found.share == binomial_share(10, 14)
+    assert found.p == found.corrected == binomial_two_sided(10, 14)
+    assert found.listeners == {1: (7, 1, 0, binomial_two_sided(7, 8)), 2: (3, 3, 2, 1.0)}
     assert found.sensitivity is None
     assert found.over_listeners.n == 2
     assert found.over_listeners.value == pytest.approx((7 / 8 + 1 / 2) / 2)
@@ -64,7 +69,7 @@ def test_abx_is_right_or_wrong_one_sided_and_has_a_sensitivity() -> None:
     votes = [vote(1, 1, scale="SAME")] * 9 + [vote(0, 1, scale="SAME")]
     [found] = choices(votes, "SAME", level=0.95, correct=none, model="independent")
     assert (found.wins, found.losses, found.ties) == (9, 1, 0)
-    assert found.p == at_least(9, 10)
+    assert found.p == binomial_at_least(9, 10)
     assert found.sensitivity == sensitivity_of_counts(9, 10, model="independent")
     assert math.isnan(found.p_over_listeners)  # one listener
     assert abilities(votes, "SAME", level=0.95) is None
@@ -89,7 +94,7 @@ def test_shares_without_spread_have_no_interval_over_listeners() -> None:
     assert found.over_listeners.value == 1
     assert math.isnan(found.over_listeners.low)
     assert math.isnan(found.p_over_listeners)
-    assert found.p == two_sided(5, 5)
+    assert found.p == binomial_two_sided(5, 5)
 
 
 def test_nothing_but_ties_is_undefined_but_for_their_number() -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from earwitness.core import Estimate, Key, Value
 from earwitness.output_formats import FORMS, render, report_of
-from earwitness.report.html.plots import axis_of
+from earwitness.report.html.plots import fit_axis
 from earwitness.report.latex import escape
 from earwitness.report.markdown import escape as escape_markdown
 from earwitness.report.numbers import number, p_value
@@ -313,7 +313,7 @@ def test_pairs_that_were_not_compared_are_left_open(whole: Results) -> None:
 def test_the_axis_of_a_scale_is_the_whole_scale(
     low: float, high: float, ticks: tuple[float, ...]
 ) -> None:
-    axis = axis_of([2.1, 2.2, float("nan")], Value("x", "high", low, high, ""))
+    axis = fit_axis([2.1, 2.2, float("nan")], Value("x", "high", low, high, ""))
     assert (axis.low, axis.high) == (low, high)
     assert axis.ticks == pytest.approx(ticks)
 

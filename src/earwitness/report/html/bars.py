@@ -10,7 +10,7 @@ from earwitness.report.html.elements import Html, element
 from earwitness.report.html.plots import Colours, intervals_plot
 from earwitness.report.numbers import cell, interval, number, p_value
 from earwitness.report.parts import CategoryShares, Heat, Intervals, Matrix, VoteCounts
-from earwitness.report.tables import VERDICT_MARKS, contrast_of, tested, verdict
+from earwitness.report.tables import VERDICT_MARKS, find_contrast, is_tested, verdict
 
 # --- Vote count bars -----------------------------------------------------------------------------
 
@@ -36,9 +36,9 @@ def _shade(index: int, count: int, best: str) -> tuple[str, str]:
     """A class for what is written on it, and a style: from worst to best through a middle."""
     place = 2 * index / (count - 1) - 1 if count > 1 else 0.0
     place = -place if best == "low" else place
-    end, far = ("worst" if place < 0 else "best"), abs(place)
-    kind = "middle" if far < 0.3 else "half" if far < 0.8 else "end"
-    return kind, f"--c:color-mix(in oklab,var(--{end}) {100 * far:.0f}%,var(--between))"
+    end, distance = ("worst" if place < 0 else "best"), abs(place)
+    kind = "middle" if distance < 0.3 else "half" if distance < 0.8 else "end"
+    return kind, f"--c:color-mix(in oklab,var(--{end}) {100 * distance:.0f}%,var(--between))"
 
 
 def _legend(part: VoteCounts, values: list[float], shades: Mapping[float, tuple[str, str]]) -> Html:
@@ -66,11 +66,11 @@ def _draw_count_row(
         for x, n in counts.items()
         if n
     ]
-    told = f"{name}: {', '.join(f'{n:,} votes of {x:g}' for x, n in counts.items())}"
+    label = f"{name}: {', '.join(f'{n:,} votes of {x:g}' for x, n in counts.items())}"
     return element(
         "div",
         element("span", name, class_="name"),
-        element("span", *bars, class_="bar", role="img", aria_label=told),
+        element("span", *bars, class_="bar", role="img", aria_label=label),
         element("span", note, class_="figure"),
         class_="row",
     )
@@ -112,11 +112,11 @@ def _draw_share_row(label: str, counts: list[float]) -> Html:
         for index, count in enumerate(counts)
         if count
     ]
-    told = f"{label}: {', '.join(f'{count:g}' for count in counts)}"
+    description = f"{label}: {', '.join(f'{count:g}' for count in counts)}"
     return element(
         "div",
         element("span", label, class_="name"),
-        element("span", *bars, class_="bar", role="img", aria_label=told),
+        element("span", *bars, class_="bar", role="img", aria_label=description),
         element("span", f"{sum(counts):g}", class_="figure"),
         class_="row",
     )
@@ -142,16 +142,16 @@ def heat_square(part: Heat) -> Html:
 
 
 def _draw_heat_cell(part: Heat, a: str, b: str) -> Html:
-    found = part.cells.get((a, b))
-    if found is None:
+    estimate = part.cells.get((a, b))
+    if estimate is None:
         return element("td", class_="self")
-    strength = 0.0 if isnan(found.value) else MAX_COLOR_PERCENT * abs(found.value)
+    strength = 0.0 if isnan(estimate.value) else MAX_COLOR_PERCENT * abs(estimate.value)
     return element(
         "td",
-        number(found.value, part.value),
-        class_="minus" if found.value < 0 else "plus",
+        number(estimate.value, part.value),
+        class_="minus" if estimate.value < 0 else "plus",
         style=f"--r: {strength:.0f}%",
-        title=f"{a}, {b}: {cell(found, part.value)}, n = {found.n:,}",
+        title=f"{a}, {b}: {cell(estimate, part.value)}, n = {estimate.n:,}",
     )
 
 
@@ -162,27 +162,27 @@ TWO_LINES_FROM_SYSTEMS = 5  # systems from which on cells have two lines
 MAX_DRAWN_DIFFERENCES = 60
 
 
-def matrix(part: Matrix) -> Html:
+def matrix_table(part: Matrix) -> Html:
     """Rows against columns, with the difference in every cell."""
-    own = ["estimate"] * part.estimated
-    head = ["", *own, *(f"vs {system}" for system in part.systems)]
+    estimate_heading = ["estimate"] * part.estimated
+    head = ["", *estimate_heading, *(f"vs {system}" for system in part.systems)]
     table = element(
         "table",
         element("caption", part.title, element("small", f" {part.value.doc}")),
         element("thead", element("tr", *(element("th", text, scope="col") for text in head))),
         element("tbody", *(_draw_matrix_row(part, system) for system in part.systems)),
-        class_=" ".join(["matrix", *["alone"] * (not part.estimated), *["wide"] * _wide(part)]),
+        class_=" ".join(["matrix", *["alone"] * (not part.estimated), *["wide"] * _is_wide(part)]),
     )
     return element("div", table, class_="scroll")
 
 
-def _wide(part: Matrix) -> bool:
+def _is_wide(part: Matrix) -> bool:
     """Whether numbers stand below words, or the table would not fit."""
     return len(part.systems) >= TWO_LINES_FROM_SYSTEMS
 
 
 def _draw_matrix_row(part: Matrix, a: str) -> Html:
-    first = [_estimate(part, a)] * part.estimated
+    first = [_estimate_cell(part, a)] * part.estimated
     return element(
         "tr",
         element("th", a, scope="row"),
@@ -191,7 +191,7 @@ def _draw_matrix_row(part: Matrix, a: str) -> Html:
     )
 
 
-def _estimate(part: Matrix, a: str) -> Html:
+def _estimate_cell(part: Matrix, a: str) -> Html:
     estimate = part.systems[a]
     if estimate is None:
         return element("td", "–")
@@ -203,35 +203,39 @@ def _estimate(part: Matrix, a: str) -> Html:
 
 
 def _draw_matrix_cell(part: Matrix, a: str, b: str) -> Html:
-    contrast = contrast_of(part, a, b)
-    told = verdict(part, a, b)
-    if contrast is None or told is None:
+    contrast = find_contrast(part, a, b)
+    pair_verdict = verdict(part, a, b)
+    if contrast is None or pair_verdict is None:
         return element("td", class_="self", title=None if a == b else "not compared")
     difference = contrast.difference.value * (1 if contrast.a == a else -1)
     return element(
         "td",
-        element("span", VERDICT_MARKS[told]),
+        element("span", VERDICT_MARKS[pair_verdict]),
         element("small", f" {'+' * (difference > 0)}{number(difference, part.value)}"),
-        class_=told,
-        title=_title(part, contrast),
+        class_=pair_verdict,
+        title=_contrast_title(part, contrast),
     )
 
 
-def differences(part: Matrix, colours: Colours) -> Html | None:
+def differences_plot(part: Matrix, colours: Colours) -> Html | None:
     """All differences with their intervals, in the colour of the better one, and a line at 0."""
     if not 0 < len(part.contrasts) <= MAX_DRAWN_DIFFERENCES:
         return None
-    named = [(f"{c.a} − {c.b}", c) for c in part.contrasts]
-    rows = tuple((label, {label: c.difference}) for label, c in named)
-    own = {label: colours[c.better] for label, c in named if c.better in colours}
-    return intervals_plot(Intervals(part.title, part.value, "", rows, marked=0.0), own)
+    labelled = [(f"{contrast.a} − {contrast.b}", contrast) for contrast in part.contrasts]
+    rows = tuple((label, {label: contrast.difference}) for label, contrast in labelled)
+    label_colours = {
+        label: colours[contrast.better]
+        for label, contrast in labelled
+        if contrast.better in colours
+    }
+    return intervals_plot(Intervals(part.title, part.value, "", rows, marked=0.0), label_colours)
 
 
-def _title(part: Matrix, contrast: Contrast) -> str:
+def _contrast_title(part: Matrix, contrast: Contrast) -> str:
     difference = contrast.difference
-    if not tested(contrast):
-        told = f"{contrast.a} less {contrast.b}: {cell(difference, part.value)}"
-        return f"{told}, n = {difference.n:,}; cannot be tested"
+    if not is_tested(contrast):
+        message = f"{contrast.a} less {contrast.b}: {cell(difference, part.value)}"
+        return f"{message}, n = {difference.n:,}; cannot be tested"
     corrected = f", corrected {p_value(contrast.p_corrected)}" if part.correction != "none" else ""
     return (
         f"{contrast.a} less {contrast.b}: {cell(difference, part.value)}, n = {difference.n:,}, "

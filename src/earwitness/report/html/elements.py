@@ -19,11 +19,15 @@ def element(tag: str, *children: str | None, **attributes: str | float | bool | 
     >>> element("p", "a < b", class_="note")
     '<p class="note">a &lt; b</p>'
     """
-    inside = "".join(c if isinstance(c, Html) else escape(c) for c in children if c is not None)
-    named = "".join(_attribute(name, value) for name, value in attributes.items())
-    if tag in VOID_TAGS and not inside:
-        return Html(f"<{tag}{named}/>")
-    return Html(f"<{tag}{named}>{inside}</{tag}>")
+    content = "".join(
+        child if isinstance(child, Html) else escape(child)
+        for child in children
+        if child is not None
+    )
+    attribute_text = "".join(_attribute(name, value) for name, value in attributes.items())
+    if tag in VOID_TAGS and not content:
+        return Html(f"<{tag}{attribute_text}/>")
+    return Html(f"<{tag}{attribute_text}>{content}</{tag}>")
 
 
 def _attribute(name: str, value: str | float | bool | None) -> str:
@@ -36,6 +40,6 @@ def _attribute(name: str, value: str | float | bool | None) -> str:
     return f' {name}="{escape(text)}"'
 
 
-def joined(parts: list[Html]) -> Html:
+def join_elements(parts: list[Html]) -> Html:
     """Elements one behind the other."""
     return Html("".join(parts))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from earwitness.core import WordNetwork
 from earwitness.report.html.elements import Html, element
 from earwitness.report.parts import NetworkPart
-from earwitness.text.alignment import cells
+from earwitness.text.alignment import display_width
 
 # of a picture, of a letter, between words, at ends
 PICTURE_WIDTH, LETTER_WIDTH, WORD_GAP, LINE_MARGIN = 900, 8.2, 22, 34
@@ -38,24 +38,30 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
     end = len(network.words) + 1
     if len(nodes) > MAX_DRAWN_WORDS + 2:
         nodes = nodes[: MAX_DRAWN_WORDS + 1]
-    places = _places(network, nodes)
+    places = _place_words(network, nodes)
     lines = max(place.line for place in places.values()) + 1
     drawn = {arc: n for arc, n in network.arcs.items() if arc[0] in places and arc[1] in places}
-    highest = [_highest(drawn, places, line) for line in range(lines)]
+    highest = [_line_height(drawn, places, line) for line in range(lines)]
     tops = [sum(highest[: line + 1]) + line * LINE_FOOT for line in range(lines)]
     height = tops[-1] + LINE_FOOT
     marks = [{*pairwise((0, *path, end))} for path in network.targets.values()]
     arcs = [
-        _arc(network, arc, places, tops, [_name(part, i) for i, m in enumerate(marks) if arc in m])
+        _draw_arc(
+            network,
+            arc,
+            places,
+            tops,
+            [_path_class(part, i) for i, m in enumerate(marks) if arc in m],
+        )
         for arc in sorted(drawn, key=lambda arc: network.arcs[arc])
     ]
-    words = [_word(network, node, place, tops) for node, place in places.items()]
+    words = [_draw_word(network, node, place, tops) for node, place in places.items()]
     return element(
         "figure",
-        element("figcaption", network.item, element("small", _about(network))),
+        element("figcaption", network.item, element("small", _people_note(network))),
         element("p", part.why, class_="why") if part.why else None,
-        *_choices(part, colours),
-        element("style", Html("".join(_rules(part, colours)))),
+        *_system_buttons(part, colours),
+        element("style", Html("".join(_path_rules(part, colours)))),
         element(
             "div",
             element(
@@ -64,7 +70,7 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
                 *words,
                 viewBox=f"0 0 {PICTURE_WIDTH} {height:.0f}",
                 role="img",
-                aria_label=_told(network),
+                aria_label=_network_label(network),
             ),
             class_="scroll",
         ),
@@ -72,7 +78,7 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
     )
 
 
-def _about(network: WordNetwork) -> str:
+def _people_note(network: WordNetwork) -> str:
     """How many people there are, and what is left out of the picture."""
     people, kept = len(network.people), len({node for arc in network.arcs for node in arc}) - 2
     more = (
@@ -83,23 +89,23 @@ def _about(network: WordNetwork) -> str:
     return f" {people} {'person' if people == 1 else 'people'}{more}"
 
 
-def _name(part: NetworkPart, index: int) -> str:
+def _path_class(part: NetworkPart, index: int) -> str:
     """Of a system's button, and of the arcs on its path."""
     return f"n{part.number}-{index}"
 
 
-def _told(network: WordNetwork) -> str:
+def _network_label(network: WordNetwork) -> str:
     return (
         f"Word network of {network.item}: {len(network.arcs)} arcs of {len(network.people)} people"
     )
 
 
-def _choices(part: NetworkPart, colours: Mapping[str, str]) -> list[Html]:
+def _system_buttons(part: NetworkPart, colours: Mapping[str, str]) -> list[Html]:
     """A button a system; the stylesheet picks out its path."""
-    found = []
+    buttons = []
     for index, system in enumerate(part.network.targets):
-        name = _name(part, index)
-        found.append(
+        name = _path_class(part, index)
+        buttons.append(
             element(
                 "input",
                 type="radio",
@@ -110,11 +116,11 @@ def _choices(part: NetworkPart, colours: Mapping[str, str]) -> list[Html]:
             )
         )
         key = element("span", element("i"), system, class_=f"key {colours[system]}")
-        found.append(element("label", key, for_=name))
-    return found
+        buttons.append(element("label", key, for_=name))
+    return buttons
 
 
-def _rules(part: NetworkPart, colours: Mapping[str, str]) -> list[str]:
+def _path_rules(part: NetworkPart, colours: Mapping[str, str]) -> list[str]:
     """The path of the system that is picked has its colour."""
     names = [
         (f"n{part.number}-{i}", colours[s].split()[0]) for i, s in enumerate(part.network.targets)
@@ -122,17 +128,17 @@ def _rules(part: NetworkPart, colours: Mapping[str, str]) -> list[str]:
     return [f"#{n}:checked~.scroll .{n}{{stroke:var(--{colour})}}" for n, colour in names]
 
 
-def _places(network: WordNetwork, nodes: list[int]) -> dict[int, WordPosition]:
+def _place_words(network: WordNetwork, nodes: list[int]) -> dict[int, WordPosition]:
     """Words one behind the other, in as few lines as they need, none much shorter than others."""
-    widths = {node: cells(network.name(node)) * LETTER_WIDTH for node in nodes}
-    lines = _lines(widths, PICTURE_WIDTH - LINE_MARGIN)[-1].line + 1
+    widths = {node: display_width(network.name(node)) * LETTER_WIDTH for node in nodes}
+    lines = _break_lines(widths, PICTURE_WIDTH - LINE_MARGIN)[-1].line + 1
     limit = sum(width + WORD_GAP for width in widths.values()) / lines + LINE_MARGIN
-    while _lines(widths, limit)[-1].line + 1 > lines:
+    while _break_lines(widths, limit)[-1].line + 1 > lines:
         limit += WORD_GAP
-    return dict(zip(nodes, _lines(widths, limit), strict=True))
+    return dict(zip(nodes, _break_lines(widths, limit), strict=True))
 
 
-def _lines(widths: Mapping[int, float], limit: float) -> list[WordPosition]:
+def _break_lines(widths: Mapping[int, float], limit: float) -> list[WordPosition]:
     places, line, left = list[WordPosition](), 0, float(LINE_MARGIN)
     for width in widths.values():
         if left + width > limit and left > LINE_MARGIN:
@@ -142,22 +148,24 @@ def _lines(widths: Mapping[int, float], limit: float) -> list[WordPosition]:
     return places
 
 
-def _rise(a: WordPosition, b: WordPosition) -> float:
+def _arc_height(a: WordPosition, b: WordPosition) -> float:
     """How high an arc is."""
     span = b.middle - a.middle if a.line == b.line else PICTURE_WIDTH / 6
     return min(MAX_ARC_HEIGHT, MIN_ARC_HEIGHT + span / 5)
 
 
-def _highest(
+def _line_height(
     arcs: Mapping[tuple[int, int], int], places: Mapping[int, WordPosition], line: int
 ) -> float:
     rises = [
-        _rise(places[a], places[b]) for a, b in arcs if line in (places[a].line, places[b].line)
+        _arc_height(places[a], places[b])
+        for a, b in arcs
+        if line in (places[a].line, places[b].line)
     ]
     return max(rises, default=MIN_ARC_HEIGHT) * 0.75 + 26
 
 
-def _arc(
+def _draw_arc(
     network: WordNetwork,
     arc: tuple[int, int],
     places: Mapping[int, WordPosition],
@@ -166,7 +174,7 @@ def _arc(
 ) -> Html:
     a, b = (places[node] for node in arc)
     count, people = network.arcs[arc], len(network.people)
-    start, stop, rise = tops[a.line] - ARC_LIFT, tops[b.line] - ARC_LIFT, _rise(a, b)
+    start, stop, rise = tops[a.line] - ARC_LIFT, tops[b.line] - ARC_LIFT, _arc_height(a, b)
     if a.line == b.line:
         left, right, top = f"{a.middle:.1f}", f"{b.middle:.1f}", f"{start - rise:.1f}"
         path = f"M{left} {start:.1f} C{left} {top} {right} {top} {right} {stop:.1f}"
@@ -177,10 +185,10 @@ def _arc(
             f"M{a.middle:.1f} {start:.1f} Q{a.middle:.1f} {out:.1f} {edge:.1f} {out:.1f} "
             f"M0 {into:.1f} Q{b.middle:.1f} {into:.1f} {b.middle:.1f} {stop:.1f}"
         )
-    told = f"{network.name(arc[0])} → {network.name(arc[1])}: {count} of {people}"
+    title = f"{network.name(arc[0])} → {network.name(arc[1])}: {count} of {people}"
     return element(
         "path",
-        element("title", told),
+        element("title", title),
         d=path,
         class_=" ".join(["arc", *marks]),
         stroke_width=round(0.8 + (MAX_ARC_THICKNESS - 0.8) * count / people, 2),
@@ -188,16 +196,16 @@ def _arc(
     )
 
 
-def _word(network: WordNetwork, node: int, place: WordPosition, tops: list[float]) -> Html:
+def _draw_word(network: WordNetwork, node: int, place: WordPosition, tops: list[float]) -> Html:
     kept = sum(node in positions for positions in network.people.values())
-    ends = node in (0, len(network.words) + 1)
-    title = None if ends else element("title", f"word {node}: kept by {kept}")
+    is_end = node in (0, len(network.words) + 1)
+    title = None if is_end else element("title", f"word {node}: kept by {kept}")
     return element(
         "text",
         network.name(node),
         title,
         x=place.middle,
         y=tops[place.line],
-        class_="end" if ends else None,
-        fill_opacity=1.0 if ends else round(0.45 + 0.55 * kept / len(network.people), 2),
+        class_="end" if is_end else None,
+        fill_opacity=1.0 if is_end else round(0.45 + 0.55 * kept / len(network.people), 2),
     )

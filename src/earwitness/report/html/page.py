@@ -5,12 +5,18 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from earwitness.report.html.bars import counts_plot, differences, heat_square, matrix, shares_plot
+from earwitness.report.html.bars import (
+    counts_plot,
+    differences_plot,
+    heat_square,
+    matrix_table,
+    shares_plot,
+)
 from earwitness.report.html.elements import Html, element
 from earwitness.report.html.network import network_picture
 from earwitness.report.html.panels import panels_plot, scatters_plot
 from earwitness.report.html.plots import curve_plot, intervals_plot, legend, spread_plot
-from earwitness.report.html.timeline import timeline, words_block
+from earwitness.report.html.timeline import draw_timeline, words_block
 from earwitness.report.parts import (
     CategoryShares,
     Curve,
@@ -32,7 +38,7 @@ from earwitness.report.parts import (
     VoteCounts,
     WordBlock,
 )
-from earwitness.report.tables import tables
+from earwitness.report.tables import part_tables
 
 SERIES_COLORS = 8
 LONG_ABOVE_CHARACTERS = 40  # characters of a text that may be broken into lines
@@ -44,7 +50,7 @@ CONTENT_SECURITY_POLICY = (
 )
 
 
-def html(report: Report) -> str:
+def render_html(report: Report) -> str:
     """The whole page."""
     page = _Page(report)
     head = element(
@@ -54,16 +60,16 @@ def html(report: Report) -> str:
         element("meta", http_equiv="Content-Security-Policy", content=CONTENT_SECURITY_POLICY),
         element("meta", name="generator", content="earwitness"),
         element("title", f"{report.title}: {', '.join(report.series)}"),
-        element("style", Html(_static("report.css"))),
+        element("style", Html(_read_static("report.css"))),
     )
     body = element(
-        "body", page.header(), page.main(), element("script", Html(_static("report.js")))
+        "body", page.header(), page.main(), element("script", Html(_read_static("report.js")))
     )
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
 @cache
-def _static(name: str) -> str:
+def _read_static(name: str) -> str:
     return (files("earwitness.report.html") / "static" / name).read_text(encoding="utf-8")
 
 
@@ -80,7 +86,7 @@ class _Page:
     def header(self) -> Html:
         report = self._report
         titles = [*(section.title for section in report.sections), PROVENANCE_TITLE]
-        links = [element("a", t, href=f"#{_anchor(i, t)}") for i, t in enumerate(titles)]
+        links = [element("a", t, href=f"#{_section_anchor(i, t)}") for i, t in enumerate(titles)]
         return element(
             "header",
             element("h1", report.title),
@@ -91,15 +97,15 @@ class _Page:
 
     def main(self) -> Html:
         lines = [element("li", line) for line in self._report.provenance]
-        listed = element("ul", *lines, class_="made")
+        provenance_list = element("ul", *lines, class_="made")
         sections = [self._section(i, s) for i, s in enumerate(self._report.sections)]
-        made = element(
+        provenance = element(
             "section",
             element("h2", PROVENANCE_TITLE),
-            listed,
-            id=_anchor(len(sections), PROVENANCE_TITLE),
+            provenance_list,
+            id=_section_anchor(len(sections), PROVENANCE_TITLE),
         )
-        return element("main", *sections, made)
+        return element("main", *sections, provenance)
 
     def _section(self, index: int, section: Section) -> Html:
         inside = [element("p", section.text)] if section.text else []
@@ -107,16 +113,21 @@ class _Page:
         if section.folded:
             summary = element("summary", element("h2", section.title))
             return element(
-                "section", element("details", summary, *inside), id=_anchor(index, section.title)
+                "section",
+                element("details", summary, *inside),
+                id=_section_anchor(index, section.title),
             )
         return element(
-            "section", element("h2", section.title), *inside, id=_anchor(index, section.title)
+            "section",
+            element("h2", section.title),
+            *inside,
+            id=_section_anchor(index, section.title),
         )
 
     def _part(self, part: Part) -> Html:
         match part:
             case Table():
-                return _table(part)
+                return _html_table(part)
             case Lines():
                 heading = element("h3", part.title) if part.title else None
                 items = [element("li", line) for line in part.lines]
@@ -126,7 +137,7 @@ class _Page:
             case Curve():
                 return self._figure(part, curve_plot(part, self._colours))
             case ValueSpread():
-                return self._figure(part, spread_plot(part, self._colours), _drawn(part))
+                return self._figure(part, spread_plot(part, self._colours), _drawn_note(part))
             case VoteCounts():
                 return self._figure(part, counts_plot(part))
             case Panels():
@@ -138,9 +149,9 @@ class _Page:
             case Quote():
                 return element("blockquote", element("p", part.text))
             case Matrix():
-                drawn = differences(part, self._colours)
-                every = _folded(tables(part)[1], "all differences, with p")
-                return element("figure", matrix(part), drawn, every)
+                plot = differences_plot(part, self._colours)
+                all_differences = _folded_table(part_tables(part)[1], "all differences, with p")
+                return element("figure", matrix_table(part), plot, all_differences)
             case WordBlock():
                 return words_block(part)
             case CategoryShares():
@@ -148,27 +159,27 @@ class _Page:
             case NetworkPart():
                 return network_picture(part, self._colours)
             case Timeline():
-                return timeline(part, self._colours)
+                return draw_timeline(part, self._colours)
 
-    def _figure(self, part: ValuePlot, drawn: Html, note: str = "") -> Html:
+    def _figure(self, part: ValuePlot, plot: Html, note: str = "") -> Html:
         return element(
             "figure",
             element("figcaption", part.title, element("small", f" {part.value.doc}{note}")),
-            drawn,
-            *(_folded(table) for table in tables(part)),
+            plot,
+            *(_folded_table(table) for table in part_tables(part)),
         )
 
 
-def _drawn(part: ValueSpread) -> str:
+def _drawn_note(part: ValueSpread) -> str:
     shown = max((len(values) for values in part.series.values()), default=0)
     return f"; {shown:,} of {part.cases:,} {part.unit}" if shown < part.cases else ""
 
 
-def _folded(table: Table, summary: str = "as a table") -> Html:
-    return element("details", element("summary", summary), _table(table, titled=False))
+def _folded_table(table: Table, summary: str = "as a table") -> Html:
+    return element("details", element("summary", summary), _html_table(table, titled=False))
 
 
-def _table(table: Table, *, titled: bool = True) -> Html:
+def _html_table(table: Table, *, titled: bool = True) -> Html:
     def line(row: tuple[str, ...]) -> Html:
         cells = [
             element(
@@ -178,7 +189,7 @@ def _table(table: Table, *, titled: bool = True) -> Html:
                 class_="long" if len(text) > LONG_ABOVE_CHARACTERS else None,
             )
             if i < table.names
-            else element("td", *_split(text))
+            else element("td", *_split_interval(text))
             for i, text in enumerate(row)
         ]
         return element("tr", *cells)
@@ -200,12 +211,12 @@ def _table(table: Table, *, titled: bool = True) -> Html:
     )
 
 
-def _split(text: str) -> tuple[str, ...]:
+def _split_interval(text: str) -> tuple[str, ...]:
     """A number and its interval, which is less loud."""
-    point, bracket, rest = text.partition(" [")
-    return (point, element("small", f" [{rest}")) if bracket else (text,)
+    point, bracket, ends = text.partition(" [")
+    return (point, element("small", f" [{ends}")) if bracket else (text,)
 
 
-def _anchor(index: int, title: str) -> str:
+def _section_anchor(index: int, title: str) -> str:
     """A name for links that is unique on the page."""
     return f"{index}-" + "".join(char if char.isalnum() else "-" for char in title.lower())

@@ -7,7 +7,7 @@ from math import isfinite, isnan
 from typing import NamedTuple
 
 from earwitness.report.html.elements import Html, element
-from earwitness.report.html.plots import Axis, Colours, axis_of
+from earwitness.report.html.plots import Axis, Colours, fit_axis
 from earwitness.report.numbers import cell, number
 from earwitness.report.parts import Panel, Panels, Scatter, ScatterPoint, Scatters
 
@@ -20,57 +20,64 @@ SMALL_ABOVE_PANELS = 40  # panels from which on they are smaller
 
 def panels_plot(part: Panels, colours: Colours) -> Html:
     """As many beside each other as there is room for, all with the same axis."""
-    every = [x for one in part.panels for x in one.means.values()]
-    axis = axis_of([*every, *part.everyone.values()], part.value)
-    places = _across(list(part.everyone))
-    drawn = [_panel(one, part, axis, places, colours) for one in part.panels]
+    means = [x for panel in part.panels for x in panel.means.values()]
+    axis = fit_axis([*means, *part.everyone.values()], part.value)
+    places = _panel_columns(list(part.everyone))
+    panels = [_draw_panel(panel, part, axis, places, colours) for panel in part.panels]
     return element(
         "div",
         element("p", f"From {axis.low:g} (below) to {axis.high:g}.", class_="hint"),
         element(
-            "div", *drawn, class_="panels many" if len(drawn) > SMALL_ABOVE_PANELS else "panels"
+            "div", *panels, class_="panels many" if len(panels) > SMALL_ABOVE_PANELS else "panels"
         ),
     )
 
 
-def _across(systems: list[str]) -> dict[str, float]:
+def _panel_columns(systems: list[str]) -> dict[str, float]:
     step = PANEL_WIDTH / max(1, len(systems))
     return {name: step * (index + 0.5) for index, name in enumerate(systems)}
 
 
-def _panel(
-    one: Panel, part: Panels, axis: Axis, places: Mapping[str, float], colours: Colours
+def _draw_panel(
+    panel: Panel, part: Panels, axis: Axis, places: Mapping[str, float], colours: Colours
 ) -> Html:
-    means = ", ".join(f"{name} {number(x, part.value)}" for name, x in one.means.items())
-    state = " (left out)" if one.left else ""
-    told = f"listener {one.name}{state}: {means or 'no votes'}"
+    means = ", ".join(f"{name} {number(x, part.value)}" for name, x in panel.means.items())
+    state = " (left out)" if panel.is_excluded else ""
+    label = f"listener {panel.name}{state}: {means or 'no votes'}"
     return element(
         "div",
-        element("div", element("b", one.name), element("em", "left out") if one.left else None),
-        _drawing(one, part, axis, places, colours, told),
-        element("small", one.remark or "–"),
-        class_="panel left" if one.left else "panel",
-        title=told,
+        element(
+            "div",
+            element("b", panel.name),
+            element("em", "left out") if panel.is_excluded else None,
+        ),
+        _panel_svg(panel, part, axis, places, colours, label),
+        element("small", panel.remark or "–"),
+        class_="panel left" if panel.is_excluded else "panel",
+        title=label,
     )
 
 
-def _drawing(
-    one: Panel,
+def _panel_svg(
+    panel: Panel,
     part: Panels,
     axis: Axis,
     places: Mapping[str, float],
     colours: Colours,
-    told: str,
+    label: str,
 ) -> Html:
     grid = [
-        element("line", x1=0, x2=PANEL_WIDTH, y1=_up(t, axis), y2=_up(t, axis)) for t in axis.ticks
+        element("line", x1=0, x2=PANEL_WIDTH, y1=_panel_y(t, axis), y2=_panel_y(t, axis))
+        for t in axis.ticks
     ]
     line = " ".join(
-        f"{places[name]:.1f},{_up(x, axis)}" for name, x in part.everyone.items() if not isnan(x)
+        f"{places[name]:.1f},{_panel_y(x, axis)}"
+        for name, x in part.everyone.items()
+        if not isnan(x)
     )
     dots = [
-        element("circle", class_=colours[name], cx=places[name], cy=_up(x, axis), r=4.5)
-        for name, x in one.means.items()
+        element("circle", class_=colours[name], cx=places[name], cy=_panel_y(x, axis), r=4.5)
+        for name, x in panel.means.items()
         if name in places and not isnan(x)
     ]
     return element(
@@ -80,11 +87,11 @@ def _drawing(
         *dots,
         viewBox=f"0 0 {PANEL_WIDTH:g} {PANEL_HEIGHT:g}",
         role="img",
-        aria_label=told,
+        aria_label=label,
     )
 
 
-def _up(x: float, axis: Axis) -> float:
+def _panel_y(x: float, axis: Axis) -> float:
     """From above, with room for half a dot at both ends."""
     return round(
         PANEL_HEIGHT - PANEL_EDGE - axis.place(x) / 100 * (PANEL_HEIGHT - 2 * PANEL_EDGE), 1
@@ -114,23 +121,40 @@ class LabelPlacement(NamedTuple):
 
 def scatters_plot(part: Scatters, colours: Colours) -> Html:
     """As many beside each other as there is room for; all have the same axis of people."""
-    ends = [x for one in part.plots for p in one.points for x in (p.y.value, p.y.low, p.y.high)]
-    up = axis_of([x for x in ends if isfinite(x)])
-    drawn = [_plot(one, part, up, colours.get(one.name, "other")) for one in part.plots]
-    return element("div", *drawn, class_="scatters")
+    ends = [
+        x
+        for scatter in part.plots
+        for point in scatter.points
+        for x in (point.y.value, point.y.low, point.y.high)
+    ]
+    up = fit_axis([x for x in ends if isfinite(x)])
+    plots = [
+        _draw_scatter(scatter, part, up, colours.get(scatter.name, "other"))
+        for scatter in part.plots
+    ]
+    return element("div", *plots, class_="scatters")
 
 
-def _plot(one: Scatter, part: Scatters, up: Axis, colour: str) -> Html:
-    known = [p for p in one.points if isfinite(p.x) and isfinite(p.y.value)]
-    across = axis_of([p.x for p in known])
-    heights = _names(known, across, up)
-    lines = [element("line", x1=0, x2=100, y1=_y(t, up), y2=_y(t, up)) for t in up.ticks]
-    curve = " ".join(f"{across.place(x):.2f},{_y(y, up):.2f}" for x, y in one.curve)
+def _draw_scatter(scatter: Scatter, part: Scatters, up: Axis, colour: str) -> Html:
+    points = [point for point in scatter.points if isfinite(point.x) and isfinite(point.y.value)]
+    across = fit_axis([point.x for point in points])
+    heights = _place_labels(points, across, up)
+    lines = [
+        element("line", x1=0, x2=100, y1=_scatter_y(t, up), y2=_scatter_y(t, up)) for t in up.ticks
+    ]
+    curve = " ".join(f"{across.place(x):.2f},{_scatter_y(y, up):.2f}" for x, y in scatter.curve)
     ranges = [
-        element("line", x1=x, x2=x, y1=_y(p.y.low, up), y2=_y(p.y.high, up), class_="range")
-        for p in known
-        for x in [across.place(p.x)]
-        if not isnan(p.y.low)
+        element(
+            "line",
+            x1=x,
+            x2=x,
+            y1=_scatter_y(point.y.low, up),
+            y2=_scatter_y(point.y.high, up),
+            class_="range",
+        )
+        for point in points
+        for x in [across.place(point.x)]
+        if not isnan(point.y.low)
     ]
     svg = element(
         "svg",
@@ -141,59 +165,73 @@ def _plot(one: Scatter, part: Scatters, up: Axis, colour: str) -> Html:
         preserveAspectRatio="none",
         aria_hidden="true",
     )
-    dots = [mark for p in known for mark in _mark(p, part, across, up, heights.get(p.name))]
+    dots = [
+        mark
+        for point in points
+        for mark in _draw_point(point, part, across, up, heights.get(point.name))
+    ]
     ticks = [element("span", f"{t:g}", style=f"left:{across.place(t)}%") for t in across.ticks]
     sides = [element("span", f"{t:g}", style=f"bottom:{up.place(t)}%") for t in up.ticks]
     return element(
         "div",
-        element("div", element("b", one.name), element("small", one.told), class_="head"),
+        element(
+            "div", element("b", scatter.name), element("small", scatter.caption), class_="head"
+        ),
         element("div", *sides, class_="y", aria_hidden="true"),
         element("div", svg, *dots, class_="area"),
         element("div", *ticks, class_="x", aria_hidden="true"),
         class_=f"scatter {colour}",
         role="img",
-        aria_label=f"{one.name} beside {part.value.name}, {one.told}; the table has the numbers",
+        aria_label=(
+            f"{scatter.name} beside {part.value.name}, {scatter.caption}; the table has the numbers"
+        ),
     )
 
 
-def _y(value: float, up: Axis) -> float:
+def _scatter_y(value: float, up: Axis) -> float:
     return round(100 - up.place(value), 2)
 
 
-def _mark(
+def _draw_point(
     point: ScatterPoint, part: Scatters, across: Axis, up: Axis, tag: LabelPlacement | None
 ) -> list[Html]:
     x = across.place(point.x)
-    told = f"{point.name}: {point.x:.4g}, {part.value.name} {cell(point.y, part.value)}"
+    title = f"{point.name}: {point.x:.4g}, {part.value.name} {cell(point.y, part.value)}"
     place = f"left:{x}%;bottom:{up.place(point.y.value)}%"
-    dot = element("span", class_="dot", style=place, title=told)
+    dot = element("span", class_="dot", style=place, title=title)
     if tag is None:
         return [dot]
     style = f"left:{x}%;bottom:{tag.height:.2f}%"
     return [dot, element("span", point.name, class_=f"tag {tag.side}", style=style)]
 
 
-def _names(points: Sequence[ScatterPoint], across: Axis, up: Axis) -> dict[str, LabelPlacement]:
+def _place_labels(
+    points: Sequence[ScatterPoint], across: Axis, up: Axis
+) -> dict[str, LabelPlacement]:
     """Where names stand: beside their dots where there is room, else a little higher or lower.
 
     A name for which there is no room is left out; the dot still tells it.
     """
-    dots = {p.name: (across.place(p.x), up.place(p.y.value)) for p in points}
+    dots = {point.name: (across.place(point.x), up.place(point.y.value)) for point in points}
     taken = [
         (x - DOT_RADIUS, y - DOT_RADIUS, x + DOT_RADIUS, y + DOT_RADIUS) for x, y in dots.values()
     ]
-    found = {}
+    placements = {}
     for name, (x, y) in dots.items():
-        wide = LETTER_WIDTH * len(name)
+        width = LETTER_WIDTH * len(name)
         for side, rise in LABEL_PLACES:
-            left = x + LABEL_GAP if side == "after" else x - LABEL_GAP - wide
-            box = (left, y + rise - LINE_HEIGHT / 2, left + wide, y + rise + LINE_HEIGHT / 2)
-            if left >= 0 and left + wide <= 104 and not any(_meet(box, other) for other in taken):
+            left = x + LABEL_GAP if side == "after" else x - LABEL_GAP - width
+            box = (left, y + rise - LINE_HEIGHT / 2, left + width, y + rise + LINE_HEIGHT / 2)
+            if (
+                left >= 0
+                and left + width <= 104
+                and not any(_boxes_overlap(box, other) for other in taken)
+            ):
                 taken.append(box)
-                found[name] = LabelPlacement(side, y + rise)
+                placements[name] = LabelPlacement(side, y + rise)
                 break
-    return found
+    return placements
 
 
-def _meet(a: Box, b: Box) -> bool:
+def _boxes_overlap(a: Box, b: Box) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import ceil, floor, isfinite, isnan, log, log10
 
 from earwitness.core import Estimate, Value
-from earwitness.report.html.elements import Html, element, joined
-from earwitness.report.numbers import cell, counted, interval, labelled, number
+from earwitness.report.html.elements import Html, element, join_elements
+from earwitness.report.numbers import cell, count_text, interval, label_with_unit, number
 from earwitness.report.parts import PEOPLE_SERIES, Curve, Intervals, ValueSpread
 
 # --- Axes and ticks ------------------------------------------------------------------------------
@@ -51,59 +51,70 @@ class Axis:
         return round(100 * min(1.0, max(0.0, share)), 3)
 
 
-def axis_of(numbers: Iterable[float], value: Value | None = None) -> Axis:
+def fit_axis(numbers: Iterable[float], value: Value | None = None) -> Axis:
     """A line that holds the numbers; shares go from 0 to 1, scales from end to end.
 
-    >>> axis_of([0.2, 3.1]).ticks
+    >>> fit_axis([0.2, 3.1]).ticks
     (0.0, 1.0, 2.0, 3.0, 4.0)
     """
     if value is not None and (value.low, value.high) == (0, 1):
         return Axis(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0))
     if value is not None and value.high != 1 and isfinite(value.high - value.low):
-        return _whole(value.low, value.high)
-    found = [x for x in numbers if isfinite(x)] or [0.0, 1.0]
-    low, high = min(found), max(found)
+        return _scale_axis(value.low, value.high)
+    finite = [x for x in numbers if isfinite(x)] or [0.0, 1.0]
+    low, high = min(finite), max(finite)
     if value is not None and (value.low == 0 or value.high == 1):
         low = min(low, 0.0)
     if value is not None and value.high == 1:
         high = 1.0  # the same end for all pictures of the value
     if low == high:
         low, high = low - 0.5, high + 0.5
-    step = _step((high - low) / (TICK_COUNT - 1))
+    step = _round_step((high - low) / (TICK_COUNT - 1))
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
     ticks = tuple(round(i * step, 10) for i in range(first, last + 1))
     return Axis(ticks[0], ticks[-1], ticks)
 
 
-def _whole(low: float, high: float) -> Axis:
+def _scale_axis(low: float, high: float) -> Axis:
     """A whole scale, with round ticks that end where it ends.
 
-    >>> _whole(0, 100).ticks
+    >>> _scale_axis(0, 100).ticks
     (0.0, 20.0, 40.0, 60.0, 80.0, 100.0)
     """
     width = high - low
     power = 10.0 ** floor(log10(width))
-    steps = [m * power for m in (0.1, 0.2, 0.5, 1, 2, 5)]
-    counts = [round(width / s) for s in steps if abs(width / s - round(width / s)) < 1e-9]
+    steps = [multiple * power for multiple in (0.1, 0.2, 0.5, 1, 2, 5)]
+    counts = [
+        round(width / step) for step in steps if abs(width / step - round(width / step)) < 1e-9
+    ]
     count = min(counts or [TICK_COUNT - 1], key=lambda n: abs(n - TICK_COUNT))
     return Axis(
         low, high, tuple(round(low + width * i / count, 10) + 0.0 for i in range(count + 1))
     )
 
 
-def times_of(duration: float) -> Axis:
+def time_axis(duration: float) -> Axis:
     """A line of time with round ticks."""
     high = duration or 1.0
     days = [86400.0 * 10**n for n in range(1, 6)]
-    step = next((s for s in [*TIME_STEPS_SECONDS, *days] if high / s <= 2 * TICK_COUNT), high)
+    step = next(
+        (
+            candidate
+            for candidate in [*TIME_STEPS_SECONDS, *days]
+            if high / candidate <= 2 * TICK_COUNT
+        ),
+        high,
+    )
     ticks = tuple(float(step * i) for i in range(int(high / step) + 1))
     return Axis(0.0, high, ticks)
 
 
-def _step(raw: float) -> float:
+def _round_step(raw: float) -> float:
     """A round number from ``raw`` on: 1, 2 or 5 times a power of ten."""
     power = 10.0 ** floor(log10(raw))
-    return next(m * power for m in (1, 2, 5, 10) if m * power >= raw * (1 - 1e-9))
+    return next(
+        multiple * power for multiple in (1, 2, 5, 10) if multiple * power >= raw * (1 - 1e-9)
+    )
 
 
 # --- Interval, spread and curve plots ------------------------------------------------------------
@@ -118,10 +129,14 @@ Colours = Mapping[str, str]  # the class of every series
 
 def intervals_plot(part: Intervals, colours: Colours) -> Html:
     """A row an estimate: a dot with its interval."""
-    every = [e for _, row in part.rows for e in row.values()]
-    numbers = [x for e in every for x in (e.value, e.low, e.high)]
+    estimates = [interval_estimate for _, row in part.rows for interval_estimate in row.values()]
+    numbers = [
+        x
+        for interval_estimate in estimates
+        for x in (interval_estimate.value, interval_estimate.low, interval_estimate.high)
+    ]
     marked = [] if part.marked is None else [part.marked]
-    axis = axis_of([*numbers, *marked], None if marked else part.value)
+    axis = fit_axis([*numbers, *marked], None if marked else part.value)
     rows = []
     for label, row in part.rows:
         for index, (series, estimate) in enumerate(row.items()):
@@ -133,11 +148,11 @@ def intervals_plot(part: Intervals, colours: Colours) -> Html:
             rows.append(_interval_row(name, estimate, part, axis, colour))
     dense = " dense" * (len(part.rows) > DENSE_ABOVE_ROWS)
     pairs = " pairs" * (part.marked is not None)
-    return element("div", *rows, _scale(axis), class_=f"plot{dense}{pairs}")
+    return element("div", *rows, _tick_row(axis), class_=f"plot{dense}{pairs}")
 
 
 def _interval_row(name: str, estimate: Estimate, part: Intervals, axis: Axis, colour: str) -> Html:
-    marks, lines = [], _grid(axis)
+    marks, lines = [], _grid_lines(axis)
     if part.marked is not None:
         lines.append(element("i", class_="marked", style=f"left:{axis.place(part.marked)}%"))
     if not isnan(estimate.low):
@@ -147,27 +162,27 @@ def _interval_row(name: str, estimate: Estimate, part: Intervals, axis: Axis, co
         )
     if isfinite(estimate.value):
         marks.append(element("span", class_="dot", style=f"left:{axis.place(estimate.value)}%"))
-    told = f"{name}: {cell(estimate, part.value)}, n = {estimate.n:,}"
+    label = f"{name}: {cell(estimate, part.value)}, n = {estimate.n:,}"
     return element(
         "div",
         element("span", name, class_="name"),
-        element("span", *lines, *marks, class_="track", role="img", aria_label=told),
+        element("span", *lines, *marks, class_="track", role="img", aria_label=label),
         element(
             "span",
             element("b", number(estimate.value, part.value)),
-            element("small", f"{interval(estimate, part.value)} {counted(estimate)}"),
+            element("small", f"{interval(estimate, part.value)} {count_text(estimate)}"),
             class_="figure",
         ),
         class_=f"row {colour}",
-        title=told,
+        title=label,
     )
 
 
-def _grid(axis: Axis) -> list[Html]:
+def _grid_lines(axis: Axis) -> list[Html]:
     return [element("i", style=f"left:{axis.place(tick)}%") for tick in axis.ticks]
 
 
-def _scale(axis: Axis, texts: Sequence[str] | None = None) -> Html:
+def _tick_row(axis: Axis, texts: Sequence[str] | None = None) -> Html:
     """The ticks below a plot of rows."""
     shown = texts or [f"{tick:g}" for tick in axis.ticks]
     marks = [
@@ -186,16 +201,16 @@ def tick_mark(text: str, place: float) -> Html:
 
 def spread_plot(part: ValueSpread, colours: Colours) -> Html:
     """A row a series: how many cases lie where, and the median."""
-    axis = axis_of([x for values in part.series.values() for x in values], part.value)
-    counts = {name: _counts(values, axis, part.bins) for name, values in part.series.items()}
+    axis = fit_axis([x for values in part.series.values() for x in values], part.value)
+    counts = {name: _bin_counts(values, axis, part.bins) for name, values in part.series.items()}
     rows = [
         _spread_row(name, values, counts[name], part, axis, colours[name])
         for name, values in part.series.items()
     ]
-    return element("div", *rows, _scale(axis), class_="plot spread")
+    return element("div", *rows, _tick_row(axis), class_="plot spread")
 
 
-def _counts(values: Sequence[float], axis: Axis, count: int) -> list[int]:
+def _bin_counts(values: Sequence[float], axis: Axis, count: int) -> list[int]:
     bins = [0] * count
     for x in values:
         bins[min(count - 1, int(axis.place(x) / 100 * count))] += 1
@@ -210,22 +225,24 @@ def _spread_row(
     axis: Axis,
     colour: str,
 ) -> Html:
-    most = max(bins)  # every row has its own height: shapes are to be compared, not counts
+    highest = max(bins)  # every row has its own height: shapes are to be compared, not counts
     bars = [
-        element("rect", x=i + 0.05, y=1 - count / most, width=0.9, height=count / most)
+        element("rect", x=i + 0.05, y=1 - count / highest, width=0.9, height=count / highest)
         for i, count in enumerate(bins)
         if count
     ]
     drawing = element(
         "svg", *bars, viewBox=f"0 0 {len(bins)} 1", preserveAspectRatio="none", aria_hidden="true"
     )
-    middle = sorted(values)[len(values) // 2] if len(values) % 2 else _mean_middle(values)
-    told = f"{name}: {len(values):,} {part.unit}, median {number(middle, part.value)}"
+    middle = sorted(values)[len(values) // 2] if len(values) % 2 else _even_median(values)
+    label = f"{name}: {len(values):,} {part.unit}, median {number(middle, part.value)}"
     mark = element("span", class_="median", style=f"left:{axis.place(middle)}%") if values else None
     return element(
         "div",
         element("span", name, class_="name"),
-        element("span", *_grid(axis), drawing, mark, class_="track", role="img", aria_label=told),
+        element(
+            "span", *_grid_lines(axis), drawing, mark, class_="track", role="img", aria_label=label
+        ),
         element(
             "span",
             element("b", number(middle, part.value)),
@@ -233,11 +250,11 @@ def _spread_row(
             class_="figure",
         ),
         class_=f"row {colour}",
-        title=told,
+        title=label,
     )
 
 
-def _mean_middle(values: Sequence[float]) -> float:
+def _even_median(values: Sequence[float]) -> float:
     if not values:
         return float("nan")
     ordered, half = sorted(values), len(values) // 2
@@ -246,25 +263,32 @@ def _mean_middle(values: Sequence[float]) -> float:
 
 def curve_plot(part: Curve, colours: Colours) -> Html:
     """Lines with the band of their intervals."""
-    every = [e for _, row in part.points for e in row.values()]
-    y = axis_of([v for e in every for v in (e.value, e.low, e.high)], part.value)
-    places = _places([x for x, _ in part.points])
-    drawn = [_line(name, part, y, places, colours[name]) for name in part.points[0][1]]
+    estimates = [estimate for _, row in part.points for estimate in row.values()]
+    y = fit_axis(
+        [
+            number
+            for estimate in estimates
+            for number in (estimate.value, estimate.low, estimate.high)
+        ],
+        part.value,
+    )
+    places = _curve_positions([x for x, _ in part.points])
+    lines = [_curve_line(name, part, y, places, colours[name]) for name in part.points[0][1]]
     grid = [
-        element("line", x1=0, x2=100, y1=100 - y.place(t), y2=100 - y.place(t), class_="grid")
-        for t in y.ticks
+        element("line", x1=0, x2=100, y1=100 - y.place(tick), y2=100 - y.place(tick), class_="grid")
+        for tick in y.ticks
     ]
     svg = element(
-        "svg", *grid, *drawn, viewBox="0 0 100 100", preserveAspectRatio="none", aria_hidden="true"
+        "svg", *grid, *lines, viewBox="0 0 100 100", preserveAspectRatio="none", aria_hidden="true"
     )
     across = [element("span", f"{x:g}", style=f"left:{place:.3f}%") for x, place in places.items()]
-    up = [element("span", f"{t:g}", style=f"bottom:{y.place(t)}%") for t in y.ticks]
+    up = [element("span", f"{tick:g}", style=f"bottom:{y.place(tick)}%") for tick in y.ticks]
     return element(
         "div",
         element("div", *up, class_="y", aria_hidden="true"),
-        element("div", svg, *_dots(part, y, places, colours), class_="area"),
+        element("div", svg, *_curve_dots(part, y, places, colours), class_="area"),
         element("div", *across, class_="x", aria_hidden="true"),
-        element("div", labelled(part.parameter, part.unit), class_="label"),
+        element("div", label_with_unit(part.parameter, part.unit), class_="label"),
         legend(list(part.points[0][1]), colours),
         class_="curve",
         role="img",
@@ -272,7 +296,7 @@ def curve_plot(part: Curve, colours: Colours) -> Html:
     )
 
 
-def _places(xs: Sequence[float]) -> dict[float, float]:
+def _curve_positions(xs: Sequence[float]) -> dict[float, float]:
     """In percent: evenly by number, or by its logarithm if they span much."""
     low, high = min(xs), max(xs)
     if low == high:
@@ -282,21 +306,25 @@ def _places(xs: Sequence[float]) -> dict[float, float]:
     return {x: 100 * (x - low) / (high - low) for x in xs}
 
 
-def _line(name: str, part: Curve, y: Axis, places: Mapping[float, float], colour: str) -> Html:
-    known = [(places[x], row[name]) for x, row in part.points if not isnan(row[name].value)]
-    line = " ".join(f"{x:.3f},{100 - y.place(e.value):.3f}" for x, e in known)
-    sure = [(x, e) for x, e in known if not isnan(e.low)]
-    there = [f"{x:.3f},{100 - y.place(e.high):.3f}" for x, e in sure]
-    back = [f"{x:.3f},{100 - y.place(e.low):.3f}" for x, e in reversed(sure)]
+def _curve_line(
+    name: str, part: Curve, y: Axis, places: Mapping[float, float], colour: str
+) -> Html:
+    points = [(places[x], row[name]) for x, row in part.points if not isnan(row[name].value)]
+    line = " ".join(f"{x:.3f},{100 - y.place(estimate.value):.3f}" for x, estimate in points)
+    bounded = [(x, estimate) for x, estimate in points if not isnan(estimate.low)]
+    upper = [f"{x:.3f},{100 - y.place(estimate.high):.3f}" for x, estimate in bounded]
+    lower = [f"{x:.3f},{100 - y.place(estimate.low):.3f}" for x, estimate in reversed(bounded)]
     return element(
         "g",
-        element("polygon", points=" ".join(there + back), class_="band"),
+        element("polygon", points=" ".join(upper + lower), class_="band"),
         element("polyline", points=line, class_="line"),
         class_=colour,
     )
 
 
-def _dots(part: Curve, y: Axis, places: Mapping[float, float], colours: Colours) -> list[Html]:
+def _curve_dots(
+    part: Curve, y: Axis, places: Mapping[float, float], colours: Colours
+) -> list[Html]:
     return [
         element(
             "span",
@@ -313,4 +341,4 @@ def _dots(part: Curve, y: Axis, places: Mapping[float, float], colours: Colours)
 def legend(names: Sequence[str], colours: Colours) -> Html:
     """Which colour is whose."""
     keys = [element("span", element("i"), name, class_=f"key {colours[name]}") for name in names]
-    return element("div", joined(keys), class_="legend")
+    return element("div", join_elements(keys), class_="legend")

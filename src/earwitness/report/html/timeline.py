@@ -8,25 +8,30 @@ from unicodedata import bidirectional
 from urllib.parse import quote
 
 from earwitness.core import Alignment, WordPair, is_address
-from earwitness.report.html.elements import Html, element, joined
-from earwitness.report.html.plots import Axis, tick_mark, times_of
+from earwitness.report.html.elements import Html, element, join_elements
+from earwitness.report.html.plots import Axis, tick_mark, time_axis
 from earwitness.report.numbers import clock, number
 from earwitness.report.parts import Timeline, WordBlock
 
 # --- Boundary timelines --------------------------------------------------------------------------
 
 
-def timeline(part: Timeline, colours: Mapping[str, str]) -> Html:
+def draw_timeline(part: Timeline, colours: Mapping[str, str]) -> Html:
     """A row for every annotator and every system; boundaries far from all references are hollow."""
     shown = part.shown
-    axis = times_of(shown.duration)
-    guides = sorted({t for times in shown.references.values() for t in times})
-    rows = [_row(name, times, axis, "people", guides) for name, times in shown.references.items()]
+    axis = time_axis(shown.duration)
+    guides = sorted({time for times in shown.references.values() for time in times})
+    rows = [
+        _boundary_row(name, times, axis, "people", guides)
+        for name, times in shown.references.items()
+    ]
     for system, times in shown.outputs.items():
-        near = [_is_near(t, guides, shown.near) for t in times]
-        told = _told(part, system)
-        rows.append(_row(system, times, axis, colours[system], guides, near, told))
-    marks = [tick_mark(clock(t), axis.place(t)) for t in axis.ticks]
+        is_near = [_is_near(time, guides, shown.near) for time in times]
+        value_texts = _value_texts(part, system)
+        rows.append(
+            _boundary_row(system, times, axis, colours[system], guides, is_near, value_texts)
+        )
+    marks = [tick_mark(clock(time), axis.place(time)) for time in axis.ticks]
     scale = element(
         "div",
         element("span", class_="name"),
@@ -42,7 +47,7 @@ def timeline(part: Timeline, colours: Mapping[str, str]) -> Html:
         element("figcaption", shown.item, element("small", f" {clock(shown.duration)}; {note}")),
         element("p", shown.why, class_="why") if shown.why else None,
         element("div", head, *rows, scale, class_="plot"),
-        *_sound(shown.audio),
+        *_audio_player(shown.audio),
         class_="timeline",
         data_duration=shown.duration,
     )
@@ -56,9 +61,9 @@ def _heading(part: Timeline) -> list[Html]:
     ]
 
 
-def _told(part: Timeline, system: str) -> list[str]:
+def _value_texts(part: Timeline, system: str) -> list[str]:
     values = part.shown.values[system]
-    return [f"{v.name} {number(values[v.name], v)}" for v in part.values]
+    return [f"{value.name} {number(values[value.name], value)}" for value in part.values]
 
 
 def _is_near(time: float, guides: Sequence[float], near: float) -> bool:
@@ -66,49 +71,51 @@ def _is_near(time: float, guides: Sequence[float], near: float) -> bool:
     return any(abs(guide - time) <= near for guide in guides[max(0, place - 1) : place + 1])
 
 
-def _row(
+def _boundary_row(
     name: str,
     times: Sequence[float],
     axis: Axis,
     colour: str,
     guides: Sequence[float],
-    near: Sequence[bool] = (),
-    told: Sequence[str] = (),
+    is_near: Sequence[bool] = (),
+    value_texts: Sequence[str] = (),
 ) -> Html:
-    lines = [element("i", style=f"left:{axis.place(t)}%") for t in guides if 0 < t < axis.high]
+    lines = [
+        element("i", style=f"left:{axis.place(time)}%") for time in guides if 0 < time < axis.high
+    ]
     ticks = [
         element(
             "b",
-            class_="far" if near and not near[index] else None,
-            style=f"left:{axis.place(t)}%",
-            title=f"{name} {clock(t)} ({t:.1f} s)",
+            class_="far" if is_near and not is_near[index] else None,
+            style=f"left:{axis.place(time)}%",
+            title=f"{name} {clock(time)} ({time:.1f} s)",
         )
-        for index, t in enumerate(times)
-        if 0 < t < axis.high
+        for index, time in enumerate(times)
+        if 0 < time < axis.high
     ]
-    what = "; ".join([f"{name}: {len(times)} boundaries", *told])
-    value = told[0].rpartition(" ")[2] if told else ""
+    label = "; ".join([f"{name}: {len(times)} boundaries", *value_texts])
+    value = value_texts[0].rpartition(" ")[2] if value_texts else ""
     return element(
         "div",
-        element("span", name, class_="name", title=what),
-        element("span", *lines, *ticks, class_="track", role="img", aria_label=what),
+        element("span", name, class_="name", title=label),
+        element("span", *lines, *ticks, class_="track", role="img", aria_label=label),
         element("span", element("b", value), class_="figure"),
         class_=f"row {colour}",
     )
 
 
-def _sound(audio: str) -> list[Html]:
+def _audio_player(audio: str) -> list[Html]:
     """A player; the page's script lets the timeline drive it."""
     if not audio:
         return []
     hint = element("p", "Click on a row to hear the recording from there.", class_="hint")
-    return [hint, element("audio", controls=True, preload="none", src=address(audio))]
+    return [hint, element("audio", controls=True, preload="none", src=sound_address(audio))]
 
 
-def address(audio: str) -> str:
+def sound_address(audio: str) -> str:
     """An address that can only be sound: a web address, or a path.
 
-    >>> address("talks/a b.mp3"), address("javascript:alert(1)")
+    >>> sound_address("talks/a b.mp3"), sound_address("javascript:alert(1)")
     ('talks/a%20b.mp3', './javascript%3Aalert%281%29')
     """
     if is_address(audio):
@@ -130,32 +137,36 @@ def words_block(part: WordBlock) -> Html:
     return element(
         "details",
         element("summary", part.title),
-        *(_alignment(one) for one in part.alignments),
+        *(_draw_alignment(alignment) for alignment in part.alignments),
         class_="block",
         open=len(part.text) < FOLDED_FROM_CHARACTERS,
     )
 
 
-def _alignment(alignment: Alignment) -> Html:
-    told = alignment.told
+def _draw_alignment(alignment: Alignment) -> Html:
+    text = alignment.told
     if not alignment.pairs:
-        return element("pre", *(element("span", line) for line in told.splitlines()))
-    people = any(pair.people is not None for pair in alignment.pairs)
-    heads = [alignment.wanted, "OUT", "", *(["people"] if people else [])]
+        return element("pre", *(element("span", line) for line in text.splitlines()))
+    has_people = any(pair.people is not None for pair in alignment.pairs)
+    heads = [alignment.wanted, "OUT", "", *(["people"] if has_people else [])]
     head = element("li", *(element("span", name) for name in heads), class_="head")
-    pairs = [_pair(pair, people=people) for pair in alignment.pairs]
-    listed = element("ol", head, *pairs, class_="words", dir=_direction(alignment))
-    return element("div", joined([listed, element("p", told)]) if told else listed, class_="card")
+    pairs = [_draw_pair(pair, people=has_people) for pair in alignment.pairs]
+    word_list = element("ol", head, *pairs, class_="words", dir=_text_direction(alignment))
+    return element(
+        "div", join_elements([word_list, element("p", text)]) if text else word_list, class_="card"
+    )
 
 
-def _direction(alignment: Alignment) -> str | None:
+def _text_direction(alignment: Alignment) -> str | None:
     """From the right if most letters are of such a script."""
     text = "".join(pair.wanted + pair.given for pair in alignment.pairs)
     letters = [bidirectional(letter) for letter in text if letter.isalpha()]
-    return "rtl" if 2 * sum(one in ("R", "AL") for one in letters) > len(letters) else None
+    return (
+        "rtl" if 2 * sum(direction in ("R", "AL") for direction in letters) > len(letters) else None
+    )
 
 
-def _pair(pair: WordPair, *, people: bool) -> Html:
+def _draw_pair(pair: WordPair, *, people: bool) -> Html:
     """Wanted, given, the mark, and how many people; a dash where there is no word."""
     number = "" if pair.people is None else str(pair.people)
     return element(

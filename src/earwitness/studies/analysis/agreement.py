@@ -7,10 +7,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from earwitness.core import Estimate, Key
-from earwitness.stats.agreement import MEASURES, alpha, icc, panel_tables, pooled_icc
+from earwitness.stats.agreement import (
+    MEASURES,
+    estimate_icc,
+    estimate_pooled_icc,
+    krippendorff_alpha,
+    panel_tables,
+)
 from earwitness.stats.arrays import Floats
 from earwitness.stats.observers import SubjectFit, fit_subjects
-from earwitness.stats.votes import beside_others
+from earwitness.stats.votes import leave_one_out_figures
 from earwitness.studies.analysis.prepare import CodedRatings, use
 from earwitness.studies.analysis.settings import AnalysisSettings
 from earwitness.studies.results import ListenerAgreement, ListenerFigures, Subjects, Who
@@ -25,13 +31,13 @@ def agreement(coded: CodedRatings, settings: AnalysisSettings) -> tuple[Listener
         return ()
     level, tables = settings.plan.level, [table for _, table in panels]
     known = coded.votes.table()
-    every = _agreement(ALL_LISTENERS, known, pooled_icc(tables, level), settings)
+    every = _agreement(ALL_LISTENERS, known, estimate_pooled_icc(tables, level), settings)
     if len(panels) == 1:
         return (every,)
     return (
         every,
         *(
-            _agreement(f"panel {number}", table, icc(table, level), settings)
+            _agreement(f"panel {number}", table, estimate_icc(table, level), settings)
             for number, (_, table) in enumerate(panels, 1)
         ),
     )
@@ -43,7 +49,8 @@ def _agreement(
     there = ~np.isnan(table)
     draws, seed, level = settings.draws, settings.seed, settings.plan.level
     alphas = {
-        f"alpha ({one})": alpha(table, one, draws=draws, seed=seed, level=level) for one in MEASURES
+        f"alpha ({one})": krippendorff_alpha(table, one, draws=draws, seed=seed, level=level)
+        for one in MEASURES
     }
     return ListenerAgreement(
         panel, int(there.any(axis=0).sum()), int(there.any(axis=1).sum()), coefficients | alphas
@@ -55,8 +62,8 @@ def figures(coded: CodedRatings, same: Mapping[Who, float]) -> tuple[ListenerFig
 
     ``same`` is the share of trials that each rated alike on all scales.
     """
-    found, used = beside_others(coded.votes.table()), use(coded.ratings, coded.scale)
-    sums, counts = coded.votes.sums()
+    found, used = leave_one_out_figures(coded.votes.table()), use(coded.ratings, coded.scale)
+    sums, counts = coded.votes.listener_sums()
     means = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
     made = []
     for number, listener in enumerate(coded.listeners):

@@ -17,15 +17,15 @@ from dataclasses import replace
 import numpy as np
 
 from earwitness.core import Estimate, Rating
-from earwitness.stats.means import by_t, over_listeners
+from earwitness.stats.means import mean_over_listeners, t_interval
 from earwitness.stats.paired_choices import (
     DIFFERENCING,
     BradleyTerryFit,
     Choices,
-    fitted,
+    fit_bradley_terry,
     sensitivity_of_counts,
 )
-from earwitness.stats.significance import at_least, share, two_sided
+from earwitness.stats.significance import binomial_at_least, binomial_share, binomial_two_sided
 from earwitness.studies.results import BradleyTerryAbilities, PairChoices, Who
 
 Correct = Callable[[Sequence[float]], list[float]]
@@ -84,7 +84,7 @@ def abilities(
     rows = [(number[a], number[b], np.sign(one.value), who[one.listener]) for one, (a, b) in votes]
     table = np.array(rows, np.int64).reshape(-1, 4)
     first, second, outcomes, own = table.T
-    fit = fitted(Choices(first, second, outcomes, own, (len(systems), len(listeners))))
+    fit = fit_bradley_terry(Choices(first, second, outcomes, own, (len(systems), len(listeners))))
     ties = None
     if (table[:, 2] == 0).any():
         ties = _estimate(fit.ties, fit.ties_error, fit, level)
@@ -98,7 +98,7 @@ def abilities(
 
 
 def _estimate(value: float, error: float, fit: BradleyTerryFit, level: float) -> Estimate:
-    low, high, _ = by_t(value, error, fit.listeners - 1, level)
+    low, high, _ = t_interval(value, error, fit.listeners - 1, level)
     return Estimate(value, low, high, level, fit.listeners, 0, SANDWICH_T)
 
 
@@ -127,17 +127,17 @@ def _choice(
     pair: Pair, counts: Mapping[Who, Counts], level: float, *, known: bool, model: str
 ) -> PairChoices:
     """One pair, not yet corrected."""
-    test = at_least if known else two_sided
+    test = binomial_at_least if known else binomial_two_sided
     wins, losses, ties = (sum(column) for column in zip(*counts.values(), strict=True))
     shares = np.array([a / (a + b) if a + b else math.nan for a, b, _ in counts.values()])
-    over, p_over = over_listeners(shares, level, expected=0.5, upper=known)
+    over, p_over = mean_over_listeners(shares, level, expected=0.5, upper=known)
     trials = wins + losses
     return PairChoices(
         *pair,
         wins,
         losses,
         ties,
-        share(wins, trials, level),
+        binomial_share(wins, trials, level),
         test(wins, trials),
         math.nan,
         over,

@@ -15,8 +15,8 @@ import numpy as np
 
 from earwitness.core import Rating
 from earwitness.stats.arrays import Bools, Floats
-from earwitness.stats.effects import listener_means, listener_slopes
-from earwitness.stats.means import between, over_listeners
+from earwitness.stats.effects import fit_listener_means, fit_listener_slopes
+from earwitness.stats.means import group_difference, mean_over_listeners
 from earwitness.stats.votes import Codes
 from earwitness.studies.results import Effect
 
@@ -97,11 +97,11 @@ def _slopes(
 ) -> list[Effect]:
     """One effect a column, by t over listeners."""
     votes = coded(ratings)
-    slopes = listener_slopes(votes.values, votes.listeners, columns, votes.means, votes.size)
+    slopes = fit_listener_slopes(votes.values, votes.listeners, columns, votes.means, votes.size)
     found = []
     for n, said in enumerate(what):
-        wider = float(slopes.wider[n])
-        difference, p = over_listeners(slopes.values[:, n], level, wider=wider)
+        wider = float(slopes.widening[n])
+        difference, p = mean_over_listeners(slopes.values[:, n], level, wider=wider)
         found.append(Effect(name, said, difference, p))
     return found
 
@@ -109,11 +109,11 @@ def _slopes(
 def _between(ratings: Sequence[Rating], column: Bools, what: str, level: float) -> Effect:
     """Listeners who had one order against those who had the other, where nobody had both."""
     votes = coded(ratings)
-    means = listener_means(votes.values, votes.listeners, votes.means, votes.size)
+    means = fit_listener_means(votes.values, votes.listeners, votes.means, votes.size)
     share = np.bincount(votes.listeners, column) / np.bincount(votes.listeners)
     strata = comparable(votes.listeners, votes.means[0], votes.size)
     clear = (share == 0) | (share == 1)
-    difference, p = between(means[clear], share[clear] == 1, strata[clear], level)
+    difference, p = group_difference(means[clear], share[clear] == 1, strata[clear], level)
     return Effect("scales", what, difference, p)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from earwitness.core import Estimate, Rating
 from earwitness.errors import UsageError, nearest
-from earwitness.stats.contrasts import group_differences, modelled, over_listeners
+from earwitness.stats.contrasts import group_contrasts, group_differences, mixed_group_contrasts
 from earwitness.stats.significance import CORRECTIONS
 from earwitness.stats.votes import Codes
 from earwitness.studies.analysis.agreement import agreement
@@ -93,7 +93,7 @@ def _means(part: CodedRatings, settings: AnalysisSettings) -> dict[str, GroupMea
     found = mean_estimates(part, settings.plan.interval, settings)
     votes, made = part.votes, {}
     for number, name in enumerate(part.systems):
-        own = votes.chosen(votes.systems == number)
+        own = votes.select(votes.systems == number)
         counts = len(own.values), len(np.unique(own.listeners)), len(np.unique(own.items))
         made[name] = GroupMean(found[name], *counts)
     return made
@@ -135,9 +135,9 @@ def _tested(
     for one in planned(coded, settings):
         rows = group_differences(coded.votes, one.pair, codes, of_listeners=of_listeners)
         if MIXED_MODEL in settings.methods:
-            by_model += modelled(rows, pairs, level=plan.level)
+            by_model += mixed_group_contrasts(rows, pairs, level=plan.level)
         if plan.interval != MIXED_MODEL:
-            by_t += over_listeners(
+            by_t += group_contrasts(
                 rows,
                 pairs,
                 plan.interval,

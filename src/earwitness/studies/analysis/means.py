@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from earwitness.core import Contrast, Estimate
-from earwitness.stats.contrasts import ContrastEstimate, contrasts, equivalences
-from earwitness.stats.means import means, shares
+from earwitness.stats.contrasts import ContrastEstimate, equivalence_tests, estimate_contrasts
+from earwitness.stats.means import estimate_means, vote_shares
 from earwitness.stats.mixed_model import MixedModelFit, mixed_contrasts, mixed_means
 from earwitness.stats.significance import CORRECTIONS
 from earwitness.stats.votes import Votes
@@ -41,7 +41,7 @@ def mean_estimates(
         found = mixed_means(coded.votes, level=level, fitted=fitted)
     else:
         draws, seed = settings.draws, settings.seed
-        found = means(coded.votes, method, level=level, draws=draws, seed=seed)
+        found = estimate_means(coded.votes, method, level=level, draws=draws, seed=seed)
     return dict(zip(coded.systems, found, strict=True))
 
 
@@ -68,7 +68,7 @@ def _rated(
     intervals: Mapping[str, Estimate],
     parts: Mapping[str, Estimate],
 ) -> SystemMeans:
-    own = coded.votes.chosen(coded.votes.systems == number)
+    own = coded.votes.select(coded.votes.systems == number)
     values, counts = np.unique(own.values, return_counts=True)
     return SystemMeans(
         mean=next(iter(intervals.values())),
@@ -85,12 +85,12 @@ def _rated(
 def _shares(coded: CodedRatings, scale: Scale, level: float) -> dict[str, list[Estimate]]:
     """Shares of votes: Good or better and Poor or worse, where the scale has them, and its ends."""
     found = {
-        "floor": shares(coded.votes, at_most=scale.low, level=level),
-        "ceiling": shares(coded.votes, at_least=scale.high, level=level),
+        "floor": vote_shares(coded.votes, at_most=scale.low, level=level),
+        "ceiling": vote_shares(coded.votes, at_least=scale.high, level=level),
     }
     if has_good(scale):
-        found["good"] = shares(coded.votes, at_least=MIN_GOOD_VOTE, level=level)
-        found["poor"] = shares(coded.votes, at_most=MAX_POOR_VOTE, level=level)
+        found["good"] = vote_shares(coded.votes, at_least=MIN_GOOD_VOTE, level=level)
+        found["poor"] = vote_shares(coded.votes, at_most=MAX_POOR_VOTE, level=level)
     return found
 
 
@@ -209,7 +209,7 @@ def _tested(
     """By the planned method; the mixed model has no size of an effect, and takes that of t."""
     plan = settings.plan
     mixed = plan.interval == MIXED_MODEL
-    found = contrasts(
+    found = estimate_contrasts(
         votes,
         pairs,
         CLUSTER_T if mixed else plan.interval,
@@ -244,7 +244,7 @@ def equivalent(
         return ()
     plan, named = settings.plan, planned(coded, settings)
     margin = plan.margins.get(coded.scale, nan)
-    found = equivalences(
+    found = equivalence_tests(
         coded.votes,
         [one.pair for one in named],
         margin,
@@ -258,7 +258,7 @@ def equivalent(
     enough = len({one.listener for one in coded.ratings}) >= MIN_LISTENERS_FOR_DIFFERENCE
     return tuple(
         Equivalence(
-            *(coded.scale, pair.a, pair.b, one.difference, one.smallest, margin, one.p, p),
+            *(coded.scale, pair.a, pair.b, one.difference, one.smallest_margin, margin, one.p, p),
             shown=enough and p < 1 - plan.level,
         )
         for pair, one, p in zip(named, found, corrected, strict=True)

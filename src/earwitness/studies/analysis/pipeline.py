@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from earwitness.core import Input, Key, Progress, Rating, no_progress
 from earwitness.errors import UsageError, nearest
-from earwitness.stats.mixed_model import fit
+from earwitness.stats.mixed_model import fit_mixed_model
 from earwitness.stats.significance import CORRECTIONS
 from earwitness.studies.analysis.agreement import agreement, figures, subject_model
 from earwitness.studies.analysis.choices import abilities, are_choices, choices
@@ -84,7 +84,7 @@ def scale_results(
             abilities=abilities(ratings, every.scale, level=plan.level),
             notes=(*whole.notes, *_alone(every.ratings), *_undivided(settings)),
         )
-    fitted = fit(kept.votes) if MIXED_MODEL in settings.methods else None
+    fitted = fit_mixed_model(kept.votes) if MIXED_MODEL in settings.methods else None
     subjects = subject_model(kept, settings)
     return replace(
         whole,

@@ -15,7 +15,7 @@ import numpy as np
 from earwitness.core import Key, Rating
 from earwitness.errors import InputError, Problem, UsageError, nearest
 from earwitness.stats.arrays import Floats
-from earwitness.stats.means import over_listeners
+from earwitness.stats.means import mean_over_listeners
 from earwitness.stats.votes import Codes, Votes
 from earwitness.studies.results import RatingFault, RepeatedVote, Retest, Stimulus, Who
 
@@ -49,7 +49,7 @@ class CodedRatings:
     def chosen(self, which: Sequence[bool]) -> CodedRatings:
         """Some of the ratings; all names keep their numbers."""
         ratings = tuple(one for one, kept in zip(self.ratings, which, strict=True) if kept)
-        return replace(self, ratings=ratings, votes=self.votes.chosen(np.array(which, bool)))
+        return replace(self, ratings=ratings, votes=self.votes.select(np.array(which, bool)))
 
 
 def coded(
@@ -243,7 +243,7 @@ def _retest(doubled: Sequence[RepeatedVote], level: float) -> Retest:
     return Retest(
         scale=doubled[0].scale,
         pairs=len(doubled),
-        change=over_listeners(_by_listener(doubled, change), level)[0],
+        change=mean_over_listeners(_by_listener(doubled, change), level)[0],
         error=math.sqrt(float((change**2).mean()) / 2),
         same=float((change == 0).mean()),
         correlation=_correlation(first, second),

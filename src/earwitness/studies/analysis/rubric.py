@@ -10,7 +10,12 @@ import numpy as np
 
 from earwitness.core import Contrast, Key, Rating
 from earwitness.stats.arrays import Floats
-from earwitness.stats.effects import ClusterResampling, pearson, spearman, within_raters
+from earwitness.stats.effects import (
+    ClusterResampling,
+    centre_within_raters,
+    clustered_pearson,
+    clustered_spearman,
+)
 from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Codes
 from earwitness.studies.analysis.means import compared
@@ -65,13 +70,13 @@ def correlations(
     drawn = ClusterResampling(settings.plan.level, settings.draws, settings.seed)
     for a, b in combinations(range(len(dimensions)), 2):
         x, y = means[:, a], means[:, b]
-        centred = within_raters(rows[:, [a, b]], raters)
+        centred = centre_within_raters(rows[:, [a, b]], raters)
         yield Correlation(
             dimensions[a],
             dimensions[b],
-            pearson(x, y, items[first], drawn),
-            spearman(x, y, items[first], drawn),
-            pearson(centred[:, 0], centred[:, 1], items, drawn),
+            clustered_pearson(x, y, items[first], drawn),
+            clustered_spearman(x, y, items[first], drawn),
+            clustered_pearson(centred[:, 0], centred[:, 1], items, drawn),
         )
 
 

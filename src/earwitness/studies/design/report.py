@@ -12,9 +12,9 @@ from pathlib import Path
 
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFolder
-from earwitness.report.html.page import html
+from earwitness.report.html.page import render_html
 from earwitness.report.parts import CategoryShares, Lines, Report, Section, Table
-from earwitness.report.text import text
+from earwitness.report.text import render_text
 from earwitness.studies.design.balance import claims
 from earwitness.studies.design.plan import design, minutes
 from earwitness.studies.design.subset_balance import (
@@ -187,7 +187,7 @@ def study_render(made: Design, to: str = "text", *, width: int = 100) -> str:
     if to not in ("text", "html"):
         raise UsageError(f'there is no form "{to}" — known: html, text')
     report = design_report(made)
-    return html(report) if to == "html" else text(report, width)
+    return render_html(report) if to == "html" else render_text(report, width)
 
 
 def study_write(made: Design, folder: str | PathLike[str]) -> list[str]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 
 from earwitness.core import Estimate, Key, Value
-from earwitness.report.numbers import COMPONENT_LABELS, cell, number, p_value, titled
+from earwitness.report.numbers import COMPONENT_LABELS, cell, number, p_value, value_title
 from earwitness.report.parts import PEOPLE_SERIES, Intervals, Part, Section, Table
-from earwitness.report.sentences import listed
+from earwitness.report.sentences import join_names
 from earwitness.stats.significance import holm
 from earwitness.studies.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
 from earwitness.studies.report.csv_columns import (
@@ -108,7 +108,7 @@ def _warned(scale: ScaleResults, model: Subjects) -> str:
     told = []
     if model.floored:
         who = "listener" if len(model.floored) == 1 else "listeners"
-        names = f"{who} {listed([str(one) for one in model.floored], 10)}"
+        names = f"{who} {join_names([str(one) for one in model.floored], 10)}"
         told.append(
             f"{scale.value.name}: the inconsistency of {names} would have gone below the floor of "
             f"{model.floor:g} and was held there."
@@ -197,7 +197,7 @@ def _items(scale: ScaleResults) -> Table:
         (item, *(number(means.get((item, s), float("nan")), scale.value) for s in systems))
         for item in dict.fromkeys(one.key.item for one in scale.stimuli)
     )
-    return Table(f"{titled(scale.value)} by item", ("item", *systems), rows)
+    return Table(f"{value_title(scale.value)} by item", ("item", *systems), rows)
 
 
 # --- Methods sentences on agreement --------------------------------------------------------------
@@ -207,7 +207,7 @@ def agreement_methods(results: Results) -> Iterator[str]:
     """Sentences of the paragraph."""
     names = dict.fromkeys(n for s in results.scales for one in s.agreement for n in one.figures)
     if names:
-        yield f"Agreement of listeners is given as {listed([*names], MAX_LISTED_NAMES)}."
+        yield f"Agreement of listeners is given as {join_names([*names], MAX_LISTED_NAMES)}."
     floors = [f"{s.value.name} {s.subjects.floor:.2f}" for s in results.scales if s.subjects]
     if floors:
         yield (

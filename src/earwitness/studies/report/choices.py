@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from earwitness.core import Estimate, Value
 from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, p_value
 from earwitness.report.parts import Intervals, Section, Table
-from earwitness.report.sentences import listed
+from earwitness.report.sentences import join_names
 from earwitness.studies.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
 from earwitness.studies.report.csv_columns import (
     ESTIMATE_COLUMNS,
@@ -101,7 +101,7 @@ def _ties(pair: tuple[ScaleResults, BradleyTerryAbilities]) -> str:
         told.append(f"{scale.value.name}: log of the tie factor {cell(found.ties, ABILITY)}.")
     if found.separated:
         told.append(
-            f"{scale.value.name}: {listed(found.separated)} won or lost every choice, so that no "
+            f"{scale.value.name}: {join_names(found.separated)} won or lost every choice, so that no "
             "finite ability fits."
         )
     return " ".join(told)
@@ -143,7 +143,7 @@ def choice_methods(results: Results) -> Iterator[str]:
     keen = [c.sensitivity.method for c in choices if c.sensitivity is not None]
     if keen:
         models = sorted({method.rpartition("|")[-1] for method in keen})
-        names = listed([SENSITIVITY_MODELS.get(m, m) for m in models], MAX_LISTED_NAMES)
+        names = join_names([SENSITIVITY_MODELS.get(m, m) for m in models], MAX_LISTED_NAMES)
         yield f"Sensitivity is given as d′ {names}."
     able = [scale.abilities for scale in results.scales if scale.abilities]
     if able:

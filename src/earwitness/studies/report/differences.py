@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from earwitness.report.numbers import titled
+from earwitness.report.numbers import value_title
 from earwitness.report.parts import Matrix, Section
 from earwitness.report.sentences import (
-    against_others,
-    by_mean,
-    competing,
+    better_sentences,
+    comparison_sentences,
+    competing_values,
+    join_names,
+    lead_sentences,
     leaders,
-    listed,
-    sentences,
 )
-from earwitness.report.tables import tested, verdict
+from earwitness.report.tables import is_tested, verdict
 from earwitness.studies.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
 from earwitness.studies.report.csv_columns import (
     ESTIMATE_COLUMNS,
@@ -51,7 +51,7 @@ def matrix_of(results: Results, scale: ScaleResults) -> Matrix:
     means = {n: scale.systems[n].mean if n in scale.systems else None for n in names}
     plan, controls = results.plan, results.controls
     return Matrix(
-        titled(scale.value), scale.value, means, scale.contrasts, plan.correction, controls
+        value_title(scale.value), scale.value, means, scale.contrasts, plan.correction, controls
     )
 
 
@@ -68,7 +68,7 @@ def _told(results: Results) -> str:
     every = [c for scale in results.scales for c in scale.contrasts]
     sizes = {sized(c.effect.method) for c in every if c.effect}
     effect = f" Effect sizes: {', '.join(sorted(sizes))}." if sizes else ""
-    untested = ", ? cannot be tested" * (not all(map(tested, every)))
+    untested = ", ? cannot be tested" * (not all(map(is_tested, every)))
     untested += ", empty was not compared" * any(_in_part(results, s) for s in results.scales)
     return (
         f"Systems are compared within listeners; · cannot be told apart{untested}. "
@@ -99,11 +99,11 @@ def difference_headlines(results: Results) -> Iterator[str]:
     for scale in rated:
         matrix = matrix_of(results, scale)
         if few:
-            yield from by_mean(matrix)
+            yield from lead_sentences(matrix)
         elif against_others_only(scale):
-            yield from against_others(matrix)
+            yield from better_sentences(matrix)
         else:
-            yield from sentences(matrix, SAME_LISTENERS_CLAUSE)
+            yield from comparison_sentences(matrix, SAME_LISTENERS_CLAUSE)
             yield from _pairs_alike(matrix)
     if not few:
         yield from _pairs_planned(alone)
@@ -126,21 +126,25 @@ def _everywhere(matrices: list[Matrix]) -> Iterator[str]:
 
 
 def _not_compared(matrix: Matrix, leader: str) -> bool:
-    return any(name != leader and not verdict(matrix, leader, name) for name in competing(matrix))
+    return any(
+        name != leader and not verdict(matrix, leader, name) for name in competing_values(matrix)
+    )
 
 
 def _pairs_planned(matrices: list[Matrix]) -> Iterator[str]:
     """Which pairs were tested, where not all were."""
     compared: dict[tuple[str, ...], list[str]] = {}
     for matrix in matrices:
-        pairs = [pair for pair in combinations(competing(matrix), 2) if verdict(matrix, *pair)]
-        count = len(competing(matrix)) * (len(competing(matrix)) - 1) // 2
+        pairs = [
+            pair for pair in combinations(competing_values(matrix), 2) if verdict(matrix, *pair)
+        ]
+        count = len(competing_values(matrix)) * (len(competing_values(matrix)) - 1) // 2
         if 0 < len(pairs) < count:
             message = f"{len(pairs):,} of {count:,} pairs of systems were compared"
-            pair_names = listed([f"{a} – {b}" for a, b in pairs])
+            pair_names = join_names([f"{a} – {b}" for a, b in pairs])
             compared.setdefault((message, pair_names), []).append(matrix.value.name)
     for (message, pair_names), scales in compared.items():
-        where = f" on {listed(scales)}" if len(scales) < len(matrices) else ""
+        where = f" on {join_names(scales)}" if len(scales) < len(matrices) else ""
         yield f"only {message}{where}: {pair_names}; of all others nothing is said"
 
 
@@ -152,7 +156,7 @@ def _pairs_alike(matrix: Matrix) -> Iterator[str]:
         pairs = [f"{c.a} – {c.b}" for c in others if verdict(matrix, c.a, c.b) == outcome]
         whose = "of the others, " if lead else ""
         if pairs:
-            yield f"{matrix.value.name}: {whose}these cannot be {how}: {listed(pairs)}"
+            yield f"{matrix.value.name}: {whose}these cannot be {how}: {join_names(pairs)}"
 
 
 # --- Methods sentences on differences ------------------------------------------------------------
@@ -171,7 +175,7 @@ def difference_methods(results: Results) -> Iterator[str]:
     )
     sizes = {sized(c.effect.method) for s in compared for c in s.contrasts if c.effect is not None}
     if sizes:
-        names = listed(sorted(sizes), MAX_LISTED_NAMES)
+        names = join_names(sorted(sizes), MAX_LISTED_NAMES)
         yield f"Effect sizes are given as {names}, with {level_percent(results)} intervals."
 
 
@@ -182,7 +186,7 @@ def _pairs_compared(scales: Sequence[ScaleResults]) -> str:
 
 def _correction(results: Results, scales: Sequence[ScaleResults]) -> str:
     """Within what, over how many; and how many could not be tested."""
-    counts = {scale.value.name: sum(map(tested, scale.contrasts)) for scale in scales}
+    counts = {scale.value.name: sum(map(is_tested, scale.contrasts)) for scale in scales}
     counts_compared = [len(scale.contrasts) for scale in scales]
     message = f"p values are {corrected(results)}"
     if results.plan.correction != NO_CORRECTION:

@@ -9,8 +9,8 @@ from typing import TypeVar
 from earwitness.core import Contrast, Estimate, Value
 from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value
 from earwitness.report.parts import Place, Section, Table
-from earwitness.report.sentences import listed
-from earwitness.report.tables import tested, who_is_better
+from earwitness.report.sentences import join_names
+from earwitness.report.tables import better_system, is_tested
 from earwitness.studies.report.csv_columns import (
     ESTIMATE_COLUMNS,
     TEST_COLUMNS,
@@ -69,7 +69,7 @@ def _beside(results: Results) -> Table:
     rows = tuple(
         (
             *(scale.value.name, f"{one.a} − {one.b}", scope, with_n(one.difference, scale.value)),
-            *(p_value(one.p), *([p_value(one.p_corrected)] if name else []), who_is_better(one)),
+            *(p_value(one.p), *([p_value(one.p_corrected)] if name else []), better_system(one)),
         )
         for scale, planned, modelled in _both(results)
         for scope, one in scopes(results, planned, modelled)
@@ -139,12 +139,12 @@ def _only_here(results: Results, scale: ScaleResults) -> Iterator[str]:
     for own, c, other in _both(results):
         if own is not scale or plan is None:
             continue
-        if c.better and not other.better and tested(other):
+        if c.better and not other.better and is_tested(other):
             yield (
                 f"{scale.value.name}: that {_better(c)} holds for {plan.scope}; of other items it "
                 f"cannot be said (mixed model: p {p_value(other.p_corrected)})"
             )
-        elif other.better and not tested(c):
+        elif other.better and not is_tested(c):
             yield (
                 f"{scale.value.name}: by the mixed model {_better(other)} "
                 f"(p {p_value(other.p_corrected)}); the planned test cannot be made"
@@ -187,7 +187,7 @@ def equivalence_methods(results: Results) -> Iterator[str]:
         test = "the mixed model" if results.plan.interval == MIXED_MODEL else "the same method"
         yield (
             f"Equivalence was tested by two one-sided tests (TOST) by {test} at alpha "
-            f"{1 - results.plan.level:.4g}, within margins of {listed(margins, MAX_LISTED_NAMES)}; "
+            f"{1 - results.plan.level:.4g}, within margins of {join_names(margins, MAX_LISTED_NAMES)}; "
             f"p is the larger of the two, {corrected(results)}."
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from earwitness.report.export import csv_table, dump
+from earwitness.report.export import csv_table, json_text
 from earwitness.studies.report.agreement import agreement_methods, agreement_tables
 from earwitness.studies.report.choices import choice_methods, choice_rows, choice_tables
 from earwitness.studies.report.differences import difference_methods, difference_tables
@@ -102,7 +102,7 @@ CHOICE_COLUMNS = ("wins", "losses", "ties", "p")
 
 def results_json(results: Results) -> str:
     """All of it, and the methods paragraph; undefined numbers are null."""
-    return dump(_plain(results) | {"methods": methods(results)})
+    return json_text(_plain(results) | {"methods": methods(results)})
 
 
 def _plain(value: Any, name: str = "") -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from earwitness.core import Value
-from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value, titled
+from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value, value_title
 from earwitness.report.parts import Intervals, Part, Section, Table
-from earwitness.report.sentences import listed
-from earwitness.report.tables import who_is_better
+from earwitness.report.sentences import join_names
+from earwitness.report.tables import better_system
 from earwitness.studies.report.csv_columns import (
     ESTIMATE_COLUMNS,
     TEST_COLUMNS,
@@ -65,7 +65,7 @@ def _picture(scale: ScaleResults, grouped: FieldGroups) -> Intervals:
         (group.name, {name: one.mean for name, one in group.systems.items()})
         for group in grouped.groups
     )
-    title = f"{titled(scale.value)} by {grouped.field}"
+    title = f"{value_title(scale.value)} by {grouped.field}"
     return Intervals(title, scale.value, grouped.field, rows, _own(title, scale, grouped))
 
 
@@ -104,7 +104,7 @@ def _differences(results: Results, field: str, own: Sequence[Pair]) -> Table:
             *(scale.value.name, group.name, f"{c.a} − {c.b}"),
             *(with_n(c.difference, scale.value), p_value(c.p)),
             *([p_value(c.p_corrected)] if name else []),
-            who_is_better(c),
+            better_system(c),
         )
         for scale, grouped in own
         for group in grouped.groups
@@ -186,7 +186,7 @@ def group_methods(results: Results) -> Iterator[str]:
     fields = {one.field: one.of for one in every}
     if not fields:
         return
-    names = listed([f"{name} (of {of}s)" for name, of in fields.items()], MAX_LISTED_NAMES)
+    names = join_names([f"{name} (of {of}s)" for name, of in fields.items()], MAX_LISTED_NAMES)
     told = f"Results were also divided by {names}"
     if any(one.interactions for one in every):
         told += "; how much differences depend on the group was tested as a difference of these"
@@ -204,7 +204,7 @@ def _how(results: Results, sorts: set[str]) -> str:
         ways.append("by Welch's t test between groups of listeners")
     beside = any(i.modelled for s in results.scales for g in s.groups for i in g.interactions)
     mixed = ", and by a mixed model of differences with random listeners and items" * beside
-    return f", {listed(ways)}{mixed}"
+    return f", {join_names(ways)}{mixed}"
 
 
 # --- CSV tables of groups ------------------------------------------------------------------------

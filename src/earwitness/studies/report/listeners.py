@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from math import isnan
 
 from earwitness.core import Value
-from earwitness.report.numbers import number, titled
+from earwitness.report.numbers import number, value_title
 from earwitness.report.parts import Panel, Panels, Section, Table
-from earwitness.report.sentences import listed
+from earwitness.report.sentences import join_names
 from earwitness.studies.report.csv_columns import TableContent, yes_or_no
 from earwitness.studies.results import ListenerFigures, Results, ScaleResults, Who
 
@@ -58,7 +58,7 @@ def _panels(results: Results, scale: ScaleResults) -> Panels:
         Panel(str(one.listener), one.means, _remark(one, scale.value), one.listener in results.left)
         for one in scale.listeners
     )
-    return Panels(titled(scale.value), scale.value, everyone, panels, _table(results, scale))
+    return Panels(value_title(scale.value), scale.value, everyone, panels, _table(results, scale))
 
 
 def _remark(one: ListenerFigures, value: Value) -> str:
@@ -78,7 +78,7 @@ def _of_choices(results: Results, scale: ScaleResults) -> Table:
         for one in scale.listeners
     )
     header = ("listener", "", "votes", "usual", "run")
-    return Table(f"{titled(scale.value)}: listeners", header, rows, names=2)
+    return Table(f"{value_title(scale.value)}: listeners", header, rows, names=2)
 
 
 def _state(results: Results, one: ListenerFigures) -> str:
@@ -100,7 +100,9 @@ def _table(results: Results, scale: ScaleResults) -> Table:
         )
         for one in scale.listeners
     )
-    return Table(f"{titled(value)}: listeners", ("listener", "", *LISTENER_COLUMNS), rows, names=2)
+    return Table(
+        f"{value_title(value)}: listeners", ("listener", "", *LISTENER_COLUMNS), rows, names=2
+    )
 
 
 # --- Headlines on listeners ----------------------------------------------------------------------
@@ -127,9 +129,7 @@ def name_listeners(who: Sequence[Who]) -> str:
     >>> name_listeners((1,)), name_listeners((1, "anna"))
     ('listener 1', 'listeners 1 and anna')
     """
-    return (
-        f"listener{'s' * (len(who) != 1)} {listed([str(one) for one in who], MAX_NAMED_LISTENERS)}"
-    )
+    return f"listener{'s' * (len(who) != 1)} {join_names([str(one) for one in who], MAX_NAMED_LISTENERS)}"
 
 
 def _constant_votes(scale: ScaleResults) -> Iterator[str]:
@@ -153,7 +153,7 @@ def _low_correlations(results: Results) -> Iterator[str]:
                 names[listener.listener] = scales[scale.value.name] = None
     if names:
         verb = "does" if len(names) == 1 else "do"
-        where = f" on {listed([*scales])}" if len(results.scales) > 1 else ""
+        where = f" on {join_names([*scales])}" if len(results.scales) > 1 else ""
         yield (
             f"no rule of screening was planned; {name_listeners([*names])} {verb} not go with the "
             f"others (correlation below {LOW_CORRELATION:g}{where})"

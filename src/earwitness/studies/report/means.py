@@ -8,9 +8,9 @@ from math import isfinite
 import numpy as np
 
 from earwitness.core import Estimate, Value
-from earwitness.report.numbers import cell, number, percent, titled
+from earwitness.report.numbers import cell, number, percent, value_title
 from earwitness.report.parts import Intervals, Lines, Part, Section, Table, ValueSpread, VoteCounts
-from earwitness.report.sentences import listed
+from earwitness.report.sentences import join_names
 from earwitness.studies.report.choices import choice_rows
 from earwitness.studies.report.csv_columns import (
     ESTIMATE_COLUMNS,
@@ -80,7 +80,7 @@ def _beyond(scales: list[ScaleResults]) -> str:
     if not found:
         return ""
     return (
-        f" Intervals that reach beyond the scale, of {listed(found)}, are drawn up to its ends, "
+        f" Intervals that reach beyond the scale, of {join_names(found)}, are drawn up to its ends, "
         "but numbers are as computed: the method knows of no ends, and so few listeners, or votes "
         "so near an end, say little about how far means spread."
     )
@@ -88,7 +88,7 @@ def _beyond(scales: list[ScaleResults]) -> str:
 
 def _means(scale: ScaleResults) -> Intervals:
     rows = tuple((name, {name: rated.mean}) for name, rated in scale.systems.items())
-    return Intervals(titled(scale.value), scale.value, "system", rows, _table(scale))
+    return Intervals(value_title(scale.value), scale.value, "system", rows, _table(scale))
 
 
 def _table(scale: ScaleResults) -> Table:
@@ -105,7 +105,7 @@ def _table(scale: ScaleResults) -> Table:
         )
         for name, r in scale.systems.items()
     )
-    return Table(titled(scale.value), header, rows)
+    return Table(value_title(scale.value), header, rows)
 
 
 def _methods(scale: ScaleResults) -> Table:
@@ -117,7 +117,7 @@ def _methods(scale: ScaleResults) -> Table:
         )
         for system, r in scale.systems.items()
     )
-    return Table(f"{titled(scale.value)}: means by method", ("system", *names), rows)
+    return Table(f"{value_title(scale.value)}: means by method", ("system", *names), rows)
 
 
 def _what(scales: list[ScaleResults]) -> Lines:
@@ -207,7 +207,7 @@ def mean_methods(results: Results) -> Iterator[str]:
     yield f"Intervals of means ({level_percent(results)}) are by {by}."
     shares = [s for r in rated for s in (r.good, r.poor) if s is not None]
     if shares:
-        method = listed(sorted({s.method for s in shares}), MAX_LISTED_NAMES)
+        method = join_names(sorted({s.method for s in shares}), MAX_LISTED_NAMES)
         yield (
             f"Beside the means stand the shares of votes of {_kinds(results.scales)}, every "
             "listener counting once, with intervals by "
@@ -225,7 +225,7 @@ def _kinds(scales: Sequence[ScaleResults]) -> str:
     if len(found) == 1:
         return next(iter(found))
     return ", ".join(
-        f"{words} ({listed(names, MAX_LISTED_NAMES)})" for words, names in found.items()
+        f"{words} ({join_names(names, MAX_LISTED_NAMES)})" for words, names in found.items()
     )
 
 
@@ -247,7 +247,7 @@ def vote_methods(results: Results) -> Iterator[str]:
     given = [scale for scale in rated if not _derived(scale)] or rated
     if given:
         votes = sum(r.votes for scale in given for r in scale.systems.values())
-        names = listed([_ends(scale) for scale in given], MAX_LISTED_NAMES)
+        names = join_names([_ends(scale) for scale in given], MAX_LISTED_NAMES)
         word = "scale" if len(given) == 1 else "scales"
         yield (
             f"{several(votes, 'vote', 'votes')} on the {word} {names} were analysed, for "
@@ -256,7 +256,7 @@ def vote_methods(results: Results) -> Iterator[str]:
     follow = [_ends(scale) for scale in rated if scale not in given]
     if follow:
         verb = "follows" if len(follow) == 1 else "follow"
-        yield f"{listed(follow, MAX_LISTED_NAMES)} {verb} from these."
+        yield f"{join_names(follow, MAX_LISTED_NAMES)} {verb} from these."
     if results.doubled:
         yield doubled_sentence(results)
     yield from (
@@ -277,7 +277,7 @@ def what_rated(scales: Sequence[ScaleResults]) -> str:
     pairs = {name for scale in scales if in_pairs(scale) for name in scale.systems}
     alone = {name for scale in scales if not in_pairs(scale) for name in scale.systems}
     told = [several(len(alone), "system", "systems")] if alone or not pairs else []
-    return listed([*told, *([several(len(pairs), "pair", "pairs")] if pairs else [])])
+    return join_names([*told, *([several(len(pairs), "pair", "pairs")] if pairs else [])])
 
 
 def in_pairs(scale: ScaleResults) -> bool:

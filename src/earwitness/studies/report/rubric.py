@@ -8,7 +8,7 @@ from math import isnan
 from earwitness.core import Estimate, Value
 from earwitness.report.numbers import cell, number, p_value
 from earwitness.report.parts import Heat, Part, Section, Table
-from earwitness.report.sentences import listed
+from earwitness.report.sentences import join_names
 from earwitness.studies.report.csv_columns import (
     ESTIMATE_COLUMNS,
     TEST_COLUMNS,
@@ -51,7 +51,7 @@ def rubric_methods(results: Results) -> Iterator[str]:
     if rubric is not None:
         yield _judged_by(rubric)
     if counts := faults_counted(results):
-        yield f"Faults found: {listed(counts, MAX_LISTED_NAMES)}."
+        yield f"Faults found: {join_names(counts, MAX_LISTED_NAMES)}."
     if rubric is not None and rubric.correlations:
         yield (
             "Correlations of dimensions are Pearson's and Spearman's over captions, and Pearson's "
@@ -198,7 +198,7 @@ def _without(results: Results) -> Table:
 def rubric_headlines(results: Results) -> Iterator[str]:
     """Faults by kind, what duplicates change in the total, and what goes together most."""
     if counts := faults_counted(results):
-        yield f"faults: {listed(counts, 10)}; what was done about each stands below"
+        yield f"faults: {join_names(counts, 10)}; what was done about each stands below"
     if results.rubric is None:
         return
     for one in results.rubric.without:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isnan
 
 from earwitness.core import Estimate
-from earwitness.report.numbers import cell, number, titled
+from earwitness.report.numbers import cell, number, value_title
 from earwitness.report.parts import Intervals, Lines, Section, Table
-from earwitness.report.sentences import listed
+from earwitness.report.sentences import join_names
 from earwitness.studies.report.csv_columns import TableContent, yes_or_no
 from earwitness.studies.report.listeners import name_listeners
 from earwitness.studies.report.wording import MAX_LISTED_NAMES, several
@@ -49,7 +49,7 @@ def failure(results: Results) -> str:
     """That everybody failed."""
     names = [*dict.fromkeys(one.rule for one in results.screened if not one.kept)]
     who = several(len(results.failed), "listener", "listeners")
-    what = listed(names, MAX_LISTED_NAMES) if names else "screening"
+    what = join_names(names, MAX_LISTED_NAMES) if names else "screening"
     return f"all {who} failed {what}; all are kept"
 
 
@@ -67,7 +67,7 @@ def unapplied(results: Results) -> list[str]:
 
 def not_applied(names: list[str]) -> str:
     """That rules were not applied."""
-    return f"{listed(names, MAX_LISTED_NAMES)} could not be applied"
+    return f"{join_names(names, MAX_LISTED_NAMES)} could not be applied"
 
 
 def rules_told(results: Results) -> str:
@@ -200,7 +200,7 @@ def _beside(scale: ScaleResults) -> Intervals:
         rows.append((name, {name: rated.mean}))
         if name in scale.everyone:
             rows.append((WITH_EXCLUDED_LABEL, {WITH_EXCLUDED_LABEL: scale.everyone[name]}))
-    title = f"{titled(scale.value)}: without and with those left out"
+    title = f"{value_title(scale.value)}: without and with those left out"
     return Intervals(title, scale.value, "", tuple(rows), _table(title, scale))
 
 
@@ -249,7 +249,7 @@ def _changed(scales: list[ScaleResults], controls: Sequence[str]) -> str:
     if not moved:
         return "what that changes is not known"
     most, name, scale = max(moved, key=lambda move: move[0])
-    order = f"the order changes on {listed(other)}" if other else "no system changes place"
+    order = f"the order changes on {join_names(other)}" if other else "no system changes place"
     return (
         f"with all listeners {order}; the mean that moves most is that of {name} on "
         f"{scale.value.name}, by {number(most, scale.value)}"
