@@ -16,7 +16,7 @@ from earwitness.report.parts import Curve, Lines, Report, Section, Table
 from earwitness.stats.mixed_model import Components, fit
 from earwitness.stats.power import METHODS, PowerScenario, detectable, listeners_needed, power
 from earwitness.studies.analyse import kept_ratings
-from earwitness.studies.design.plan import minutes
+from earwitness.studies.design.plan import count_minutes
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.population import Population
 from earwitness.studies.study import Scale, Study, StudyBlock
@@ -104,7 +104,7 @@ def study_power(
         {*differences} or {share * (asked.high - asked.low) for share in DEFAULT_DIFFERENCE_SHARES}
     )
     shares = _shared(block)
-    minutes_each = minutes(plan)[-1].minutes
+    minutes_each = count_minutes(plan)[-1].minutes
     rows = []
     for count in sorted(
         {*listeners} or {max(2, round(one * plan.listeners)) for one in LISTENER_COUNT_FACTORS}

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from earwitness.errors import BadAnswer, InputError
-from earwitness.studies.design.balance import claims
+from earwitness.studies.design.balance import check_balance
 from earwitness.studies.design.report import study_design
 from earwitness.studies.file.listener_rows import rows_of
 from earwitness.studies.file.reader import read_study
@@ -149,7 +149,7 @@ def test_captions_take_every_place_equally_often_and_clips_of_a_dataset_stay_tog
 
 
 def test_the_proof_of_balance_counts_pieces_of_datasets_and_places_of_captions(study: Path) -> None:
-    kept = {one.what: one for one in claims(study_design(study))}
+    kept = {one.what: one for one in check_balance(study_design(study))}
     pieces = kept["pieces in which clips of one dataset are heard"]
     assert (pieces.found, pieces.kept) == ("1", "yes")
     assert pieces.shuffled != "1"
@@ -160,7 +160,7 @@ def test_the_proof_of_balance_counts_pieces_of_datasets_and_places_of_captions(s
     mixed = tuple(own[::2] + own[1::2] for own in zip(*first.sessions, strict=True))
     flat = tuple(trial for own in mixed for trial in own)
     broken = replace(torn, plans=(replace(first, sessions=(flat,)), *others))
-    told = {one.what: one.kept for one in claims(broken)}
+    told = {one.what: one.kept for one in check_balance(broken)}
     assert told["pieces in which clips of one dataset are heard"] == "NO"
 
 
