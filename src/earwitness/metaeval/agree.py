@@ -21,7 +21,7 @@ from earwitness.metaeval.results import Concordance
 from earwitness.metaeval.settings import AgreementSettings
 from earwitness.studies.analyse import NO_FIELD, settings_of
 from earwitness.studies.analysis.pipeline import RatingSet, with_anchors
-from earwitness.studies.analysis.prepare import resolve
+from earwitness.studies.analysis.prepare import resolve_repeats
 from earwitness.studies.analysis.settings import AnalysisSettings, Scales
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.ratings.collect import (
@@ -287,7 +287,7 @@ def study_agree(
         raise UsageError("there are no ratings")
     check_roles(material, roles)
     asked = with_anchors(material.ratings, asked)
-    counted, doubled = resolve(material.ratings, asked.doubled, reference=asked.reference)
+    counted, doubled = resolve_repeats(material.ratings, asked.doubled, reference=asked.reference)
     kept, told = _screened(counted, asked, material)
     kept, left = _without(kept, asked.controls)
     told += [f"{len(doubled):,} votes were doubled; {asked.doubled} counts"] if doubled else []

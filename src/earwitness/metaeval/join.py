@@ -18,7 +18,7 @@ from earwitness.stats.arrays import Floats
 from earwitness.stats.paired_choices import Choices, fitted
 from earwitness.stats.votes import Votes
 from earwitness.studies.analysis.choices import are_choices
-from earwitness.studies.analysis.prepare import coded
+from earwitness.studies.analysis.prepare import code_ratings
 
 # --- Names that do not match ---------------------------------------------------------------------
 # Nothing is joined by guessing: two names that differ in anything are two names.
@@ -179,7 +179,7 @@ def joined(
         )
     kept = [one for one in own if one.key in both and (not paired or one.against in both)]
     names = _in_order([key.system for key in both], systems)
-    code = coded([replace(one, against=None) for one in kept], scale, names)
+    code = code_ratings([replace(one, against=None) for one in kept], scale, names)
     items = tuple(sorted({key.item for key in both})) if paired else code.items
     found = tuple(names) if paired else code.systems
     return ScoreRatingTable(

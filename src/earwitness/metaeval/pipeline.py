@@ -30,7 +30,7 @@ from earwitness.stats import significance
 from earwitness.stats.arrays import Bools
 from earwitness.stats.significance import Moments
 from earwitness.stats.votes import Votes
-from earwitness.studies.analysis.settings import Scales, described
+from earwitness.studies.analysis.settings import Scales, describe_scale
 
 # --- Progress in steps ---------------------------------------------------------------------------
 
@@ -285,7 +285,7 @@ def _scale(
     nothing = steps.after(chance(asked))
     differences = [steps.after(apart(asked, figure)) for figure in ranks]
     return ScaleConcordance(
-        scale=described(scale),
+        scale=describe_scale(scale),
         people=_people(asked.at("system")),
         items=len(own.items),
         raters=len({one.listener for one in own.ratings}),
