@@ -70,7 +70,7 @@ def scale_results(
     groups: Groupings,
 ) -> ScaleResults:
     """Results of one scale; ``ratings`` are those of all scales that count."""
-    kept = coded_all.without(left)
+    kept = coded_all.without_listeners(left)
     scales = {**(settings.rubric.scales if settings.rubric else {}), **settings.scales}
     scale, note = Scales(scales).of(coded_all.scale, coded_all.ratings)
     plan = settings.plan
