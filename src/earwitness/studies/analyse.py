@@ -31,7 +31,7 @@ from earwitness.studies.ratings.collect import (
 from earwitness.studies.report import results_report
 from earwitness.studies.report.export import methods, results_json, tables_csv
 from earwitness.studies.results import Results
-from earwitness.studies.rubric import defined
+from earwitness.studies.rubric import read_rubric
 from earwitness.studies.screening import screen
 from earwitness.studies.study import Rule, Study
 from earwitness.studies.trials import block_kind
@@ -193,7 +193,7 @@ def study_analyse(
         material = material_of([Path(one) for one in files], plan, reading, settings)
     check_roles(material, how)
     if material.rubric and settings.rubric is None:
-        settings = replace(settings, rubric=defined(material.rubric))
+        settings = replace(settings, rubric=read_rubric(material.rubric))
     told = changed(plan, settings)
     return analyse(replace(material, changed=told), settings, progress=progress)
 

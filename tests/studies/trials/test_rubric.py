@@ -18,7 +18,7 @@ from earwitness.studies.file.listener_rows import rows_of
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.pages import pages
 from earwitness.studies.population import Person
-from earwitness.studies.rubric import defined, thumbs
+from earwitness.studies.rubric import read_rubric, thumbs
 from earwitness.studies.study import Trial
 from earwitness.studies.trials.rubric import RubricKind
 from earwitness.studies.wording import wording
@@ -254,7 +254,9 @@ def test_a_formula_in_which_a_fault_raises_the_total_is_refused(study: Path) -> 
 
 def test_thumbs_may_have_examples_of_the_study() -> None:
     values = {"precision": 4, "recall": 4, "fluency": 0, "conciseness": 0, "irrelevance": 0}
-    found = defined({"name": "thumbs", "examples": [{"caption": "Wind.", "values": values}]}, "fr")
+    found = read_rubric(
+        {"name": "thumbs", "examples": [{"caption": "Wind.", "values": values}]}, "fr"
+    )
     assert found.dimensions == thumbs("fr").dimensions
     assert [one.caption for one in found.examples] == ["Wind."]
 

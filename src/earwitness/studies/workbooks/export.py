@@ -18,7 +18,7 @@ from earwitness.errors import InputError, Problem, UsageError
 from earwitness.studies.design.report import study_design
 from earwitness.studies.pages import counted
 from earwitness.studies.ratings.from_answers import StudySource
-from earwitness.studies.rubric import Rubric, defined
+from earwitness.studies.rubric import Rubric, read_rubric
 from earwitness.studies.study import Design, ListenerPlan, Study, Trial
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.rubric import RubricKind
@@ -96,7 +96,7 @@ def rubric_kind(study: Study) -> RubricKind:
 
 def study_rubric(study: Study) -> Rubric:
     """The rubric of a study, in its language."""
-    return defined(rubric_kind(study).rubric, study.language)
+    return read_rubric(rubric_kind(study).rubric, study.language)
 
 
 def workbook_content(design: Design, plan: ListenerPlan) -> WorkbookContent:

@@ -18,10 +18,10 @@ from earwitness.store.answers import AnswerChange, AnswerHistory, change_answers
 from earwitness.store.records import ParticipationState, SubmittedAnswer
 from earwitness.store.store import Store
 from earwitness.studies.admin import is_there, opened
-from earwitness.studies.pages import counted, heard
 from earwitness.studies.answers import WORKBOOK_META_KEY, answer_line
 from earwitness.studies.design.report import study_design
 from earwitness.studies.file.reader import read_study
+from earwitness.studies.pages import counted, heard
 from earwitness.studies.ratings.from_answers import StudySource
 from earwitness.studies.study import Design, ListenerPlan, Study, Trial
 from earwitness.studies.trials.base import LETTERS

@@ -10,7 +10,7 @@ from typing import Any
 
 from earwitness.core import Input, Key, Rating
 from earwitness.errors import InputError, Problem, UsageError
-from earwitness.studies.rubric import TOTAL, Rubric, defined
+from earwitness.studies.rubric import TOTAL, Rubric, read_rubric
 from earwitness.studies.rubric_totals import Blank, CaptionJudgment, check_blanks, ratings
 from earwitness.studies.workbooks.layout import Caption, read_key
 from earwitness.studies.workbooks.read import (
@@ -69,7 +69,7 @@ def study_import_xlsx(
     """
     if not files:
         raise UsageError("name the workbooks that came back")
-    rubric = defined(rubric_name)
+    rubric = read_rubric(rubric_name)
     check_blanks(rubric, [], blank)
     systems = None if key is None else read_key(key)
     returned = read_workbooks(files, rubric)
