@@ -199,7 +199,8 @@ def bt500(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles) 
             side = abs(above - below) / (above + below) if above + below else float("nan")
             figures = (
                 f"{above} above and {below} below of {votes}: "
-                f"{figure_text((above + below) / votes)} outside (at most {limits['outside']:g}), one-sidedness {figure_text(side)} "
+                f"{figure_text((above + below) / votes)} outside "
+                f"(at most {limits['outside']:g}), one-sidedness {figure_text(side)} "
                 f"(at least {limits['one_side']:g})"
             )
             entries.append(ScreeningVerdict(who, "bt500", scale, figures, not rejected))
