@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from earwitness.studies.design.balance import claims
+from earwitness.studies.design.balance import check_balance
 from earwitness.studies.design.report import study_design, study_render, study_write
 from earwitness.studies.study import Clip, Study, StudyBlock
 
@@ -50,7 +50,7 @@ def example() -> None:
     start = time.perf_counter()
     made = study_design(EXAMPLE)
     print(f"{made.study.title}, {time.perf_counter() - start:.1f} s to design:")
-    for claim in claims(made):
+    for claim in check_balance(made):
         print(f"  {claim.what}: {claim.found} (shuffle {claim.shuffled}), kept: {claim.kept}")
 
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from earwitness.cli.main import group, main
 from earwitness.studies.trials import KINDS
-from earwitness.studies.wording import LANGUAGES, PLACEHOLDER, misfits, wording
+from earwitness.studies.wording import LANGUAGES, PLACEHOLDER, placeholder_problems, wording
 from helpers.study_listener import sounds, study
 
 START = ["1", "30", "2", "", ""]  # agree, age, ears, instructions, practice
@@ -345,7 +345,7 @@ def test_all_languages_have_the_same_places(language: str) -> None:
             assert set(PLACEHOLDER.findall(words[name])) == set(PLACEHOLDER.findall(known[name])), (
                 name
             )
-    assert misfits({"pages": own.pages, "web": own.web}) == []
+    assert placeholder_problems({"pages": own.pages, "web": own.web}) == []
 
 
 @pytest.mark.parametrize(
@@ -371,6 +371,6 @@ def test_places_of_own_words_are_checked_and_shown_whatever_they_are(
     text: str, told: list[str]
 ) -> None:
     own = {"pages": {"session": text, "unknown": "{", "end": 5}}
-    assert misfits(own) == [("pages.session", one) for one in told]
+    assert placeholder_problems(own) == [("pages.session", one) for one in told]
     shown = wording("en", {"pages": {"session": text}}).page("session", number=1, count=2)
     assert shown == text.replace("{number}", "1").replace("{count}", "2")

@@ -20,7 +20,7 @@ from earwitness.soundscapes.scene import Scene
 from earwitness.soundscapes.sources import SOURCES
 from earwitness.studies.design.report import study_design
 from earwitness.studies.file.reader import read_study
-from earwitness.studies.rubric import defined, thumbs
+from earwitness.studies.rubric import read_rubric, thumbs
 from earwitness.studies.rubric_totals import total
 from earwitness.web.site import make_course
 
@@ -178,7 +178,7 @@ def test_every_source_can_be_heard_in_its_clip_and_nothing_is_clipped() -> None:
 
 def test_worked_examples_have_sounds_and_totals_that_are_right(study: Path) -> None:
     made = read_study(study)
-    rubric = defined(made.blocks[0].parameters["rubric"])
+    rubric = read_rubric(made.blocks[0].parameters["rubric"])
     assert len(rubric.examples) == 4
     for one in rubric.examples:
         assert (study.parent / one.sound).is_file()

@@ -9,7 +9,7 @@ from typing import Any
 
 from earwitness.studies.design.report import study_design
 from earwitness.studies.study import Design
-from earwitness.studies.workbooks.export import judged_by, own_workbook
+from earwitness.studies.workbooks.export import rater_workbook, study_rubric
 from earwitness.studies.workbooks.read import JudgedRow, read_workbook
 from helpers.study_files import sound
 from helpers.workbooks import typed
@@ -63,7 +63,7 @@ def anything(seed: int = 0) -> Judge:
 
 def filled(made: Design, listener: int, judge: Judge | None = None, links: str = "clips") -> bytes:
     """The workbook of a rater, as it comes back."""
-    data, rubric = own_workbook(made, listener, links), judged_by(made.study)
+    data, rubric = rater_workbook(made, listener, links), study_rubric(made.study)
     cells: dict[str, Any] = {}
     for row in read_workbook(data, rubric, name="x.xlsx").rows:
         said = (judge or anything(listener))(row)

@@ -20,7 +20,7 @@ from typing import Any
 import openpyxl
 
 from earwitness.studies.workbooks.read import ReturnedWorkbook, read_workbook
-from earwitness.studies.workbooks.write import WorkbookClip, WorkbookContent, workbook
+from earwitness.studies.workbooks.write import WorkbookClip, WorkbookContent, make_workbook
 from helpers.workbooks import saved
 
 RECORDED = Path(__file__).parents[1] / "golden" / "libreoffice_workbook.txt"
@@ -73,7 +73,7 @@ def resave(data: bytes, folder: Path) -> bytes:
 
 
 def main() -> None:
-    data = saved(filled(workbook(SENT, links="clips")))
+    data = saved(filled(make_workbook(SENT, links="clips")))
     with tempfile.TemporaryDirectory() as folder:
         again = resave(data, Path(folder))
     before, after = (read_workbook(one, name="P1.xlsx") for one in (data, again))

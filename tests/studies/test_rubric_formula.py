@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from earwitness.core import Key
 from earwitness.errors import UsageError
-from earwitness.studies.rubric import TOTAL, Dimension, Rubric, defined, formula, thumbs
+from earwitness.studies.rubric import TOTAL, Dimension, Rubric, formula, read_rubric, thumbs
 from earwitness.studies.rubric_totals import CaptionJudgment, means, ratings, total
 from earwitness.studies.wording import LANGUAGES
 
@@ -208,7 +208,7 @@ def test_dimensions_take_tenths_with_dust_and_nothing_between() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_has_help_anchors_and_worked_examples(language: str) -> None:
-    made = defined("thumbs", language)
+    made = read_rubric("thumbs", language)
     assert made.names == NAMES
     for one in made.dimensions:
         assert one.help
@@ -228,6 +228,6 @@ def test_languages_say_the_same_of_the_same_numbers() -> None:
 
 def test_unknown_rubrics_and_languages_are_told_the_nearest() -> None:
     with pytest.raises(UsageError, match='did you mean "thumbs"'):
-        defined("thumb")
+        read_rubric("thumb")
     with pytest.raises(UsageError, match='there is no language "de"'):
         thumbs("de")

@@ -21,7 +21,7 @@ from earwitness.cli.study_take import Terminal, player
 from earwitness.cli.study_workbooks import export_xlsx, import_xlsx
 from earwitness.errors import UsageError
 from earwitness.output_formats import FORMS
-from earwitness.studies.design.plan import clips_for
+from earwitness.studies.design.plan import max_clips
 from earwitness.studies.design.report import study_design, study_render, study_write
 from earwitness.studies.file.reader import read_study, with_digest
 from earwitness.studies.population import Population, Qualities
@@ -197,7 +197,7 @@ def _fitted(plan: Study, minutes: float) -> Study:
     if plan.plans:
         raise UsageError("rows say what is heard — leave out --minutes")
     most = min(len(plan.material) // plan.panels, len(plan.material) - _set_aside(plan))
-    clips = min(fits := clips_for(plan, minutes), most)
+    clips = min(fits := max_clips(plan, minutes), most)
     if fits > most:
         told = f"{fits} clips would fit, the material has {most} for a listener"
         click.echo(f"note: {told}", err=True)

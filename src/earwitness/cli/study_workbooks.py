@@ -152,7 +152,7 @@ def _enter(study: Path, books: Sequence[Path], db: str, *, replace: bool) -> Non
 
     done = study_enter(study, books, db, replace=replace)
     _tell(done.matched)
-    told = f"{done.new:,} new, {done.corrected:,} corrected, {done.known:,} as they were"
+    told = f"{done.new:,} new, {done.corrected:,} corrected, {done.unchanged:,} as they were"
     click.echo(f"pages: {told}", err=True)
     place = "…" if "://" in db else db  # there may be a password in it
     click.echo(f"next: earwitness study analyse {study} --db {place}", err=True)

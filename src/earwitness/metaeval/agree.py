@@ -21,7 +21,7 @@ from earwitness.metaeval.results import Concordance
 from earwitness.metaeval.settings import AgreementSettings
 from earwitness.studies.analyse import settings_of
 from earwitness.studies.analysis.pipeline import RatingSet, with_anchors
-from earwitness.studies.analysis.prepare import resolve
+from earwitness.studies.analysis.prepare import resolve_repeats
 from earwitness.studies.analysis.settings import AnalysisSettings, Scales
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.ratings.collect import (
@@ -298,7 +298,9 @@ def study_agree(
         raise UsageError("there are no ratings")
     check_roles(material, roles)
     analysis = with_anchors(material.ratings, analysis)
-    counted, doubled = resolve(material.ratings, analysis.doubled, reference=analysis.reference)
+    counted, doubled = resolve_repeats(
+        material.ratings, analysis.doubled, reference=analysis.reference
+    )
     kept, notes = _screen_ratings(counted, analysis, material)
     kept, controls = _drop_controls(kept, analysis.controls)
     notes += [f"{len(doubled):,} votes were doubled; {analysis.doubled} counts"] if doubled else []

@@ -18,7 +18,7 @@ from earwitness.stats.arrays import Floats
 from earwitness.stats.paired_choices import Choices, fit_bradley_terry
 from earwitness.stats.votes import Votes
 from earwitness.studies.analysis.choices import are_choices
-from earwitness.studies.analysis.prepare import coded
+from earwitness.studies.analysis.prepare import code_ratings
 
 # --- Names that do not match ---------------------------------------------------------------------
 # Nothing is joined by guessing: two names that differ in anything are two names.
@@ -193,7 +193,7 @@ def join_scores_and_ratings(
         if rating.key in shared and (not paired or rating.against in shared)
     ]
     names = _order_names([key.system for key in shared], systems)
-    coded_ratings = coded([replace(rating, against=None) for rating in kept], scale, names)
+    coded_ratings = code_ratings([replace(rating, against=None) for rating in kept], scale, names)
     items = tuple(sorted({key.item for key in shared})) if paired else coded_ratings.items
     system_names = tuple(names) if paired else coded_ratings.systems
     return ScoreRatingTable(

@@ -36,7 +36,7 @@ from earwitness.stats import significance
 from earwitness.stats.arrays import Bools
 from earwitness.stats.significance import Moments
 from earwitness.stats.votes import Votes
-from earwitness.studies.analysis.settings import Scales, described
+from earwitness.studies.analysis.settings import Scales, describe_scale
 
 # --- Progress in steps ---------------------------------------------------------------------------
 
@@ -302,7 +302,7 @@ def _analyse_scale(
         steps.complete(metric_differences(comparison, figure)) for figure in figures_ranked
     ]
     return ScaleConcordance(
-        scale=described(scale),
+        scale=describe_scale(scale),
         people=_people_estimates(comparison.at_level("system")),
         items=len(table.items),
         raters=len({rating.listener for rating in table.ratings}),

@@ -14,8 +14,8 @@ from earwitness.io.atomic import AtomicFolder
 from earwitness.report.html.page import render_html
 from earwitness.report.latex import render_latex
 from earwitness.studies.analysis.pipeline import analyse
-from earwitness.studies.analysis.prepare import CodedRatings, coded, resolve
-from earwitness.studies.analysis.settings import AnalysisSettings, rule_named, said_scales
+from earwitness.studies.analysis.prepare import CodedRatings, code_ratings, resolve_repeats
+from earwitness.studies.analysis.settings import AnalysisSettings, default_rule, parse_scales
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.ratings.collect import (
     TableOptions,
@@ -30,7 +30,7 @@ from earwitness.studies.ratings.collect import (
 from earwitness.studies.report import results_report
 from earwitness.studies.report.export import methods, results_json, tables_csv
 from earwitness.studies.results import Results
-from earwitness.studies.rubric import defined
+from earwitness.studies.rubric import read_rubric
 from earwitness.studies.screening import screen
 from earwitness.studies.study import NO_GROUPS, Rule, Study
 from earwitness.studies.trials import block_kind
@@ -73,12 +73,12 @@ def settings_of(
     said |= {"contrasts": tuple(contrasts), "by": tuple(by), "margins": _margins(margins)}
     plan = replace(planned.plan, **{name: value for name, value in said.items() if value})
     plan = replace(plan, by=tuple(name for name in plan.by if name != NO_GROUPS))
-    rules = planned.screening if screening is None else tuple(map(rule_named, screening))
+    rules = planned.screening if screening is None else tuple(map(default_rule, screening))
     return replace(
         planned,
         plan=plan,
         screening=rules,
-        scales=said_scales(scales),
+        scales=parse_scales(scales),
         reference=reference or planned.reference,
         anchor=anchor or planned.anchor,
         version=__version__,
@@ -191,7 +191,7 @@ def study_analyse(
         material = material_of([Path(one) for one in files], plan, reading, settings)
     check_roles(material, how)
     if material.rubric and settings.rubric is None:
-        settings = replace(settings, rubric=defined(material.rubric))
+        settings = replace(settings, rubric=read_rubric(material.rubric))
     told = changed(plan, settings)
     return analyse(replace(material, changed=told), settings, progress=progress)
 
@@ -220,11 +220,11 @@ def kept_ratings(files: Sequence[StrPath], study: Study, scale: str) -> CodedRat
     """Ratings of one scale, screened as the study plans it."""
     settings = settings_of(study)
     material = material_of([Path(one) for one in files], study, TableOptions(), settings)
-    counted, _ = resolve(material.ratings, settings.doubled, reference=settings.reference)
+    counted, _ = resolve_repeats(material.ratings, settings.doubled, reference=settings.reference)
     rules, reference, anchor = settings.screening, settings.reference, settings.anchor
     found = screen(counted, rules, reference=reference, anchor=anchor, plays=material.plays)
     out = {*found.left}
-    return coded([one for one in counted if one.listener not in out], scale, study.systems)
+    return code_ratings([one for one in counted if one.listener not in out], scale, study.systems)
 
 
 def result_files(results: Results) -> dict[str, str]:

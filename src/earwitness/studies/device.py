@@ -68,14 +68,14 @@ def misfits(steps: Sequence[str], values: Mapping[str, Any]) -> Iterator[tuple[s
             yield name, f"nobody asked for {name!r}"
 
 
-def perfect(steps: Sequence[str]) -> dict[str, Any]:
+def perfect_answers(steps: Sequence[str]) -> dict[str, Any]:
     """What a device answers that is as it should be."""
-    known = {
+    answers = {
         "level": 0,
         "sides": True,
         **{test: [HEADPHONE_TEST_ROUNDS, HEADPHONE_TEST_ROUNDS] for test in HEADPHONE_TESTS},
     }
-    return {step: known[step] for step in steps}
+    return {step: answers[step] for step in steps}
 
 
 def _is_level(value: Any) -> bool:
@@ -106,12 +106,14 @@ class PlaybackCounts(NamedTuple):
     unknown: int = 0  # answers of which nobody knows
 
 
-def ended(plays: Sequence[Any], *, switching: bool) -> Counter[QuestionSound]:
+def count_complete_plays(plays: Sequence[Any], *, switching: bool) -> Counter[QuestionSound]:
     """How often each sound was played to its end, for each question where that matters."""
     return Counter(
-        ("" if switching else str(one.get("question")), one["sound"])
-        for one in plays
-        if isinstance(one, dict) and one.get("ended") is True and isinstance(one.get("sound"), int)
+        ("" if switching else str(play.get("question")), play["sound"])
+        for play in plays
+        if isinstance(play, dict)
+        and play.get("ended") is True
+        and isinstance(play.get("sound"), int)
     )
 
 
@@ -124,6 +126,6 @@ def played(study: Study, trial: Trial, meta: Mapping[str, Any] | None) -> Playba
     words = wording(study.language, study.wordings)
     names = [""] if kind.switching else [ask.name for ask in kind.asks(trial)]
     sounds = range(len(kind.presented(trial, words, study.reference)))
-    heard = ended(plays, switching=kind.switching)
+    heard = count_complete_plays(plays, switching=kind.switching)
     wanted = [(name, number) for name in names for number in sounds]
     return PlaybackCounts(sum(not heard[part] for part in wanted), len(wanted))

@@ -71,14 +71,14 @@ class Population:
     qualities: Qualities = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if one.name == "qualities":
+        for attribute in fields(self):
+            value = getattr(self, attribute.name)
+            if attribute.name == "qualities":
                 continue
-            least, most = (-1, 1) if one.name == "fatigue" else (0, math.inf)
+            least, most = (-1, 1) if attribute.name == "fatigue" else (0, math.inf)
             if not np.isfinite(value) or not least <= value <= most:
                 limits = f"from {least} " + ("on" if most == math.inf else f"to {most}")
-                raise UsageError(f"{one.name} must be a number {limits}, got {value:g}")
+                raise UsageError(f"{attribute.name} must be a number {limits}, got {value:g}")
 
 
 @dataclass(frozen=True)
@@ -103,18 +103,18 @@ class World:
 
     def quality(self, system: str, scale: str) -> float:
         """What is true of a system, over all items and listeners."""
-        given = self.population.qualities
-        found = given.get((system, scale), given.get((system, "")))
-        if found is not None or system in self.others:
-            return self.others[system] if found is None else found
+        qualities = self.population.qualities
+        quality = qualities.get((system, scale), qualities.get((system, "")))
+        if quality is not None or system in self.others:
+            return self.others[system] if quality is None else quality
         place = self.systems.index(system) / max(1, len(self.systems) - 1)
         return WORST_QUALITY + (BEST_QUALITY - WORST_QUALITY) * place
 
     def items(self, names: Sequence[str]) -> dict[tuple[str, str], float]:
         """What items add to each system."""
-        own, mixed = self._rng(0), self.population
-        each = own.normal(0, mixed.items, (len(names), 1))
-        each = each + own.normal(0, mixed.mixture, (len(names), len(self.systems)))
+        rng, mixed = self._rng(0), self.population
+        each = rng.normal(0, mixed.items, (len(names), 1))
+        each = each + rng.normal(0, mixed.mixture, (len(names), len(self.systems)))
         each -= each.mean(axis=0)  # systems keep their qualities over these items
         return {
             (item, system): float(each[row, column])
@@ -172,5 +172,5 @@ class _Quality:
     tastes: Mapping[str, float]
 
     def __call__(self, item: str, system: str, scale: str) -> float:
-        known = self.world.quality(system, scale)
-        return known + self.items.get((item, system), 0.0) + self.tastes.get(system, 0.0)
+        quality = self.world.quality(system, scale)
+        return quality + self.items.get((item, system), 0.0) + self.tastes.get(system, 0.0)

@@ -22,7 +22,7 @@ from earwitness.stats.power import (
     simulate_power,
 )
 from earwitness.studies.analyse import kept_ratings
-from earwitness.studies.design.plan import minutes
+from earwitness.studies.design.plan import count_minutes
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.population import Population
 from earwitness.studies.study import MIXED_MODEL, NO_CORRECTION, Scale, Study, StudyBlock
@@ -100,30 +100,40 @@ def study_power(
     points of the scale.
     """
     plan = study if isinstance(study, Study) else read_study(Path(study))
-    _check(wanted, runs, differences, listeners)
-    block, asked = _asked(plan, scale)
-    parts, source = _choose_components(plan, asked, pilot, components or {})
-    base = _plan(plan, block, asked, parts, rounded=not pilot)
-    if any(one > asked.high - asked.low for one in differences):
-        raise UsageError(f"{asked.name} goes from {asked.low:g} to {asked.high:g} only")
-    known = sorted(
-        {*differences} or {share * (asked.high - asked.low) for share in DEFAULT_DIFFERENCE_SHARES}
+    _check_request(wanted, runs, differences, listeners)
+    block, chosen_scale = _find_scale(plan, scale)
+    parts, source = _choose_components(plan, chosen_scale, pilot, components or {})
+    base = _power_scenario(plan, block, chosen_scale, parts, rounded=not pilot)
+    if any(difference > chosen_scale.high - chosen_scale.low for difference in differences):
+        raise UsageError(
+            f"{chosen_scale.name} goes from {chosen_scale.low:g} to {chosen_scale.high:g} only"
+        )
+    wanted_differences = sorted(
+        {*differences}
+        or {share * (chosen_scale.high - chosen_scale.low) for share in DEFAULT_DIFFERENCE_SHARES}
     )
-    shares = _shared(block)
-    minutes_each = minutes(plan)[-1].minutes
+    shares = _share_hearing_both(block)
+    minutes_each = count_minutes(plan)[-1].minutes
     rows = []
     for count in sorted(
-        {*listeners} or {max(2, round(one * plan.listeners)) for one in LISTENER_COUNT_FACTORS}
+        {*listeners}
+        or {max(2, round(difference * plan.listeners)) for difference in LISTENER_COUNT_FACTORS}
     ):
-        own = replace(base, listeners=max(1, round(count * shares)))
-        found = {one: simulate_power(own, one, runs=runs, seed=seed) for one in known}
+        scenario = replace(base, listeners=max(1, round(count * shares)))
+        power_of = {
+            difference: simulate_power(scenario, difference, runs=runs, seed=seed)
+            for difference in wanted_differences
+        }
         hours = count * minutes_each / 60
-        rows.append(PowerRow(count, hours, detectable_difference(own, power=wanted), found))
-    needed = {one: listeners_needed(base, one, power=wanted) for one in known}
+        rows.append(PowerRow(count, hours, detectable_difference(scenario, power=wanted), power_of))
+    needed = {
+        difference: listeners_needed(base, difference, power=wanted)
+        for difference in wanted_differences
+    }
     return PowerPlan(
         title=plan.title,
         signature=_signature(base, runs, seed, wanted),
-        scale=asked.name,
+        scale=chosen_scale.name,
         source=source,
         components=asdict(parts),
         items=base.items,
@@ -137,12 +147,14 @@ def study_power(
         method=base.method,
         planned=plan.listeners,
         rows=tuple(rows),
-        needed={one: _all(count, shares) for one, count in needed.items()},
-        notes=tuple(_notes(block, base)),
+        needed={
+            difference: _scale_listeners(count, shares) for difference, count in needed.items()
+        },
+        notes=tuple(_power_notes(block, base)),
     )
 
 
-def _check(
+def _check_request(
     wanted: float, runs: int, differences: Sequence[float], listeners: Sequence[int]
 ) -> None:
     if not 0 < wanted < 1:
@@ -155,7 +167,7 @@ def _check(
         raise UsageError("it takes 2 listeners or more")
 
 
-def _asked(plan: Study, name: str) -> tuple[StudyBlock, Scale]:
+def _find_scale(plan: Study, name: str) -> tuple[StudyBlock, Scale]:
     """The block and scale that power is asked for: a named one, or the first that is rated."""
     rated = {
         scale.name: (block, scale)
@@ -182,20 +194,28 @@ def _choose_components(
             raise UsageError(f"{name} must be a number from 0 on, got {value:g}")
     more = f", but for {', '.join(said)}" if said else ""
     if pilot:
-        own = kept_ratings(pilot, plan, scale.name)
-        if not own.ratings:
+        pilot_ratings = kept_ratings(pilot, plan, scale.name)
+        if not pilot_ratings.ratings:
             raise UsageError(f'the pilot has no rating on scale "{scale.name}"')
-        found = replace(Components.from_fit(fit_mixed_model(own.votes)), **said)
-        named = ", ".join(Path(one).name for one in pilot)
-        people = f"{len(own.listeners)} listeners kept, {len(own.ratings):,} votes"
-        return found, f"pilot {named}: {people}{more}"
-    of, size = Population(), scale.high - scale.low
-    usual = (of.bias, of.items, of.taste, of.mixture, of.inconsistency)
-    assumed = Components(*(one * size for one in usual))
+        components = replace(Components.from_fit(fit_mixed_model(pilot_ratings.votes)), **said)
+        names = ", ".join(Path(path).name for path in pilot)
+        people = (
+            f"{len(pilot_ratings.listeners)} listeners kept, {len(pilot_ratings.ratings):,} votes"
+        )
+        return components, f"pilot {names}: {people}{more}"
+    population, size = Population(), scale.high - scale.low
+    deviations = (
+        population.bias,
+        population.items,
+        population.taste,
+        population.mixture,
+        population.inconsistency,
+    )
+    assumed = Components(*(path * size for path in deviations))
     return replace(assumed, **said), f"assumed, as simulated listeners have them{more}"
 
 
-def _plan(
+def _power_scenario(
     plan: Study, block: StudyBlock, scale: Scale, parts: Components, *, rounded: bool
 ) -> PowerScenario:
     """The comparison of two systems as the study plans it."""
@@ -215,36 +235,36 @@ def _plan(
     )
 
 
-def _shared(block: StudyBlock) -> float:
+def _share_hearing_both(block: StudyBlock) -> float:
     """The share of listeners who hear both of two systems."""
-    every, heard = len(block.systems), block.heard or len(block.systems)
-    return heard * (heard - 1) / (every * (every - 1)) if every > 1 else 1.0
+    systems, heard = len(block.systems), block.heard or len(block.systems)
+    return heard * (heard - 1) / (systems * (systems - 1)) if systems > 1 else 1.0
 
 
-def _all(count: int | None, share: float) -> int | None:
+def _scale_listeners(count: int | None, share: float) -> int | None:
     """All listeners, if so many of them must hear both systems."""
     return None if count is None or not share else -(-round(count / share * 1e9) // 10**9)
 
 
-def _notes(block: StudyBlock, plan: PowerScenario) -> list[str]:
-    found = []
+def _power_notes(block: StudyBlock, plan: PowerScenario) -> list[str]:
+    notes = []
     if block.heard and block.heard < len(block.systems):
-        share = _shared(block)
-        found.append(
+        share = _share_hearing_both(block)
+        notes.append(
             f"a listener hears {block.heard} of {len(block.systems)} systems, so "
             f"{share:.0%} of them compare any two"
         )
     if plan.step:
-        found.append(
+        notes.append(
             f"votes are rounded to steps of {plan.step:g}, which adds a standard deviation of "
             f"{plan.step / 12**0.5:.2f} to that of a vote"
         )
     if plan.tests > 1:
-        found.append(
+        notes.append(
             f"alpha {plan.alpha:g} is shared by {plan.tests} comparisons, the least that a "
             "correction leaves to any of them"
         )
-    return found
+    return notes
 
 
 def _signature(plan: PowerScenario, runs: int, seed: int, wanted: float) -> str:
@@ -262,95 +282,95 @@ def _signature(plan: PowerScenario, runs: int, seed: int, wanted: float) -> str:
 POWER_VALUE = Value("power", "high", 0.0, 1.0, "share of studies that would find the difference")
 
 
-def power_report(found: PowerPlan) -> Report:
+def power_report(plan: PowerPlan) -> Report:
     """What can be found, what it costs, and what was assumed."""
-    series = tuple(_difference(one) for one in found.needed)
+    series = tuple(_difference_text(difference) for difference in plan.needed)
     sections = [
-        Section("In short", (Lines("", tuple(_short(found))),)),
-        Section("Power", (_curve(found), _table(found)), _told(found)),
-        Section("Assumed", (_components_table(found),), f"In points of the scale: {found.source}."),
+        Section("In short", (Lines("", tuple(_summary_sentences(plan))),)),
+        Section("Power", (_power_curve(plan), _power_table(plan)), _method_sentence(plan)),
+        Section("Assumed", (_components_table(plan),), f"In points of the scale: {plan.source}."),
     ]
     about = (
-        f"{found.scale}: {found.systems} systems, {found.heard} clips a listener, "
-        f"{found.minutes:.0f} minutes each"
+        f"{plan.scale}: {plan.systems} systems, {plan.heard} clips a listener, "
+        f"{plan.minutes:.0f} minutes each"
     )
-    made = (f"signature: {found.signature}",)
-    return Report(f"Power of {found.title}", about, series, tuple(sections), made)
+    provenance = (f"signature: {plan.signature}",)
+    return Report(f"Power of {plan.title}", about, series, tuple(sections), provenance)
 
 
-def _difference(one: float) -> str:
-    return f"{one:.3g} points"
+def _difference_text(difference: float) -> str:
+    return f"{difference:.3g} points"
 
 
-def _short(found: PowerPlan) -> Iterator[str]:
-    planned = next((row for row in found.rows if row.listeners == found.planned), None)
+def _summary_sentences(plan: PowerPlan) -> Iterator[str]:
+    planned = next((row for row in plan.rows if row.listeners == plan.planned), None)
     if planned is not None:
         yield (
-            f"{found.planned} listeners as planned ({planned.hours:.1f} hours in all) find a "
-            f"difference of {planned.detectable:.2f} points on {found.scale} with power "
-            f"{found.wanted:g}"
+            f"{plan.planned} listeners as planned ({planned.hours:.1f} hours in all) find a "
+            f"difference of {planned.detectable:.2f} points on {plan.scale} with power "
+            f"{plan.wanted:g}"
         )
-    for one, count in found.needed.items():
+    for difference, count in plan.needed.items():
         many = "no number of listeners" if count is None else f"{count} listeners"
-        hours = "" if count is None else f" ({count * found.minutes / 60:.1f} hours)"
-        yield f"a difference of {_difference(one)} takes {many}{hours}"
-    yield from found.notes
+        hours = "" if count is None else f" ({count * plan.minutes / 60:.1f} hours)"
+        yield f"a difference of {_difference_text(difference)} takes {many}{hours}"
+    yield from plan.notes
 
 
-def _told(found: PowerPlan) -> str:
-    speaks = "other listeners and other items" if found.method == MIXED_MODEL else "these items"
+def _method_sentence(plan: PowerPlan) -> str:
+    speaks = "other listeners and other items" if plan.method == MIXED_MODEL else "these items"
     return (
-        f"Comparisons of two systems by {found.method}, which speaks about {speaks}; simulated, "
+        f"Comparisons of two systems by {plan.method}, which speaks about {speaks}; simulated, "
         "with the interval of the simulation. The least difference is by the noncentral t."
     )
 
 
-def _curve(found: PowerPlan) -> Curve:
+def _power_curve(plan: PowerPlan) -> Curve:
     points = tuple(
-        (float(row.listeners), {_difference(d): e for d, e in row.power.items()})
-        for row in found.rows
+        (float(row.listeners), {_difference_text(d): e for d, e in row.power.items()})
+        for row in plan.rows
     )
     return Curve("power by listeners", POWER_VALUE, "listeners", "", points)
 
 
-def _table(found: PowerPlan) -> Table:
-    differences = list(found.needed)
-    powers = (f"power for {_difference(one)}" for one in differences)
-    header = ("listeners", "hours", f"least difference (power {found.wanted:g})", *powers)
+def _power_table(plan: PowerPlan) -> Table:
+    differences = list(plan.needed)
+    powers = (f"power for {_difference_text(difference)}" for difference in differences)
+    header = ("listeners", "hours", f"least difference (power {plan.wanted:g})", *powers)
     rows = tuple(
         (
             f"{row.listeners}",
             f"{row.hours:.1f}",
             "–" if isnan(row.detectable) else f"{row.detectable:.3f}",
-            *(_power(row.power[one].value) for one in differences),
+            *(_power_text(row.power[difference].value) for difference in differences),
         )
-        for row in found.rows
+        for row in plan.rows
     )
     return Table("what so many listeners find", header, rows)
 
 
-def _power(value: float) -> str:
+def _power_text(value: float) -> str:
     return "–" if isnan(value) else f"{value:.3f}"
 
 
-def _components_table(found: PowerPlan) -> Table:
+def _components_table(plan: PowerPlan) -> Table:
     rows = tuple(
-        (COMPONENT_LABELS[name], f"{value:.3f}") for name, value in found.components.items()
+        (COMPONENT_LABELS[name], f"{value:.3f}") for name, value in plan.components.items()
     )
     return Table("what votes differ by", ("", "SD"), rows)
 
 
-def power_json(found: PowerPlan) -> str:
+def power_json(plan: PowerPlan) -> str:
     """All of it; differences become text, as keys of JSON are."""
-    return json_text(asdict(found))
+    return json_text(asdict(plan))
 
 
-def power_csv(found: PowerPlan) -> str:
+def power_csv(plan: PowerPlan) -> str:
     """A line a number of listeners and difference."""
     header = ["listeners", "hours", "detectable", "difference", "power", "low", "high", "runs"]
     rows = [
         [row.listeners, row.hours, row.detectable, difference, e.value, e.low, e.high, e.n]
-        for row in found.rows
+        for row in plan.rows
         for difference, e in row.power.items()
     ]
-    return csv_table([*header, "signature"], [[*row, found.signature] for row in rows])
+    return csv_table([*header, "signature"], [[*row, plan.signature] for row in rows])

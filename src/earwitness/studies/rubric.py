@@ -98,24 +98,24 @@ def formula(text: str) -> RubricFormula:
         raise UsageError(
             f"formula: longer than {MAX_FORMULA_CHARACTERS:,} characters — {FORMULA_REMEDY}"
         )
-    reader = _Reader(_tokens(text), text)
+    reader = _Reader(_tokenize(text), text)
     whole = reader.sum()
     if reader.next:
         reader.refuse()
     return RubricFormula(text, whole)
 
 
-def _tokens(text: str) -> list[str]:
-    found, place, whole = list[str](), 0, text.rstrip()
+def _tokenize(text: str) -> list[str]:
+    tokens, place, whole = list[str](), 0, text.rstrip()
     while place < len(whole):
         token = FORMULA_TOKEN.match(whole, place)
         if token is None:
             raise UsageError(
                 f'formula: "{whole[place:].strip()[:20]}" cannot be — {FORMULA_REMEDY}'
             )
-        found.append(token[0].strip().replace("−", "-"))
+        tokens.append(token[0].strip().replace("−", "-"))
         place = token.end()
-    return found
+    return tokens
 
 
 class _Reader:
@@ -134,17 +134,17 @@ class _Reader:
         return self._chain("+-", self._product)
 
     def refuse(self) -> None:
-        told = f'"{self.next}" cannot stand there' if self.next else "it ends too early"
-        raise UsageError(f'formula "{self._text}": {told} — {FORMULA_REMEDY}')
+        reason = f'"{self.next}" cannot stand there' if self.next else "it ends too early"
+        raise UsageError(f'formula "{self._text}": {reason} — {FORMULA_REMEDY}')
 
     def _product(self) -> FormulaPart:
         return self._chain("*/", self._part)
 
     def _chain(self, signs: str, part: Callable[[], FormulaPart]) -> FormulaPart:
-        found = part()
+        left = part()
         while self.next and self.next in signs:
-            found = FormulaOperation(self._take(), found, part())
-        return found
+            left = FormulaOperation(self._take(), left, part())
+        return left
 
     def _part(self) -> FormulaPart:
         self._depth += 1
@@ -152,18 +152,18 @@ class _Reader:
             raise UsageError(
                 f"formula: nested more than {MAX_FORMULA_DEPTH} deep — write it flatter"
             )
-        found = self._inner(self.next)
+        part = self._inner(self.next)
         self._depth -= 1
-        return found
+        return part
 
     def _inner(self, token: str) -> FormulaPart:
         if token == "(":
             self._take()
-            found = self.sum()
+            part = self.sum()
             if self.next != ")":
                 self.refuse()
             self._take()
-            return found
+            return part
         if token == "-":
             self._take()
             return FormulaOperation("-", FormulaNumber(0.0), self._part())
@@ -211,10 +211,10 @@ def _bounds(part: FormulaPart, ranges: Mapping[str, Range]) -> Range:
         case FormulaName(name):
             return ranges[name]
         case FormulaOperation(sign, left, right):
-            one, other = _bounds(left, ranges), _bounds(right, ranges)
-            if sign == "/" and other[0] <= 0 <= other[1]:
+            first, second = _bounds(left, ranges), _bounds(right, ranges)
+            if sign == "/" and second[0] <= 0 <= second[1]:
                 raise UsageError("formula: divides by what may be 0 — divide by something else")
-            ends = [FORMULA_OPERATORS[sign](a, b) for a in one for b in other]
+            ends = [FORMULA_OPERATORS[sign](a, b) for a in first for b in second]
             return min(ends), max(ends)
 
 
@@ -361,11 +361,15 @@ class Rubric:
         """
         if not self.formula.linear:
             return 0.0
-        lows = {one.name: one.low for one in self.dimensions}
-        moved = [{**lows, one.name: one.low + one.step} for one in self.dimensions]
+        lows = {dimension.name: dimension.low for dimension in self.dimensions}
+        moved = [
+            {**lows, dimension.name: dimension.low + dimension.step}
+            for dimension in self.dimensions
+        ]
         base = self.formula.value(lows)
         steps = [
-            round(abs(self.formula.value(one) - base) / TOTAL_STEP_RESOLUTION) for one in moved
+            round(abs(self.formula.value(dimension) - base) / TOTAL_STEP_RESOLUTION)
+            for dimension in moved
         ]
         return round(math.gcd(*steps) * TOTAL_STEP_RESOLUTION, ROUNDING_DECIMALS)
 
@@ -375,19 +379,23 @@ class Rubric:
 
     def _check_penalties(self) -> None:
         """No fault may raise a total."""
-        for one in (one for one in self.dimensions if one.role == "penalty"):
+        for penalty in (penalty for penalty in self.dimensions if penalty.role == "penalty"):
             for end in (0, 1):
-                rest = {name: ends[end] for name, ends in self._ranges.items()}
-                worst, best = ({**rest, one.name: x} for x in (one.low, one.high))
+                ranges = {name: ends[end] for name, ends in self._ranges.items()}
+                worst, best = ({**ranges, penalty.name: x} for x in (penalty.low, penalty.high))
                 if self.formula.value(worst) > self.formula.value(best):
-                    told = f'formula "{self.total}": penalty {one.name} would raise the {TOTAL}'
-                    raise UsageError(f"{told} — add it, since it is below 0")
+                    message = (
+                        f'formula "{self.total}": penalty {penalty.name} would raise the {TOTAL}'
+                    )
+                    raise UsageError(f"{message} — add it, since it is below 0")
 
     def _check_example(self, example: WorkedExample) -> None:
-        for one in self.dimensions:
-            value = example.values.get(one.name)
-            if value is None or not one.allows(value):
-                raise UsageError(f"example: {one.name} must be {one.range}, got {value}")
+        for dimension in self.dimensions:
+            value = example.values.get(dimension.name)
+            if value is None or not dimension.allows(value):
+                raise UsageError(
+                    f"example: {dimension.name} must be {dimension.range}, got {value}"
+                )
 
 
 # --- THumBS, the built-in rubric -----------------------------------------------------------------
@@ -418,7 +426,7 @@ def thumbs(language: str = "en") -> Rubric:
     """
     if language not in LANGUAGES:
         raise UsageError(f'there is no language "{language}" — {nearest(language, LANGUAGES)}')
-    words = _words(language)
+    words = _load_words(language)
     dimensions = tuple(
         _build_thumbs_dimension(name, numbers, words["dimensions"][name])
         for name, numbers in THUMBS_DIMENSIONS.items()
@@ -434,10 +442,10 @@ def _build_thumbs_dimension(
     return Dimension(name, *numbers, words["title"], words["help"], anchors)
 
 
-def _words(language: str) -> dict[str, Any]:
+def _load_words(language: str) -> dict[str, Any]:
     place = files(__package__).joinpath("rubrics", f"{THUMBS_NAME}.{language}.json")
-    found: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
-    return found
+    words: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+    return words
 
 
 # --- Rubrics defined by a study ------------------------------------------------------------------
@@ -447,32 +455,32 @@ BUILT_IN_RUBRICS = {"thumbs": thumbs}
 COMPLETE_RUBRIC_KEYS = ("dimensions", "total")
 
 
-def defined(given: str | Mapping[str, Any], language: str = "en") -> Rubric:
+def read_rubric(source: str | Mapping[str, Any], language: str = "en") -> Rubric:
     """The rubric that is meant.
 
     A mapping with the name of a built-in rubric and no dimensions is that one, with the title and
     examples that it names instead; any other must have dimensions and the formula of a total.
     """
-    if not isinstance(given, str | Mapping):
-        raise UsageError(f"rubric must be a name or say what it consists of, got {given!r}")
-    return _defined(given if isinstance(given, str) else json.dumps(given), language)
+    if not isinstance(source, str | Mapping):
+        raise UsageError(f"rubric must be a name or say what it consists of, got {source!r}")
+    return _parse_rubric(source if isinstance(source, str) else json.dumps(source), language)
 
 
 @cache
-def _defined(given: str, language: str) -> Rubric:
-    if not given.startswith("{"):
-        return _built_in(given, language)
-    value = json.loads(given)
+def _parse_rubric(source: str, language: str) -> Rubric:
+    if not source.startswith("{"):
+        return _built_in(source, language)
+    value = json.loads(source)
     name = str(value.get("name", ""))
     if not any(key in value for key in COMPLETE_RUBRIC_KEYS):
-        return _changed(_built_in(name, language), value)
+        return _change_built_in(_built_in(name, language), value)
     missing = [key for key in ("name", *COMPLETE_RUBRIC_KEYS) if not value.get(key)]
     if missing:
         raise UsageError(f"rubric: {' and '.join(missing)} missing — or name a built-in one")
     if name in BUILT_IN_RUBRICS:
         raise UsageError(f'rubric: "{name}" is built in — give yours another name')
     dimensions = tuple(map(_read_dimension, value["dimensions"]))
-    title, examples = str(value.get("title", "")), _examples(value)
+    title, examples = str(value.get("title", "")), _read_examples(value)
     return Rubric(name, dimensions, str(value["total"]), title, examples, language)
 
 
@@ -482,14 +490,14 @@ def _built_in(name: str, language: str) -> Rubric:
     return BUILT_IN_RUBRICS[name](language)
 
 
-def _changed(rubric: Rubric, value: Mapping[str, Any]) -> Rubric:
+def _change_built_in(rubric: Rubric, value: Mapping[str, Any]) -> Rubric:
     title = str(value.get("title", rubric.title))
-    examples = _examples(value) if "examples" in value else rubric.examples
+    examples = _read_examples(value) if "examples" in value else rubric.examples
     return replace(rubric, title=title, examples=examples)
 
 
 def _read_dimension(value: Mapping[str, Any]) -> Dimension:
-    told = value.get("anchors", {})
+    anchors = value.get("anchors", {})
     low, high, step = (float(value[key]) for key in ("low", "high", "step"))
     return Dimension(
         str(value["name"]),
@@ -499,7 +507,7 @@ def _read_dimension(value: Mapping[str, Any]) -> Dimension:
         value.get("role", "score"),
         str(value.get("title", "")),
         str(value.get("help", "")),
-        tuple(Anchor(_number(one), str(text)) for one, text in told.items()),
+        tuple(Anchor(_number(value_text), str(text)) for value_text, text in anchors.items()),
     )
 
 
@@ -510,14 +518,14 @@ def _number(text: str) -> float:
         raise UsageError(f"anchors: {text!r} is no number") from None
 
 
-def _examples(value: Mapping[str, Any]) -> tuple[WorkedExample, ...]:
+def _read_examples(value: Mapping[str, Any]) -> tuple[WorkedExample, ...]:
     return tuple(
         WorkedExample(
-            str(one.get("heard", "")),
-            str(one["caption"]),
-            {str(key): float(number) for key, number in one["values"].items()},
-            str(one.get("comment", "")),
-            str(one.get("sound", "")),
+            str(example.get("heard", "")),
+            str(example["caption"]),
+            {str(key): float(number) for key, number in example["values"].items()},
+            str(example.get("comment", "")),
+            str(example.get("sound", "")),
         )
-        for one in value.get("examples", ())
+        for example in value.get("examples", ())
     )

@@ -48,12 +48,12 @@ def total(rubric: Rubric, values: Mapping[str, float | None], blank: Blank = "dr
     score has no such number and leaves the total out.
     """
     filled: dict[str, float] = {}
-    for one in rubric.dimensions:
-        value = values.get(one.name)
-        if value is None and blank == "zero" and one.low <= 0 <= one.high:
+    for dimension in rubric.dimensions:
+        value = values.get(dimension.name)
+        if value is None and blank == "zero" and dimension.low <= 0 <= dimension.high:
             value = 0.0
         if value is not None:
-            filled[one.name] = value
+            filled[dimension.name] = value
     if rubric.formula.names - filled.keys():
         return float("nan")
     return round(rubric.formula.value(filled), ROUNDING_DECIMALS) + 0.0  # no −0
@@ -65,9 +65,9 @@ def ratings(
     """Ratings on every dimension and on the total; what is blank is not there."""
     check_blanks(rubric, judged, blank)
     return [
-        Rating(one.key, scale, one.listener, 1, value)
-        for one in judged
-        for scale, value in _numbers(rubric, one, blank)
+        Rating(judgment.key, scale, judgment.listener, 1, value)
+        for judgment in judged
+        for scale, value in _scale_values(rubric, judgment, blank)
         if value == value
     ]
 
@@ -78,10 +78,10 @@ def means(
     """Means over raters of every description, on every dimension and on the total."""
     check_blanks(rubric, judged, blank)
     votes: dict[tuple[Key, str], list[float]] = {}
-    for one in judged:
-        for scale, value in _numbers(rubric, one, blank):
-            votes.setdefault((one.key, scale), []).append(value)
-    return {place: _cell(values) for place, values in votes.items()}
+    for judgment in judged:
+        for scale, value in _scale_values(rubric, judgment, blank):
+            votes.setdefault((judgment.key, scale), []).append(value)
+    return {place: _mean_cell(values) for place, values in votes.items()}
 
 
 def check_blanks(rubric: Rubric, judged: Iterable[CaptionJudgment], blank: Blank) -> None:
@@ -90,33 +90,37 @@ def check_blanks(rubric: Rubric, judged: Iterable[CaptionJudgment], blank: Blank
         raise UsageError(f'blank: no "{blank}" — {nearest(blank, BLANK_POLICIES)}')
     if blank != "refuse":
         return
-    found = [told for one in judged for told in _describe_blanks(rubric, one)]
-    if found:
-        more = f"; and {len(found) - MAX_BLANKS_IN_MESSAGE:,} more" * (
-            len(found) > MAX_BLANKS_IN_MESSAGE
+    blanks = [
+        blank_text for judgment in judged for blank_text in _describe_blanks(rubric, judgment)
+    ]
+    if blanks:
+        more = f"; and {len(blanks) - MAX_BLANKS_IN_MESSAGE:,} more" * (
+            len(blanks) > MAX_BLANKS_IN_MESSAGE
         )
         remedy = "fill them in, or say what a blank is: drop or zero"
-        raise UsageError(f"blank: {'; '.join(found[:MAX_BLANKS_IN_MESSAGE])}{more} — {remedy}")
+        raise UsageError(f"blank: {'; '.join(blanks[:MAX_BLANKS_IN_MESSAGE])}{more} — {remedy}")
 
 
-def _describe_blanks(rubric: Rubric, one: CaptionJudgment) -> Iterator[str]:
+def _describe_blanks(rubric: Rubric, judgment: CaptionJudgment) -> Iterator[str]:
     for name in rubric.names:
-        if one.values.get(name) is None:
-            yield f"{name} of {one.key.item}, {one.key.system} by {one.listener}"
+        if judgment.values.get(name) is None:
+            yield f"{name} of {judgment.key.item}, {judgment.key.system} by {judgment.listener}"
 
 
-def _numbers(rubric: Rubric, one: CaptionJudgment, blank: Blank) -> Iterator[tuple[str, float]]:
+def _scale_values(
+    rubric: Rubric, judgment: CaptionJudgment, blank: Blank
+) -> Iterator[tuple[str, float]]:
     """Every scale with its number, or NaN; dimensions stay blank whatever totals make of it."""
     for name in rubric.names:
-        value = one.values.get(name)
+        value = judgment.values.get(name)
         yield name, float("nan") if value is None else value
-    yield TOTAL, total(rubric, one.values, blank)
+    yield TOTAL, total(rubric, judgment.values, blank)
 
 
-def _cell(values: Sequence[float]) -> Cell:
-    given = [value for value in values if value == value]
-    mean = fsum(given) / len(given) if given else float("nan")
-    return Cell(mean, len(given), len(values) - len(given))
+def _mean_cell(values: Sequence[float]) -> Cell:
+    filled = [value for value in values if value == value]
+    mean = fsum(filled) / len(filled) if filled else float("nan")
+    return Cell(mean, len(filled), len(values) - len(filled))
 
 
 # --- Totals and faults of rating tables ----------------------------------------------------------
@@ -149,8 +153,8 @@ class _Row:
         return next(iter(self.votes.values()))
 
     def judged(self, rubric: Rubric) -> CaptionJudgment:
-        found = {name: self.votes[name].value for name in rubric.names if name in self.votes}
-        values = {name: value if value == value else None for name, value in found.items()}
+        numbers = {name: self.votes[name].value for name in rubric.names if name in self.votes}
+        values = {name: value if value == value else None for name, value in numbers.items()}
         return CaptionJudgment(
             self.first.key, self.first.listener, dict.fromkeys(rubric.names) | values
         )
@@ -158,7 +162,7 @@ class _Row:
 
 def with_totals(
     rubric: Rubric,
-    every: Sequence[Rating],
+    all_ratings: Sequence[Rating],
     blank: Blank = "drop",
     off: Sequence[RatingFault] = (),
     *,
@@ -168,38 +172,44 @@ def with_totals(
 
     ``off`` are numbers that were taken for blanks; they are not told again.
     """
-    rows = list(_rows(every))
+    rows = list(_group_votes(all_ratings))
     judged = [row.judged(rubric) for row in rows]
     check_blanks(rubric, judged, blank)
-    dropped = {(Key(one.item, one.system), one.listener, one.scale) for one in off}
+    dropped = {(Key(rating.item, rating.system), rating.listener, rating.scale) for rating in off}
     faults = [
-        told for one in judged for told in _list_blank_faults(rubric, one, blank, dropped, where)
+        fault
+        for rating in judged
+        for fault in _list_blank_faults(rubric, rating, blank, dropped, where)
     ]
-    found = [one for one in every if one.value == one.value and one.scale != TOTAL]
-    sums = [_sum(rubric, one, blank, dropped) for one in judged]
-    made = [_total(row, value) for row, value in zip(rows, sums, strict=True) if value == value]
-    others = list(_others(rows, sums, where))
-    return RatingsWithTotals([*found, *made], (*off, *others, *faults))
+    rated = [
+        rating for rating in all_ratings if rating.value == rating.value and rating.scale != TOTAL
+    ]
+    sums = [_total_or_nan(rubric, rating, blank, dropped) for rating in judged]
+    totals = [_total(row, value) for row, value in zip(rows, sums, strict=True) if value == value]
+    others = list(_other_total_faults(rows, sums, where))
+    return RatingsWithTotals([*rated, *totals], (*off, *others, *faults))
 
 
-def _rows(every: Sequence[Rating]) -> Iterator[_Row]:
+def _group_votes(all_ratings: Sequence[Rating]) -> Iterator[_Row]:
     """Votes of one rater on one caption; a scale that comes again begins another row."""
     rows: list[_Row] = []
     latest: dict[object, _Row] = {}
-    for one in every:
-        place = one.key, one.listener, one.session, one.trial
-        if place not in latest or one.scale in latest[place].votes:
+    for rating in all_ratings:
+        place = rating.key, rating.listener, rating.session, rating.trial
+        if place not in latest or rating.scale in latest[place].votes:
             latest[place] = _Row({})
             rows.append(latest[place])
-        latest[place].votes[one.scale] = one
+        latest[place].votes[rating.scale] = rating
     yield from rows
 
 
-def _sum(rubric: Rubric, one: CaptionJudgment, blank: Blank, dropped: set[Place]) -> float:
+def _total_or_nan(
+    rubric: Rubric, judgment: CaptionJudgment, blank: Blank, dropped: set[Place]
+) -> float:
     """A total; NaN where a number was dropped, which is no blank that anybody left."""
-    if any((one.key, one.listener, name) in dropped for name in rubric.names):
+    if any((judgment.key, judgment.listener, name) in dropped for name in rubric.names):
         return float("nan")
-    return total(rubric, one.values, blank)
+    return total(rubric, judgment.values, blank)
 
 
 def _total(row: _Row, value: float) -> Rating:
@@ -207,21 +217,23 @@ def _total(row: _Row, value: float) -> Rating:
 
 
 def _list_blank_faults(
-    rubric: Rubric, one: CaptionJudgment, blank: Blank, dropped: set[Place], where: str
+    rubric: Rubric, judgment: CaptionJudgment, blank: Blank, dropped: set[Place], where: str
 ) -> Iterator[RatingFault]:
-    open_ones = [name for name in rubric.names if one.values[name] is None]
-    told = [name for name in open_ones if (one.key, one.listener, name) not in dropped]
-    place = one.key.item, one.key.system, one.listener
-    if len(told) == len(rubric.names):
+    open_ones = [name for name in rubric.names if judgment.values[name] is None]
+    blank_names = [
+        name for name in open_ones if (judgment.key, judgment.listener, name) not in dropped
+    ]
+    place = judgment.key.item, judgment.key.system, judgment.listener
+    if len(blank_names) == len(rubric.names):
         yield RatingFault("blank", "nothing was filled in", "not rated", *place, where=where)
         return
     for dimension in rubric.dimensions:
-        if (name := dimension.name) in told:
-            done = _done(dimension, blank)
+        if (name := dimension.name) in blank_names:
+            done = _blank_note(dimension, blank)
             yield RatingFault("blank", f"{name} is blank", done, *place, name, where)
 
 
-def _done(dimension: Dimension, blank: Blank) -> str:
+def _blank_note(dimension: Dimension, blank: Blank) -> str:
     if blank == "zero" and dimension.low <= 0 <= dimension.high:
         return f"counts as 0 in the {TOTAL}"
     return f"this rater is left out of the {TOTAL} of this caption, and of nothing else"
@@ -231,29 +243,45 @@ def off_scale(
     rubric: Rubric | None, where: str, key: Key, listener: Who, scale: str, value: float
 ) -> RatingFault:
     """A number that was taken for a blank, on a dimension or on any other scale."""
-    known = {one.name: one for one in rubric.dimensions} if rubric else {}
-    own = known.get(scale)
-    above = own is not None and own.role == "penalty" and value > 0
-    told = f"{scale} is {value:g}" + (f", not {own.range}" if own else ", which is not on it")
+    dimension_of = {candidate.name: candidate for candidate in rubric.dimensions} if rubric else {}
+    dimension = dimension_of.get(scale)
+    above = dimension is not None and dimension.role == "penalty" and value > 0
+    message = f"{scale} is {value:g}" + (
+        f", not {dimension.range}" if dimension else ", which is not on it"
+    )
     kind: FaultKind = "positive penalty" if above else "off scale"
-    done = BLANK_NOTE if own is None else NO_TOTAL_NOTE
-    return RatingFault(kind, told, done, key.item, key.system, listener, scale, where)
+    done = BLANK_NOTE if dimension is None else NO_TOTAL_NOTE
+    return RatingFault(kind, message, done, key.item, key.system, listener, scale, where)
 
 
-def _others(rows: Sequence[_Row], sums: Sequence[float], where: str) -> Iterator[RatingFault]:
+def _other_total_faults(
+    rows: Sequence[_Row], sums: Sequence[float], where: str
+) -> Iterator[RatingFault]:
     """That the table has other totals than the formula gives, in one sentence."""
-    both = [(row.votes.get(TOTAL), made) for row, made in zip(rows, sums, strict=True)]
-    pairs = [(one, made) for one, made in both if one is not None and one.value == one.value]
-    wrong = [(one, made) for one, made in pairs if not abs(one.value - made) <= TOTAL_TOLERANCE]
+    both = [
+        (row.votes.get(TOTAL), total_value) for row, total_value in zip(rows, sums, strict=True)
+    ]
+    pairs = [
+        (vote, total_value)
+        for vote, total_value in both
+        if vote is not None and vote.value == vote.value
+    ]
+    wrong = [
+        (vote, total_value)
+        for vote, total_value in pairs
+        if not abs(vote.value - total_value) <= TOTAL_TOLERANCE
+    ]
     if wrong:
-        one, made = wrong[0]
-        gives = f"{made:g}" if made == made else "none, as a dimension is blank"
-        told = (
+        vote, total_value = wrong[0]
+        gives = (
+            f"{total_value:g}" if total_value == total_value else "none, as a dimension is blank"
+        )
+        message = (
             f"{len(wrong):,} of {len(pairs):,} totals of the table are not those of the formula: "
-            f"it has {one.value:g}, the formula gives {gives}"
+            f"it has {vote.value:g}, the formula gives {gives}"
         )
         done = "all totals are made of the dimensions"
-        key = one.key
+        key = vote.key
         yield RatingFault(
-            "other total", told, done, key.item, key.system, one.listener, TOTAL, where
+            "other total", message, done, key.item, key.system, vote.listener, TOTAL, where
         )

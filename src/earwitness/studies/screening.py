@@ -98,21 +98,21 @@ class RuleFunction(Protocol):
 
 def by_scale(ratings: Iterable[Rating]) -> dict[str, list[Rating]]:
     """Ratings of each scale, in the order of scales."""
-    found = defaultdict[str, list[Rating]](list)
+    groups = defaultdict[str, list[Rating]](list)
     for rating in ratings:
-        found[rating.scale].append(rating)
-    return found
+        groups[rating.scale].append(rating)
+    return groups
 
 
 def by_listener(ratings: Iterable[Rating]) -> dict[Who, list[Rating]]:
     """Ratings of each listener: numbers in their order, then names in theirs."""
-    found = defaultdict[Who, list[Rating]](list)
+    groups = defaultdict[Who, list[Rating]](list)
     for rating in ratings:
-        found[rating.listener].append(rating)
-    return {who: found[who] for who in sorted(found, key=lambda who: (isinstance(who, str), who))}
+        groups[rating.listener].append(rating)
+    return {who: groups[who] for who in sorted(groups, key=lambda who: (isinstance(who, str), who))}
 
 
-def told(value: float) -> str:
+def figure_text(value: float) -> str:
     """A figure as it stands in a reason."""
     return "undefined" if math.isnan(value) else f"{value:.3g}"
 
@@ -128,26 +128,28 @@ def unheard(
 ) -> RuleFindings:
     """Share of the sounds that a listener did not hear to their end, beside its limit."""
     del roles
-    known = {who: one for who, one in plays.items() if one.all}
-    if not known:
+    recorded = {who: counts for who, counts in plays.items() if counts.all}
+    if not recorded:
         return RuleFindings((), ("cannot be applied: plays were not recorded",))
     entries = [
-        _heard(who, scale, known[who], limits["share"])
-        for scale, own in by_scale(ratings).items()
-        for who in by_listener(own)
-        if who in known
+        _judge_plays(who, scale, recorded[who], limits["share"])
+        for scale, scale_ratings in by_scale(ratings).items()
+        for who in by_listener(scale_ratings)
+        if who in recorded
     ]
-    missing = len({one.listener for one in ratings} - {*known})
-    answers = sum(one.unknown for one in plays.values())
+    missing = len({counts.listener for counts in ratings} - {*recorded})
+    answers = sum(counts.unknown for counts in plays.values())
     notes = [f"{missing} kept whose plays were not recorded"] * bool(missing)
     notes += [f"plays of {answers} answers were not recorded"] * bool(answers)
     return RuleFindings(entries, notes)
 
 
-def _heard(who: Who, scale: str, one: PlaybackCounts, share: float) -> ScreeningVerdict:
-    figures = f"{one.unheard} of {one.all} sounds not heard to their end (at most {share:.4g})"
+def _judge_plays(who: Who, scale: str, counts: PlaybackCounts, share: float) -> ScreeningVerdict:
+    figures = (
+        f"{counts.unheard} of {counts.all} sounds not heard to their end (at most {share:.4g})"
+    )
     return ScreeningVerdict(
-        who, "unheard", scale, figures, not is_more_than(one.unheard, one.all, share)
+        who, "unheard", scale, figures, not is_more_than(counts.unheard, counts.all, share)
     )
 
 
@@ -158,29 +160,29 @@ def p808(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles) -
     """Variance of a listener's ratings, and their correlation with the mean of the others."""
     del roles
     entries = []
-    for scale, own in by_scale(ratings).items():
-        table, listeners = _table(own)
+    for scale, scale_ratings in by_scale(ratings).items():
+        table, listeners = _vote_table(scale_ratings)
         correlations = leave_one_out_figures(table).correlation.tolist()
         for n, who in enumerate(listeners):
             votes = table[~np.isnan(table[:, n]), n]
             variance = float(votes.var(ddof=1)) if len(votes) > 1 else float("nan")
-            entries.append(_varied(who, scale, variance, correlations[n], limits))
-    return RuleFindings(entries, _unjudged(entries))
+            entries.append(_judge_variance(who, scale, variance, correlations[n], limits))
+    return RuleFindings(entries, _unjudged_notes(entries))
 
 
-def _varied(
+def _judge_variance(
     who: Who, scale: str, variance: float, correlation: float, limits: Mapping[str, float]
 ) -> ScreeningVerdict:
     """An undefined figure leaves nobody out: that of a constant listener is their variance."""
     kept = not (variance < limits["variance"] or correlation < limits["correlation"])
     figures = (
-        f"variance {told(variance)} (at least {limits['variance']:g}), "
-        f"correlation {told(correlation)} (at least {limits['correlation']:g})"
+        f"variance {figure_text(variance)} (at least {limits['variance']:g}), "
+        f"correlation {figure_text(correlation)} (at least {limits['correlation']:g})"
     )
     return ScreeningVerdict(who, "p808", scale, figures, kept)
 
 
-def _unjudged(entries: Sequence[ScreeningVerdict]) -> list[str]:
+def _unjudged_notes(entries: Sequence[ScreeningVerdict]) -> list[str]:
     count = sum(one.kept and "undefined" in one.figures for one in entries)
     return [f"{count} kept with an undefined figure"] if count else []
 
@@ -189,32 +191,33 @@ def bt500(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles) 
     """Votes outside those of the panel, and how one-sided they are."""
     del roles
     entries = []
-    for scale, own in by_scale(ratings).items():
-        table, listeners = _table(own)
-        found = reject_observers(table, outside=limits["outside"], one_side=limits["one_side"])
-        judged = zip(listeners, *(column.tolist() for column in found), strict=True)
+    for scale, scale_ratings in by_scale(ratings).items():
+        table, listeners = _vote_table(scale_ratings)
+        rejections = reject_observers(table, outside=limits["outside"], one_side=limits["one_side"])
+        judged = zip(listeners, *(column.tolist() for column in rejections), strict=True)
         for who, votes, above, below, rejected in judged:
             side = abs(above - below) / (above + below) if above + below else float("nan")
             figures = (
-                f"{above} above and {below} below of {votes}: {told((above + below) / votes)} "
-                f"outside (at most {limits['outside']:g}), one-sidedness {told(side)} "
+                f"{above} above and {below} below of {votes}: "
+                f"{figure_text((above + below) / votes)} outside "
+                f"(at most {limits['outside']:g}), one-sidedness {figure_text(side)} "
                 f"(at least {limits['one_side']:g})"
             )
             entries.append(ScreeningVerdict(who, "bt500", scale, figures, not rejected))
     return RuleFindings(entries)
 
 
-def _table(ratings: Sequence[Rating]) -> tuple[Floats, list[Who]]:
+def _vote_table(ratings: Sequence[Rating]) -> tuple[Floats, list[Who]]:
     """A row a stimulus (or a pair of them), a column a listener; of doubled votes the last."""
     listeners = list(by_listener(ratings))
     column = {who: n for n, who in enumerate(listeners)}
     row: dict[tuple[Key, Key | None], int] = {}
     for rating in ratings:
         row.setdefault((rating.key, rating.against), len(row))
-    found = np.full((len(row), len(column)), np.nan)
+    table = np.full((len(row), len(column)), np.nan)
     for rating in ratings:
-        found[row[rating.key, rating.against], column[rating.listener]] = rating.value
-    return found, listeners
+        table[row[rating.key, rating.against], column[rating.listener]] = rating.value
+    return table, listeners
 
 
 # --- Hidden reference and anchor rules -----------------------------------------------------------
@@ -227,15 +230,18 @@ def bs1534(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles)
     """
     entries: list[ScreeningVerdict] = []
     notes = []
-    for scale, own in by_scale(ratings).items():
+    for scale, scale_ratings in by_scale(ratings).items():
         for name, system in zip(("hidden reference", "middle anchor"), roles, strict=True):
-            if not any(rating.key.system == system for rating in own):
+            if not any(rating.key.system == system for rating in scale_ratings):
                 notes.append(f"no ratings of the {name} on {scale}: that half is not applied")
-        entries += [_known(who, scale, one, limits, roles) for who, one in by_listener(own).items()]
+        entries += [
+            _judge_controls(who, scale, listener_ratings, limits, roles)
+            for who, listener_ratings in by_listener(scale_ratings).items()
+        ]
     return RuleFindings(entries, notes)
 
 
-def _known(
+def _judge_controls(
     who: Who, scale: str, ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles
 ) -> ScreeningVerdict:
     low, high, share = limits["reference_below"], limits["anchor_above"], limits["share"]
@@ -254,13 +260,15 @@ def bs1116(ratings: Sequence[Rating], limits: Mapping[str, float], roles: Roles)
     del roles
     entries = []
     grades = by_listener(rating for rating in ratings if rating.scale == DIFFERENCE_GRADE)
-    for who, own in grades.items():
-        p = _p_below_zero([rating.value for rating in own])
-        figures = f"p {told(p)} over {len(own)} grades (at most {limits['level']:g})"
+    for who, listener_grades in grades.items():
+        p = _p_below_zero([rating.value for rating in listener_grades])
+        figures = (
+            f"p {figure_text(p)} over {len(listener_grades)} grades (at most {limits['level']:g})"
+        )
         entries.append(
             ScreeningVerdict(who, "bs1116", DIFFERENCE_GRADE, figures, not p > limits["level"])
         )
-    alone = sum(len(own) < 2 for own in grades.values())
+    alone = sum(len(listener_grades) < 2 for listener_grades in grades.values())
     notes = [f"{alone} kept with one grade, which cannot be tested"] if alone else []
     return RuleFindings(
         entries, notes if grades else [f"no ratings on {DIFFERENCE_GRADE}: not applied"]
@@ -321,21 +329,25 @@ def screen(
     of MUSHRA, ``plays`` what listeners heard, where that was recorded. Each rule sees all
     listeners, also those that another one leaves out.
     """
-    known = RULE_FUNCTIONS | {UNHEARD_RULE: partial(unheard, plays)}
-    found: list[ScreeningVerdict] = []
+    rules_by_name = RULE_FUNCTIONS | {UNHEARD_RULE: partial(unheard, plays)}
+    verdicts: list[ScreeningVerdict] = []
     notes: list[str] = []
     for rule in rules:
         limits = {**SCREENS[rule.name].limits, **rule.limits}
-        own = _concerned(ratings, rule.name)
-        one = known[rule.name](own, limits, Roles(reference, anchor))
-        found += one.entries
-        notes += [f"{rule.name}: {note}" for note in one.notes]
-    return Screening(tuple(found), tuple(notes))
+        rule_ratings = _ratings_for_rule(ratings, rule.name)
+        findings = rules_by_name[rule.name](rule_ratings, limits, Roles(reference, anchor))
+        verdicts += findings.entries
+        notes += [f"{rule.name}: {note}" for note in findings.notes]
+    return Screening(tuple(verdicts), tuple(notes))
 
 
-def _concerned(ratings: Sequence[Rating], rule: str) -> list[Rating]:
+def _ratings_for_rule(ratings: Sequence[Rating], rule: str) -> list[Rating]:
     """Ratings on scales of the kinds that a rule is for; a scale that no kind has may be of any."""
     kinds = SCREENS[rule].kinds or tuple(KINDS)
-    own = {scale for kind in kinds for scale in KINDS[kind]().results()}
-    known = {scale for kind in KINDS.values() for scale in kind().results()}
-    return [rating for rating in ratings if rating.scale in own or rating.scale not in known]
+    rule_scales = {scale for kind in kinds for scale in KINDS[kind]().results()}
+    kind_scales = {scale for kind in KINDS.values() for scale in kind().results()}
+    return [
+        rating
+        for rating in ratings
+        if rating.scale in rule_scales or rating.scale not in kind_scales
+    ]

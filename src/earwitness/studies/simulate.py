@@ -16,7 +16,7 @@ from earwitness.io.atomic import AtomicFolder
 from earwitness.studies.analyse import result_files, study_results
 from earwitness.studies.answers import SIMULATED_TIMESTAMP, answer_line
 from earwitness.studies.design.report import records_csv, study_design
-from earwitness.studies.device import perfect
+from earwitness.studies.device import perfect_answers
 from earwitness.studies.pages import AGREE_ANSWER, CONSENT_PAGE, DEVICE_PAGE, Page, heard, pages
 from earwitness.studies.population import Person, Population, World
 from earwitness.studies.ratings.from_answers import ratings_from_answers
@@ -98,7 +98,7 @@ def _values(study: Study, page: Page, person: Person, rng: np.random.Generator) 
     if page.view["kind"] == CONSENT_PAGE:
         return {AGREE_ANSWER: True}
     if page.view["kind"] == DEVICE_PAGE:
-        return perfect(study.device)
+        return perfect_answers(study.device)
     return {one.name: _answered(one, rng) for one in page.questions}
 
 

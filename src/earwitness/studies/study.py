@@ -154,10 +154,10 @@ class Study:
     def jury(self, listener: int) -> str:
         """The jury that a listener is of; nothing where there are none."""
         last = 0
-        for one in self.juries:
-            last += one.listeners
+        for jury in self.juries:
+            last += jury.listeners
             if listener <= last:
-                return one.name
+                return jury.name
         return ""
 
     def caption(self, item: str, system: str) -> str:
@@ -166,18 +166,18 @@ class Study:
 
     def file(self, item: str, system: str) -> str:
         """Where a sound is, from the folder of the study file; one of no item is its own path."""
-        found = self._paths.get((item, system))
-        if found is None:
-            found = self._paths[item, system] = self._path(item, system)
-        return found
+        path = self._paths.get((item, system))
+        if path is None:
+            path = self._paths[item, system] = self._path(item, system)
+        return path
 
     def _path(self, item: str, system: str) -> str:
         if not item:
             return system
         if self.anchors and system == self.anchor_system:
             return f"{self.anchor_folder}/{item}.wav"
-        known = self._files.get(item, {})
-        return known.get(system) or self.files.format(system=system, item=item)
+        files_of = self._files.get(item, {})
+        return files_of.get(system) or self.files.format(system=system, item=item)
 
     @cached_property
     def _files(self) -> dict[str, Mapping[str, str]]:

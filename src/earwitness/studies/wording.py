@@ -52,8 +52,8 @@ class Wording:
         >>> wording("fr").counted("rest", 1.5, "minutes")
         'Veuillez vous reposer pendant 1,5 minute'
         """
-        one = SINGULAR_SUFFIX if SINGULAR_RULES[self.language](value) else ""
-        return self.page(f"{name}{one}", **{place: self.number(value)})
+        suffix = SINGULAR_SUFFIX if SINGULAR_RULES[self.language](value) else ""
+        return self.page(f"{name}{suffix}", **{place: self.number(value)})
 
     def number(self, value: float) -> str:
         """A number as it is written in this language.
@@ -82,52 +82,56 @@ def wording(language: str = "en", own: Mapping[str, Any] | None = None) -> Wordi
     """
     if language not in LANGUAGES:
         raise UsageError(f'there is no language "{language}" — {nearest(language, LANGUAGES)}')
-    known, own = _packaged(language), own or {}
+    known, own = _load_wording(language), own or {}
     scales = {
         name: {**words, **own.get(SCALES_KEY, {}).get(name, {})}
         for name, words in known[SCALES_KEY].items()
     }
     pages, web = ({**known[group], **own.get(group, {})} for group in (PAGES_KEY, WEB_KEY))
-    return Wording(_said_of_one(pages, own.get(PAGES_KEY, {})), web, scales, language)
+    return Wording(_add_singular(pages, own.get(PAGES_KEY, {})), web, scales, language)
 
 
-def _said_of_one(pages: dict[str, str], own: Mapping[str, str]) -> dict[str, str]:
+def _add_singular(pages: dict[str, str], study_pages: Mapping[str, str]) -> dict[str, str]:
     """With a study's own words also where there is one thing, unless it has others for that."""
     single = {
         f"{name}{SINGULAR_SUFFIX}": text
-        for name, text in own.items()
+        for name, text in study_pages.items()
         if f"{name}{SINGULAR_SUFFIX}" in pages
     }
-    return {**pages, **single, **own}
+    return {**pages, **single, **study_pages}
 
 
-def misfits(own: Mapping[str, Any]) -> list[tuple[str, str]]:
+def placeholder_problems(own: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What is wrong with places in the words of a study's own: where, and what.
 
     >>> misfits({"pages": {"session": "Part {foo}", "rest": "{minutes} min"}})
     [('pages.session', 'unknown place {foo} — known: {number}, {count}')]
     """
-    packaged = _packaged(LANGUAGES[0])
+    packaged = _load_wording(LANGUAGES[0])
     return [
-        (f"{group}.{name}", told)
+        (f"{group}.{name}", message)
         for group in (PAGES_KEY, WEB_KEY)
         for name, text in own.get(group, {}).items()
         if name in packaged[group] and isinstance(text, str)
-        for told in _misplaced(text, PLACEHOLDER.findall(packaged[group][name]))
+        for message in _check_placeholders(text, PLACEHOLDER.findall(packaged[group][name]))
     ]
 
 
-def _misplaced(text: str, known: list[str]) -> Iterator[str]:
-    remedy = f"known: {', '.join(f'{{{one}}}' for one in known)}" if known else "there is none here"
+def _check_placeholders(text: str, places: list[str]) -> Iterator[str]:
+    remedy = (
+        f"known: {', '.join(f'{{{place}}}' for place in places)}"
+        if places
+        else "there is none here"
+    )
     for place in dict.fromkeys(PLACEHOLDER.findall(text)):
-        if place not in known:
+        if place not in places:
             yield f"unknown place {{{place}}} — {remedy}"
     if re.search(r"[{}]", PLACEHOLDER.sub("", text)):
         yield "a brace without a place — leave it out"
 
 
 @cache
-def _packaged(language: str) -> dict[str, Any]:
+def _load_wording(language: str) -> dict[str, Any]:
     text = files(__package__).joinpath("wordings", f"{language}.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    words: dict[str, Any] = json.loads(text)
+    return words

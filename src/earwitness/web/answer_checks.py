@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from earwitness.errors import BadAnswer, whole_characters
-from earwitness.studies.device import QuestionSound, ended
+from earwitness.studies.device import QuestionSound, count_complete_plays
 from earwitness.studies.pages import DEVICE_PAGE, View
 from earwitness.studies.wording import Wording
 
@@ -92,7 +92,7 @@ def unheard(view: View, meta: Mapping[str, Any], seconds: Sequence[float | None]
     if not isinstance(plays, list) or not all(isinstance(one, dict) for one in plays):
         return ["plays must be a list of objects"]
     whole = [one for one in plays if not _is_short(one, seconds)]
-    return list(_misplayed(view, ended(whole, switching=view["switching"])))
+    return list(_misplayed(view, count_complete_plays(whole, switching=view["switching"])))
 
 
 def _is_short(play: Mapping[str, Any], seconds: Sequence[float | None]) -> bool:

@@ -24,7 +24,7 @@ from earwitness.studies.pages import REST_PAGE, Page, pages
 from earwitness.studies.study import Design, Study
 from earwitness.studies.trials import block_kind
 from earwitness.studies.wording import Wording, wording
-from earwitness.studies.workbooks.export import obstacle
+from earwitness.studies.workbooks.export import workbook_obstacle
 from earwitness.studies.workbooks.write import is_web
 
 # --- Page sequence of a listener -----------------------------------------------------------------
@@ -243,7 +243,7 @@ class Site:
         """Why raters cannot work in workbooks; nothing if they can."""
         if self.settings.resume != POLICY_RESUME:
             return f"with --resume {self.settings.resume}, sessions are done in one go"
-        return obstacle(self.design)
+        return workbook_obstacle(self.design)
 
     @property
     def quota(self) -> OpenPlaceQuota:

@@ -18,16 +18,16 @@ from earwitness.errors import EarwitnessError, InputError
 from earwitness.studies.admin import came, captions_in
 from earwitness.studies.pages import CONSENT_PAGE, counted
 from earwitness.studies.study import ListenerPlan
-from earwitness.studies.workbooks.export import DEFAULT_CLIPS_FOLDER, judged_by, own_workbook
+from earwitness.studies.workbooks.export import DEFAULT_CLIPS_FOLDER, rater_workbook, study_rubric
 from earwitness.studies.workbooks.open import MAX_UPLOAD_UNPACKED_BYTES
 from earwitness.studies.workbooks.read import read_workbook
 from earwitness.studies.workbooks.to_answers import (
     CONFLICT_REMEDY,
     MatchedAnswers,
-    entering,
-    matched,
+    enter_answers,
+    match_answers,
 )
-from earwitness.studies.workbooks.wording import told_in
+from earwitness.studies.workbooks.wording import translate_problem
 from earwitness.web.listen import here
 from earwitness.web.pages import workbook_page
 from earwitness.web.security import (
@@ -59,7 +59,7 @@ async def download(request: Request) -> Response:
     now = await run_in_threadpool(_raters, request)
     _check(now)
     links = now.site.settings.clips or DEFAULT_CLIPS_FOLDER
-    data = await run_in_threadpool(own_workbook, now.site.design, now.listener.number, links)
+    data = await run_in_threadpool(rater_workbook, now.site.design, now.listener.number, links)
     headers = {"Content-Disposition": f'attachment; filename="{_file(now)}"'}
     return Response(data, media_type=XLSX_TYPE, headers=headers)
 
@@ -81,7 +81,7 @@ async def upload(request: Request) -> Response:
     try:
         async with request.app.state.reading:
             found = await run_in_threadpool(_read, now, data, name)
-        changes = await asyncio.wrap_future(entering(now.site.store, found, CONFLICT_REMEDY))
+        changes = await asyncio.wrap_future(enter_answers(now.site.store, found, CONFLICT_REMEDY))
     except InputError as error:
         raise _faults(now, error) from None
     except EarwitnessError as error:
@@ -108,9 +108,9 @@ def _agreed(now: ListenerState) -> bool:
 
 def _read(now: ListenerState, data: bytes, name: str) -> MatchedAnswers:
     site = now.site
-    rubric = judged_by(site.design.study)
+    rubric = study_rubric(site.design.study)
     book = read_workbook(data, rubric, name=name, unpacked=MAX_UPLOAD_UNPACKED_BYTES)
-    return matched(site.design, [book], now.listener.number)
+    return match_answers(site.design, [book], now.listener.number)
 
 
 def _file(now: ListenerState) -> str:
@@ -136,7 +136,7 @@ def _shown(now: ListenerState) -> dict[str, Any]:
 
 def _faults(now: ListenerState, error: InputError) -> Refusal:
     language = now.site.design.study.language
-    told = [told_in(language, one) for one in error.problems[:SHOWN_FAULTS]]
+    told = [translate_problem(language, one) for one in error.problems[:SHOWN_FAULTS]]
     faults = [{"place": one.field, "told": one.message, "remedy": one.remedy} for one in told]
     more = {"faults": faults, "count": error.count}
     return Refusal(422, "faults", "nothing of this workbook was kept", more=more)
@@ -144,7 +144,7 @@ def _faults(now: ListenerState, error: InputError) -> Refusal:
 
 def _told(now: ListenerState, found: MatchedAnswers) -> dict[str, Any]:
     """What a rater is told of a workbook that was kept."""
-    names = {one.name: one.shown for one in judged_by(now.site.design.study).dimensions}
+    names = {one.name: one.shown for one in study_rubric(now.site.design.study).dimensions}
     rows = [row for page in found.pages for row in page.rows]
     blank = [
         {"place": f"{row.place.sheet}!{row.cells[name]}", "name": names[name]}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from earwitness.core import Key, Rating
-from earwitness.studies.analysis.effects import comparable, effects
+from earwitness.studies.analysis.effects import connected_strata, estimate_effects
 from earwitness.studies.results import Effect
 
 Change = Callable[[Rating], float]
@@ -53,7 +53,7 @@ def by_name(found: tuple[Effect, ...]) -> dict[str, list[Effect]]:
 def test_a_planted_fatigue_is_found_whole() -> None:
     """0.05 points lower a trial, from the first to the 12th: 0.55."""
     ratings = panel(lambda one: -0.05 * one.trial)
-    [order] = by_name(effects(ratings, "SIG", level=0.95))["order"]
+    [order] = by_name(estimate_effects(ratings, "SIG", level=0.95))["order"]
     assert order.what == "trial 12 of a session less trial 1"
     assert order.difference.value == pytest.approx(-0.55, abs=1e-9)
     assert order.difference.n == 8
@@ -61,7 +61,7 @@ def test_a_planted_fatigue_is_found_whole() -> None:
 
 def test_planted_differences_of_sessions_are_found_whole() -> None:
     ratings = panel(lambda one: (0, 0.2, 0.5)[one.session - 1], sessions=3)
-    second, third = by_name(effects(ratings, "OVRL", level=0.95))["session"]
+    second, third = by_name(estimate_effects(ratings, "OVRL", level=0.95))["session"]
     assert (second.what, third.what) == ("session 2 less session 1", "session 3 less session 1")
     assert second.difference.value == pytest.approx(0.2, abs=1e-9)
     assert third.difference.value == pytest.approx(0.5, abs=1e-9)
@@ -69,11 +69,11 @@ def test_planted_differences_of_sessions_are_found_whole() -> None:
 
 def test_a_planted_order_of_scales_is_found_within_listeners() -> None:
     ratings = panel(lambda one: 0.3 * (one.scale == "SIG" and one.asked == 1))
-    [order] = by_name(effects(ratings, "SIG", level=0.95))["scales"]
+    [order] = by_name(estimate_effects(ratings, "SIG", level=0.95))["scales"]
     assert order.what == "SIG asked first less BAK asked first"
     assert order.difference.value == pytest.approx(0.3, abs=1e-9)
     assert order.difference.method == "cluster_t"
-    [none] = by_name(effects(ratings, "BAK", level=0.95))["scales"]
+    [none] = by_name(estimate_effects(ratings, "BAK", level=0.95))["scales"]
     assert none.difference.value == pytest.approx(0, abs=1e-9)
 
 
@@ -89,17 +89,17 @@ def test_an_order_of_scales_between_listeners_is_judged_by_their_biases(
         listeners=24,
         noise=0.1,
     )
-    [order] = by_name(effects(ratings, "SIG", level=0.95))["scales"]
+    [order] = by_name(estimate_effects(ratings, "SIG", level=0.95))["scales"]
     assert order.difference.method == method
     assert order.difference.low < 0.3 < order.difference.high
     assert order.difference.n == 24
-    other = by_name(effects(ratings, "BAK", level=0.95))["scales"][0].difference
+    other = by_name(estimate_effects(ratings, "BAK", level=0.95))["scales"][0].difference
     assert other.low < 0 < other.high
 
 
 def test_an_order_of_scales_that_goes_with_the_material_is_not_reported() -> None:
     ratings = panel(lambda _: 0.0, order=lambda listener, _: listener % 2, panels=2)
-    assert "scales" not in by_name(effects(ratings, "SIG", level=0.95))
+    assert "scales" not in by_name(estimate_effects(ratings, "SIG", level=0.95))
 
 
 def test_stimuli_with_few_votes_give_way_to_items_and_systems() -> None:
@@ -112,7 +112,7 @@ def test_stimuli_with_few_votes_give_way_to_items_and_systems() -> None:
             value = item + 0.5 * system + 0.1 * listener - 0.02 * trial
             key = Key(f"clip {listener // 2} {item}", f"system {system}")
             found.append(Rating(key, "OVRL", listener, 1, value, trial=trial))
-    [order] = by_name(effects(found, "OVRL", level=0.95))["order"]
+    [order] = by_name(estimate_effects(found, "OVRL", level=0.95))["order"]
     assert order.difference.value == pytest.approx(-0.02 * 17, abs=1e-9)
 
 
@@ -126,7 +126,7 @@ def test_a_planted_lean_to_the_first_of_two_is_found_whole() -> None:
             value = 0.1 * item + 0.2 * (1 - 2 * place)
             a, b = Key(str(item), "new"), Key(str(item), "old")
             found.append(Rating(a, "COMPARISON", listener, 1, value, b, place, trial=item + 1))
-    own = by_name(effects(found, "COMPARISON", level=0.95))
+    own = by_name(estimate_effects(found, "COMPARISON", level=0.95))
     assert own["place"][0].what == "place 2 on the page less place 1"
     assert own["place"][0].difference.value == pytest.approx(-0.4, abs=1e-9)
     assert "order" not in own  # all heard the items in the same order
@@ -135,14 +135,14 @@ def test_a_planted_lean_to_the_first_of_two_is_found_whole() -> None:
 def test_what_is_not_known_is_not_reported() -> None:
     ratings = panel(lambda _: 0.0, noise=0.2)
     bare = [replace(one, session=0, trial=0, asked=0) for one in ratings]
-    assert effects(bare, "SIG", level=0.95) == ()
-    assert effects([], "SIG", level=0.95) == ()
-    assert effects(ratings, "NONE", level=0.95) == ()
+    assert estimate_effects(bare, "SIG", level=0.95) == ()
+    assert estimate_effects([], "SIG", level=0.95) == ()
+    assert estimate_effects(ratings, "NONE", level=0.95) == ()
 
 
 def test_constant_votes_have_no_effect_and_no_interval() -> None:
     ratings = [replace(one, value=4.0) for one in panel(lambda _: 0.0)]
-    for one in effects(ratings, "SIG", level=0.95):
+    for one in estimate_effects(ratings, "SIG", level=0.95):
         assert one.difference.value == pytest.approx(0, abs=1e-9)
         assert math.isnan(one.difference.low)
         assert math.isnan(one.p)
@@ -150,10 +150,10 @@ def test_constant_votes_have_no_effect_and_no_interval() -> None:
 
 def test_a_single_listener_has_no_interval() -> None:
     ratings = [one for one in panel(lambda one: 0.1 * one.trial) if one.listener == 0]
-    for one in effects(ratings, "SIG", level=0.95):
+    for one in estimate_effects(ratings, "SIG", level=0.95):
         assert math.isnan(one.p)
 
 
 def test_listeners_are_tied_together_by_what_they_share() -> None:
     listeners, shared = np.array([0, 1, 1, 2, 3, 4]), np.array([0, 0, 1, 1, 2, 2])
-    assert comparable(listeners, shared, 5).tolist() == [0, 0, 0, 3, 3]
+    assert connected_strata(listeners, shared, 5).tolist() == [0, 0, 0, 3, 3]

@@ -6,7 +6,7 @@ import math
 import random
 
 from earwitness.core import Key, Rating
-from earwitness.studies.analysis.prepare import alike, longest_run, use, usual
+from earwitness.studies.analysis.prepare import longest_run, scale_use, share_alike, usual_share
 from helpers.samples import many
 
 
@@ -39,7 +39,7 @@ def test_runs_and_usual_values_are_those_of_plain_counts() -> None:
         votes = [vote(rng.randint(3, 5), trial, session=session) for session, trial in sessions]
         rng.shuffle(votes)
         values = [one.value for one in votes]
-        found = use(votes, "SIG")[1]
+        found = scale_use(votes, "SIG")[1]
         assert found.run == plain_run(votes)
         assert found.usual == max(values.count(one) for one in (3, 4, 5)) / len(values)
 
@@ -56,8 +56,8 @@ def test_a_row_is_in_order_of_trials_not_of_lines() -> None:
 def test_without_order_or_votes_nothing_is_claimed() -> None:
     assert longest_run([vote(4, 0), vote(4, 0)]) == 0
     assert longest_run([]) == 0
-    assert math.isnan(usual([]))
-    assert use([], "SIG") == {}
+    assert math.isnan(usual_share([]))
+    assert scale_use([], "SIG") == {}
 
 
 def test_trials_alike_on_all_scales_are_counted_where_there_are_several() -> None:
@@ -65,4 +65,4 @@ def test_trials_alike_on_all_scales_are_counted_where_there_are_several() -> Non
     votes += [vote(4, 2), vote(4, 2, "BAK"), vote(3, 2, "OVRL")]
     votes += [vote(4, 3)]  # one scale says nothing
     votes += [vote(2, 1, listener=2), vote(2, 1, "BAK", listener=2)]
-    assert alike(votes) == {1: 1 / 2, 2: 1.0}
+    assert share_alike(votes) == {1: 1 / 2, 2: 1.0}

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earwitness.studies.design.balance import claims
-from earwitness.studies.design.incomplete import first_order, heard_by
-from earwitness.studies.design.orders import avoidable
-from earwitness.studies.design.plan import design
+from earwitness.studies.design.balance import check_balance
+from earwitness.studies.design.incomplete import first_scale_order, systems_heard
+from earwitness.studies.design.orders import can_avoid_repeats
+from earwitness.studies.design.plan import make_design
 from earwitness.studies.design.subset_balance import (
     CLAIM_IMPOSSIBLE,
     CLAIM_KEPT,
@@ -38,7 +38,7 @@ def small(**more: Any) -> Study:
 
 
 def told(made: Design) -> dict[str, Claim]:
-    return {claim.what: claim for claim in claims(made)}
+    return {claim.what: claim for claim in check_balance(made)}
 
 
 def repeats(made: Design) -> int:
@@ -58,7 +58,7 @@ def repeats(made: Design) -> int:
 def test_nothing_follows_itself_where_two_or_three_clips_leave_a_way(
     systems: int, clips: int, sessions: int, kind: str
 ) -> None:
-    made = design(
+    made = make_design(
         small(systems=systems, clips=clips, sessions=sessions, kind=kind, listeners=many(4, 20))
     )
     assert repeats(made) == 0
@@ -66,9 +66,9 @@ def test_nothing_follows_itself_where_two_or_three_clips_leave_a_way(
 
 @pytest.mark.parametrize(("systems", "clips"), [(2, 2), (1, 3), (3, 1)])
 def test_repeats_that_no_order_avoids_cannot_be(systems: int, clips: int) -> None:
-    made = design(small(systems=systems, clips=clips, sessions=1, kind="acr", listeners=4))
+    made = make_design(small(systems=systems, clips=clips, sessions=1, kind="acr", listeners=4))
     kept = {told(made)[f"times a {what} follows itself"].kept for what in ("clip",)}
-    kept |= {one.kept for one in claims(made) if one.what == "times a system follows itself"}
+    kept |= {one.kept for one in check_balance(made) if one.what == "times a system follows itself"}
     assert kept == ({CLAIM_KEPT} if systems == 1 else kept & {CLAIM_IMPOSSIBLE, CLAIM_KEPT})
     assert (CLAIM_IMPOSSIBLE in kept) == (systems > 1)
 
@@ -80,7 +80,7 @@ def test_whether_repeats_can_be_avoided_is_what_all_orders_say(
     def clean(order: tuple[tuple[int, int], ...]) -> bool:
         return all(a[0] != b[0] and a[1] != b[1] for a, b in pairwise(order))
 
-    assert avoidable(frozenset(session)) == any(map(clean, permutations(session)))
+    assert can_avoid_repeats(frozenset(session)) == any(map(clean, permutations(session)))
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_successions_and_first_places_are_even_over_a_panel(
     systems: int, clips: int, listeners: int, apart: int
 ) -> None:
     study = small(systems=systems, clips=clips, sessions=1, kind="acr", listeners=listeners)
-    made = design(study)
+    made = make_design(study)
     pairs = Counter(
         (a.systems, b.systems)
         for plan in made.plans
@@ -122,7 +122,7 @@ def test_places_are_even_for_every_listener_and_for_every_clip(
     study = small(
         systems=systems, clips=clips, sessions=1, kind=kind, listeners=listeners, seed=seed
     )
-    made = design(study)
+    made = make_design(study)
     trials = [(plan.listener, t) for plan in made.plans for s in plan.sessions for t in s]
     for clip in (False, True):
         counts: Counter[tuple[object, tuple[str, ...], str, int]] = Counter()
@@ -137,14 +137,18 @@ def test_places_are_even_for_every_listener_and_for_every_clip(
             assert max(places) - min(places) <= 1
             if kind == "abx":
                 assert abs(unknown[*own, own[1][0]] - unknown[*own, own[1][1]]) <= 2
-    assert {c.kept for c in claims(made) if "stands" in c.what or " is X" in c.what} == {CLAIM_KEPT}
+    assert {c.kept for c in check_balance(made) if "stands" in c.what or " is X" in c.what} == {
+        CLAIM_KEPT
+    }
 
 
 def test_every_system_is_heard_although_panels_are_small() -> None:
-    made = design(small(systems=4, clips=3, sessions=1, heard=2, listeners=8, panels=4, kind="acr"))
+    made = make_design(
+        small(systems=4, clips=3, sessions=1, heard=2, listeners=8, panels=4, kind="acr")
+    )
     found = told(made)
     assert found["votes of a clip and a system, on each scale"].found == "1 (12 in all)"
-    alone = design(
+    alone = make_design(
         small(systems=4, clips=3, sessions=1, heard=2, listeners=4, panels=4, kind="acr")
     )
     heard = Counter(t.systems for plan in alone.plans for s in plan.sessions for t in s)
@@ -153,7 +157,7 @@ def test_every_system_is_heard_although_panels_are_small() -> None:
 
 
 def test_a_system_that_nobody_hears_is_named() -> None:
-    made = design(small(systems=4, clips=3, sessions=1, heard=2, listeners=4, kind="acr"))
+    made = make_design(small(systems=4, clips=3, sessions=1, heard=2, listeners=4, kind="acr"))
     bad = replace(made, plans=made.plans[:1] * 4)
     found = told(bad)["votes of a clip and a system, on each scale"]
     assert found.found == "0 to 4 (0 to 12 in all); nobody hears C, D"
@@ -172,10 +176,10 @@ def test_listeners_of_a_panel_start_with_either_order_equally_often(
     systems: int, heard: int, panels: int, turns: int
 ) -> None:
     heard, names = min(heard, systems), [f"s{n}" for n in range(systems)]
-    starts = [first_order(turn, systems, heard) for turn in range(turns)]
+    starts = [first_scale_order(turn, systems, heard) for turn in range(turns)]
     assert abs(2 * sum(starts) - turns) <= 1
     for panel in range(panels):
-        own = [heard_by(turn, names, heard, panel) for turn in range(turns)]
+        own = [systems_heard(turn, names, heard, panel) for turn in range(turns)]
         for name in names:
             with_it = [start for start, one in zip(starts, own, strict=True) if name in one]
             assert abs(2 * sum(with_it) - len(with_it)) <= 5
@@ -187,17 +191,17 @@ def test_first_listeners_of_any_number_hear_systems_and_pairs_evenly(
 ) -> None:
     names = [f"s{n}" for n in range(systems)]
     for turns in range(1, 4 * systems):
-        sets = [set(heard_by(turn, names, heard)) for turn in range(turns)]
+        sets = [set(systems_heard(turn, names, heard)) for turn in range(turns)]
         once = [sum(name in one for one in sets) for name in names]
         assert max(once) - min(once) <= 1 + ((systems, heard, turns) == (6, 2, 9))
-        first = [set(heard_by(0, names, heard, panel)) for panel in range(turns)]
+        first = [set(systems_heard(0, names, heard, panel)) for panel in range(turns)]
         across = [sum(name in one for one in first) for name in names]
         assert max(across) - min(across) <= 1
 
 
 def test_pairs_that_no_sets_make_even_cannot_be() -> None:
     """Of 5 systems by threes, two sets share a system, and three share a pair: 9 of 10 once."""
-    made = design(small(systems=5, clips=5, sessions=1, heard=3, listeners=3, kind="acr"))
+    made = make_design(small(systems=5, clips=5, sessions=1, heard=3, listeners=3, kind="acr"))
     found = told(made)["listeners of a panel who hear two systems"]
     assert (found.found, found.kept) == ("0 to 2", CLAIM_IMPOSSIBLE)
     assert told(made)["listeners of a panel who hear a system"].kept == CLAIM_KEPT

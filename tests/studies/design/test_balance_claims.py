@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from earwitness.studies.design.balance import claims
-from earwitness.studies.design.plan import design
+from earwitness.studies.design.balance import check_balance
+from earwitness.studies.design.plan import make_design
 from earwitness.studies.design.report import study_write
 from earwitness.studies.design.subset_balance import CLAIM_KEPT
 from earwitness.studies.study import Clip, Design, Study, StudyBlock
@@ -85,8 +85,8 @@ def studies(draw: st.DrawFn) -> Study:
 @settings(max_examples=many(25, 300), deadline=None)
 @given(study=studies())
 def test_every_claim_is_what_the_files_say(study: Study) -> None:
-    made = design(study)
-    told = {claim.what: claim for claim in claims(made)}
+    made = make_design(study)
+    told = {claim.what: claim for claim in check_balance(made)}
     plans, panels = heard(made)
     [block] = study.blocks
     systems = block.systems if block.heard == len(block.systems) else None
@@ -141,7 +141,7 @@ def test_every_claim_is_what_the_files_say(study: Study) -> None:
 
 @given(study=studies())
 def test_subsets_are_disjoint_and_files_agree_with_them(study: Study) -> None:
-    made = design(study)
+    made = make_design(study)
     plans, panels = heard(made)
     names = [name for subset in made.subsets[0] for name in subset]
     assert len(set(names)) == len(names)
@@ -153,8 +153,8 @@ def test_subsets_are_disjoint_and_files_agree_with_them(study: Study) -> None:
 @settings(max_examples=many(25, 150), deadline=None)
 @given(study=studies())
 def test_successions_first_places_and_orders_are_what_the_files_say(study: Study) -> None:
-    made = design(study)
-    told = {claim.what: claim for claim in claims(made)}
+    made = make_design(study)
+    told = {claim.what: claim for claim in check_balance(made)}
     plans, panels = heard(made)
     alone, pooled, firsts = list[int](), Counter[tuple[int, str, str]](), Counter[tuple[int, str]]()
     met, known = set[tuple[int, str, str]](), set[tuple[int, str]]()
@@ -186,8 +186,8 @@ def test_successions_first_places_and_orders_are_what_the_files_say(study: Study
 
 @given(study=studies())
 def test_likeness_of_subsets_is_what_the_tables_say(study: Study) -> None:
-    made = design(study)
-    told = {claim.what: claim for claim in claims(made)}
+    made = make_design(study)
+    told = {claim.what: claim for claim in check_balance(made)}
     sexes = {clip.name: str(clip.covariates["sex"]) for clip in study.material}
     noise = {clip.name: float(clip.covariates["snr"]) for clip in study.material}
     whole = Counter(sexes.values())

@@ -12,18 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from earwitness.errors import UsageError
-from earwitness.studies.design.balance import claims
-from earwitness.studies.design.incomplete import heard_by
+from earwitness.studies.design.balance import check_balance
+from earwitness.studies.design.incomplete import systems_heard
 from earwitness.studies.design.orders import listener_order
-from earwitness.studies.design.plan import clips_for, design, minutes
+from earwitness.studies.design.plan import count_minutes, make_design, max_clips
 from earwitness.studies.design.subset_balance import (
     CLAIM_IMPOSSIBLE,
     CLAIM_KEPT,
     CLAIM_MISSED,
-    left_out,
-    margins,
+    missing_strata,
+    subset_margins,
 )
-from earwitness.studies.design.subsets import equivalent_subsets, standardised
+from earwitness.studies.design.subsets import equivalent_subsets, standardize
 from earwitness.studies.study import Design, StudyBlock, Trial
 from earwitness.studies.trials import KINDS, block_kind
 from helpers.samples import many
@@ -32,11 +32,11 @@ from helpers.study_files import SYSTEMS, material, udase
 
 @pytest.fixture(scope="module")
 def made() -> Design:
-    return design(udase())
+    return make_design(udase())
 
 
 def test_four_subsets_of_220_clips_are_alike(made: Design) -> None:
-    found = {(m.covariate, m.category): m.subsets for m in margins(made)}
+    found = {(m.covariate, m.category): m.subsets for m in subset_margins(made)}
     assert found["session", "S01"] == found["session", "S21"] == (16,) * 4
     assert found["location", "dining"] == found["location", "kitchen"] == (11,) * 4
     assert found["location", "living"] == (10,) * 4
@@ -50,8 +50,8 @@ def test_four_subsets_of_220_clips_are_alike(made: Design) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_every_stratum_is_in_some_subset(seed: int) -> None:
-    found = design(udase(material=material(seed), listeners=4))
-    missing = [{lacking.stratum for lacking in one} for one in left_out(found)]
+    found = make_design(udase(material=material(seed), listeners=4))
+    missing = [{lacking.stratum for lacking in one} for one in missing_strata(found)]
     assert not set.intersection(*missing)
 
 
@@ -91,8 +91,8 @@ def test_scale_orders_change_inside_each_panel(made: Design) -> None:
 
 
 def test_all_claims_of_the_report_hold_and_a_shuffle_is_worse(made: Design) -> None:
-    assert all(claim.kept == CLAIM_KEPT for claim in claims(made))
-    shuffled = {claim.what: claim.shuffled for claim in claims(made)}
+    assert all(claim.kept == CLAIM_KEPT for claim in check_balance(made))
+    shuffled = {claim.what: claim.shuffled for claim in check_balance(made)}
     assert shuffled["times a clip follows itself"] != "0"
 
 
@@ -100,28 +100,30 @@ def test_a_claim_that_does_not_hold_is_told(made: Design) -> None:
     first = made.plans[0]
     spoiled = (first.sessions[0][:1] * 2 + first.sessions[0][2:], *first.sessions[1:])
     bad = replace(made, plans=(replace(first, sessions=spoiled), *made.plans[1:]))
-    kept = {claim.what: claim.kept == CLAIM_KEPT for claim in claims(bad)}
+    kept = {claim.what: claim.kept == CLAIM_KEPT for claim in check_balance(bad)}
     assert not kept["times a clip follows itself"]
     assert not kept["times a system follows itself"]
     assert not kept["votes of a clip and a system, on each scale"]
 
 
 def test_one_more_listener_moves_no_other() -> None:
-    few, more = design(udase(listeners=5)), design(udase(listeners=6))
+    few, more = make_design(udase(listeners=5)), make_design(udase(listeners=6))
     assert more.plans[:5] == few.plans
 
 
 def test_the_seed_decides() -> None:
-    assert design(udase(listeners=4)) == design(udase(listeners=4))
-    assert design(udase(listeners=4, seed=2)).subsets != design(udase(listeners=4)).subsets
+    assert make_design(udase(listeners=4)) == make_design(udase(listeners=4))
+    assert (
+        make_design(udase(listeners=4, seed=2)).subsets != make_design(udase(listeners=4)).subsets
+    )
 
 
 def test_a_thousand_clips_and_a_hundred_listeners_can_be_planned() -> None:
     clips = [replace(clip, name=f"{n}-{clip.name}") for n in range(5) for clip in material(n)]
-    found = design(
+    found = make_design(
         udase(material=tuple(clips[:1000]), listeners=100, panels=10, clips=40, sessions=5)
     )
-    assert all(claim.kept == CLAIM_KEPT for claim in claims(found))
+    assert all(claim.kept == CLAIM_KEPT for claim in check_balance(found))
 
 
 @given(
@@ -179,35 +181,38 @@ def test_subsets_are_disjoint_and_close_to_their_share(
 
 def test_too_many_clips_are_refused() -> None:
     with pytest.raises(UsageError, match="4 subsets of 60 clips need 240, there are 220"):
-        design(udase(clips=60))
+        make_design(udase(clips=60))
 
 
 def test_minutes_are_the_sum_of_their_steps_and_clips_fill_them() -> None:
     study = udase()
-    steps = {step.what: step.minutes for step in minutes(study)}
+    steps = {step.what: step.minutes for step in count_minutes(study)}
     # 32 · 5 · 3 = 480 ratings: 480 · 4.5 s = 36 min, 480 · 4 s = 32 min, 3 rests of 5 min
     assert steps == pytest.approx({"hearing": 36, "rating": 32, "resting": 15, "in all": 83})
-    most = clips_for(study, 80)
-    assert minutes(udase(clips=most))[-1].minutes <= 80
-    assert minutes(udase(clips=most + 1))[-1].minutes > 80
-    assert clips_for(study, 1) == 0
+    most = max_clips(study, 80)
+    assert count_minutes(udase(clips=most))[-1].minutes <= 80
+    assert count_minutes(udase(clips=most + 1))[-1].minutes > 80
+    assert max_clips(study, 1) == 0
 
 
 def test_anchors_and_practice_take_their_minutes() -> None:
     anchors = tuple(replace(clip, name=f"a{clip.name}") for clip in material()[:48])
     study = udase(anchors=anchors, anchor_folder="ref", training=4)
-    steps = {step.what: step.minutes for step in minutes(study)}
+    steps = {step.what: step.minutes for step in count_minutes(study)}
     # 48 · 3 · (4.5 s + 4 s) = 1,224 s; 4 trials · 3 · (4.5 s + 4 s) = 102 s
     assert steps["anchors"] == pytest.approx(20.4)
     assert steps["practice"] == pytest.approx(1.7)
     assert steps["in all"] == pytest.approx(83 + 20.4 + 1.7)
-    most = clips_for(study, 80)
-    assert minutes(replace(study, blocks=(replace(study.blocks[0], clips=most),)))[-1].minutes <= 80
+    most = max_clips(study, 80)
+    assert (
+        count_minutes(replace(study, blocks=(replace(study.blocks[0], clips=most),)))[-1].minutes
+        <= 80
+    )
 
 
 def test_everybody_hears_all_anchors_first_in_an_order_of_their_own() -> None:
     anchors = tuple(replace(clip, name=f"a{clip.name}") for clip in material()[:12])
-    made = design(udase(anchors=anchors, anchor_folder="there/ref", listeners=8))
+    made = make_design(udase(anchors=anchors, anchor_folder="there/ref", listeners=8))
     orders = [tuple(trial.item for trial in plan.anchors) for plan in made.plans]
     assert all(sorted(order) == sorted(one.name for one in anchors) for order in orders)
     assert len(set(orders)) == len(orders)
@@ -217,7 +222,7 @@ def test_everybody_hears_all_anchors_first_in_an_order_of_their_own() -> None:
 
 
 def test_practice_is_of_clips_that_are_not_heard_later() -> None:
-    made = design(udase(training=6))
+    made = make_design(udase(training=6))
     for plan in made.plans:
         heard = {trial.item for session in plan.sessions for trial in session}
         assert len(plan.training) == 6
@@ -226,11 +231,11 @@ def test_practice_is_of_clips_that_are_not_heard_later() -> None:
 
 def test_blocks_follow_each_other_with_sessions_and_kinds_of_their_own() -> None:
     second = StudyBlock("ab", SYSTEMS[:3], clips=6, sessions=2, heard=3)
-    made = design(udase(blocks=(*udase().blocks, second), listeners=8))
+    made = make_design(udase(blocks=(*udase().blocks, second), listeners=8))
     for plan in made.plans:
         assert [session[0].block for session in plan.sessions] == [0, 0, 0, 0, 1, 1]
         assert {len(trial.systems) for trial in plan.sessions[4]} == {2}
-    found = {claim.what: claim for claim in claims(made)}
+    found = {claim.what: claim for claim in check_balance(made)}
     assert found["block 2: times a pair occurs in a session"].kept == CLAIM_KEPT
     # 24 places for 18 strata: of either sex alone there are 6 in 11 % of the clips
     off = found.pop("block 2: clips by which a category is off its share")
@@ -240,8 +245,8 @@ def test_blocks_follow_each_other_with_sessions_and_kinds_of_their_own() -> None
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_designs_of_every_kind_keep_what_they_promise(kind: str) -> None:
-    made = design(udase(kind=kind, clips=16, listeners=8, reference="ref"))
-    assert [claim.what for claim in claims(made) if claim.kept != CLAIM_KEPT] == []
+    made = make_design(udase(kind=kind, clips=16, listeners=8, reference="ref"))
+    assert [claim.what for claim in check_balance(made) if claim.kept != CLAIM_KEPT] == []
     for plan in made.plans:
         trials = [trial for session in plan.sessions for trial in session]
         assert {trial.item for trial in trials} == set(made.subsets[0][plan.panel - 1])
@@ -278,15 +283,15 @@ def test_trials_of_every_kind_are_complete_and_evenly_presented(
 
 
 def test_what_cannot_be_avoided_is_told_apart_from_what_was_missed() -> None:
-    one = design(udase(systems=SYSTEMS[:2], clips=1, sessions=1, listeners=4))
-    kept = {claim.what: claim.kept for claim in claims(one)}
+    one = make_design(udase(systems=SYSTEMS[:2], clips=1, sessions=1, listeners=4))
+    kept = {claim.what: claim.kept for claim in check_balance(one)}
     assert kept["times a clip follows itself"] == CLAIM_IMPOSSIBLE
     assert kept["times a system follows itself"] == CLAIM_KEPT
 
 
 def test_orders_of_scales_that_do_not_change_over_are_told(made: Design) -> None:
     plans = tuple(replace(plan, sessions=plan.sessions[:2] * 2) for plan in made.plans)
-    found = {claim.what: claim for claim in claims(replace(made, plans=plans))}
+    found = {claim.what: claim for claim in check_balance(replace(made, plans=plans))}
     assert found["sessions with each order of scales, a listener"].found == "0 to 4"
     assert found["sessions with each order of scales, a listener"].kept == CLAIM_MISSED
 
@@ -296,8 +301,8 @@ def test_orders_of_scales_that_do_not_change_over_are_told(made: Design) -> None
     [(1, "0 to 1", CLAIM_IMPOSSIBLE), (2, "1", CLAIM_KEPT), (3, "1 to 2", CLAIM_KEPT)],
 )
 def test_sessions_with_each_order_of_scales_are_told(sessions: int, found: str, kept: str) -> None:
-    made = design(udase(sessions=sessions, listeners=8))
-    told = {claim.what: claim for claim in claims(made)}
+    made = make_design(udase(sessions=sessions, listeners=8))
+    told = {claim.what: claim for claim in check_balance(made)}
     assert told["sessions with each order of scales, a listener"].found == found
     assert told["sessions with each order of scales, a listener"].kept == kept
     assert told["listeners of a panel that start with each order of scales"].kept == CLAIM_KEPT
@@ -308,7 +313,7 @@ def test_incomplete_blocks_are_balanced_where_such_designs_are_known(
     systems: int, heard: int, listeners: int
 ) -> None:
     names = [f"s{n}" for n in range(systems)]
-    sets = [set(heard_by(turn, names, heard)) for turn in range(listeners)]
+    sets = [set(systems_heard(turn, names, heard)) for turn in range(listeners)]
     together = {sum({a, b} <= one for one in sets) for a in names for b in names if a < b}
     assert len(together) == 1
     assert {sum(name in one for one in sets) for name in names} == {heard}
@@ -319,7 +324,7 @@ def test_incomplete_blocks_use_all_systems_alike_after_every_round(systems: int)
     names = [f"s{n}" for n in range(systems)]
     for heard in range(1, systems):
         for rounds in (1, 2, 3):
-            sets = [heard_by(turn, names, heard) for turn in range(rounds * systems)]
+            sets = [systems_heard(turn, names, heard) for turn in range(rounds * systems)]
             assert {len(set(one)) for one in sets} == {heard}
             counts = Counter(name for one in sets for name in one)
             assert set(counts.values()) == {rounds * heard}
@@ -327,8 +332,8 @@ def test_incomplete_blocks_use_all_systems_alike_after_every_round(systems: int)
 
 def test_a_design_of_more_systems_than_one_can_hear_says_how_even_it_is() -> None:
     names = tuple(f"s{n}" for n in range(7))
-    made = design(udase(systems=names, heard=3, clips=12, listeners=28, sessions=2))
-    found = {claim.what: claim for claim in claims(made)}
+    made = make_design(udase(systems=names, heard=3, clips=12, listeners=28, sessions=2))
+    found = {claim.what: claim for claim in check_balance(made)}
     assert found["listeners of a panel who hear a system"].found == "3"
     assert found["listeners of a panel who hear two systems"].found == "1"
     assert found["listeners of a panel who hear two systems"].shuffled != "1"
@@ -350,4 +355,4 @@ def test_kinds_of_a_block_take_its_parameters() -> None:
 
 def test_numbers_that_are_all_alike_make_no_difference() -> None:
     same = [{"snr": 2.7122449431800737}] * 3  # their mean is off by rounding
-    assert not standardised(same, ["snr"]).any()
+    assert not standardize(same, ["snr"]).any()

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from earwitness.cli.main import group
 from earwitness.errors import InputError
-from earwitness.studies.design.plan import minutes
+from earwitness.studies.design.plan import count_minutes
 from earwitness.studies.design.report import study_design, study_render, study_write
 from earwitness.studies.file.listener_rows import rows_of
 from earwitness.studies.file.reader import read_study
@@ -253,7 +253,7 @@ def test_the_plan_of_rows_is_what_the_rows_say(study: Path) -> None:
     found = read_study(study)
     [block] = found.blocks
     assert (block.clips, block.sessions) == (3, 3)
-    steps = {step.what: step.minutes for step in minutes(found)}
+    steps = {step.what: step.minutes for step in count_minutes(found)}
     # three ratings of (4.5 s + 4 s), two rests of 5 min
     assert steps["in all"] == pytest.approx(3 * 8.5 / 60 + 10)
 

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from earwitness.errors import BadAnswer, InputError
-from earwitness.studies.design.balance import claims
+from earwitness.studies.design.balance import check_balance
 from earwitness.studies.design.report import study_design
 from earwitness.studies.file.listener_rows import rows_of
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.pages import pages
 from earwitness.studies.population import Person
-from earwitness.studies.rubric import defined, thumbs
+from earwitness.studies.rubric import read_rubric, thumbs
 from earwitness.studies.study import Trial
 from earwitness.studies.trials.rubric import RubricKind
 from earwitness.studies.wording import wording
@@ -149,7 +149,7 @@ def test_captions_take_every_place_equally_often_and_clips_of_a_dataset_stay_tog
 
 
 def test_the_proof_of_balance_counts_pieces_of_datasets_and_places_of_captions(study: Path) -> None:
-    kept = {one.what: one for one in claims(study_design(study))}
+    kept = {one.what: one for one in check_balance(study_design(study))}
     pieces = kept["pieces in which clips of one dataset are heard"]
     assert (pieces.found, pieces.kept) == ("1", "yes")
     assert pieces.shuffled != "1"
@@ -160,7 +160,7 @@ def test_the_proof_of_balance_counts_pieces_of_datasets_and_places_of_captions(s
     mixed = tuple(own[::2] + own[1::2] for own in zip(*first.sessions, strict=True))
     flat = tuple(trial for own in mixed for trial in own)
     broken = replace(torn, plans=(replace(first, sessions=(flat,)), *others))
-    told = {one.what: one.kept for one in claims(broken)}
+    told = {one.what: one.kept for one in check_balance(broken)}
     assert told["pieces in which clips of one dataset are heard"] == "NO"
 
 
@@ -254,7 +254,9 @@ def test_a_formula_in_which_a_fault_raises_the_total_is_refused(study: Path) -> 
 
 def test_thumbs_may_have_examples_of_the_study() -> None:
     values = {"precision": 4, "recall": 4, "fluency": 0, "conciseness": 0, "irrelevance": 0}
-    found = defined({"name": "thumbs", "examples": [{"caption": "Wind.", "values": values}]}, "fr")
+    found = read_rubric(
+        {"name": "thumbs", "examples": [{"caption": "Wind.", "values": values}]}, "fr"
+    )
     assert found.dimensions == thumbs("fr").dimensions
     assert [one.caption for one in found.examples] == ["Wind."]
 

@@ -15,7 +15,7 @@ from earwitness.cli.main import group
 from earwitness.errors import InputError, UsageError
 from earwitness.studies.pages import counted
 from earwitness.studies.rubric import thumbs
-from earwitness.studies.workbooks.export import captions, study_export_xlsx
+from earwitness.studies.workbooks.export import study_export_xlsx, trial_captions
 from earwitness.studies.workbooks.read import read_workbook
 from helpers.caption_study import AUTHORS, CLIPS, STUDY, captioned, designed
 from helpers.study_listener import sounds, study
@@ -35,7 +35,7 @@ def test_every_rater_gets_their_plan_in_two_flavours(tmp_path: Path) -> None:
         trials = counted(plan).values()
         assert len(trials) == CLIPS
         assert [(row.record, row.caption) for row in found.rows] == [
-            (trial.item, one) for trial in trials for one in captions(made.study, trial)
+            (trial.item, one) for trial in trials for one in trial_captions(made.study, trial)
         ]
 
 

@@ -16,7 +16,7 @@ import pytest
 from earwitness.errors import InputError
 from earwitness.io.schema import Fault
 from earwitness.studies.rubric import thumbs
-from earwitness.studies.workbooks.layout import caption_hash, number
+from earwitness.studies.workbooks.layout import caption_hash, read_number
 from earwitness.studies.workbooks.read import ReturnedWorkbook, read_workbook, read_workbooks
 from helpers.workbooks import GOOD, HEAD, book, clip, merged, repacked, saved
 
@@ -42,7 +42,7 @@ def faults(assessment: list[Any]) -> list[str]:
     ],
 )  # fmt: skip
 def test_scores_are_read_as_people_write_them(cell: Any, value: float | None) -> None:
-    assert number(cell, PRECISION) == value
+    assert read_number(cell, PRECISION) == value
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_scores_are_read_as_people_write_them(cell: Any, value: float | None) ->
     ],
 )  # fmt: skip
 def test_penalties_are_read_as_people_write_them(cell: Any, value: float | None) -> None:
-    assert number(cell, FLUENCY) == value
+    assert read_number(cell, FLUENCY) == value
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_penalties_are_read_as_people_write_them(cell: Any, value: float | None)
      "6", datetime.datetime(2024, 5, 4), datetime.time(4, 5), "--4", "#DIV/0!"],
 )  # fmt: skip
 def test_what_is_no_score_is_refused(cell: Any) -> None:
-    assert isinstance(number(cell, PRECISION), Fault)
+    assert isinstance(read_number(cell, PRECISION), Fault)
 
 
 def test_a_blank_is_not_zero() -> None:

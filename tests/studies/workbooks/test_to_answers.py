@@ -109,10 +109,10 @@ def test_workbooks_and_browsers_give_the_same_results(
 
 def test_the_same_files_twice_change_nothing(path: Path, files: list[Path], address: str) -> None:
     first = study_enter(path, files, address)
-    assert (first.new, first.corrected, first.known) == (RATERS * CLIPS, 0, 0)
+    assert (first.new, first.corrected, first.unchanged) == (RATERS * CLIPS, 0, 0)
     before = rows(address)
     again = study_enter(path, [*files, files[0]], address)
-    assert (again.new, again.corrected, again.known) == (0, 0, RATERS * CLIPS)
+    assert (again.new, again.corrected, again.unchanged) == (0, 0, RATERS * CLIPS)
     assert rows(address) == before
 
 
@@ -127,7 +127,7 @@ def test_a_corrected_file_changes_the_pages_that_it_changes(
 
     files[1].write_bytes(filled(made, 2, judge))
     done = study_enter(path, [files[1]], address)
-    assert (done.new, done.corrected, done.known) == (0, 1, CLIPS - 1)
+    assert (done.new, done.corrected, done.unchanged) == (0, 1, CLIPS - 1)
     after = {(one.answer.listener, one.answer.page): one for one in _given(path, address)}
     [changed] = [place for place in before if before[place] != after[place]]
     assert changed[0] == 2
@@ -228,7 +228,7 @@ def test_what_a_browser_told_alike_is_known(path: Path, files: list[Path], addre
     with served(path, address) as client:
         take(client, link(client, 3), Rater(3), stop="2.0")
     done = study_enter(path, files[2:3], address)
-    assert (done.new, done.corrected, done.known) == (CLIPS // 2, 0, CLIPS // 2)
+    assert (done.new, done.corrected, done.unchanged) == (CLIPS // 2, 0, CLIPS // 2)
 
 
 def test_empty_clips_stay_open_and_blanks_are_blank(
@@ -249,7 +249,7 @@ def test_empty_clips_stay_open_and_blanks_are_blank(
     assert kinds.count("there is a comment, but no number: not kept") == 2
     totals = [one for one in stored_answers(path, address).ratings() if one.scale == "total"]
     assert {one.key.item for one in totals} == {"c3", "c4", "c5"}
-    assert study_enter(path, [file], address).known == CLIPS - 2
+    assert study_enter(path, [file], address).unchanged == CLIPS - 2
 
 
 def test_an_empty_workbook_takes_nothing_back(

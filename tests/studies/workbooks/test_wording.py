@@ -13,7 +13,7 @@ import pytest
 
 from earwitness.errors import Problem
 from earwitness.studies.wording import LANGUAGES, PLACEHOLDER
-from earwitness.studies.workbooks.wording import told_in
+from earwitness.studies.workbooks.wording import translate_problem
 
 OTHERS = [one for one in LANGUAGES if one != "en"]
 
@@ -29,7 +29,7 @@ def test_every_form_fits_itself_and_loses_no_place(language: str) -> None:
     for english, said in forms(language).items():
         assert sorted(PLACEHOLDER.findall(english)) == sorted(PLACEHOLDER.findall(said))
         filled = PLACEHOLDER.sub(lambda place: f"<{place[1]}>", english)
-        found = told_in(language, Problem("a.xlsx", 0, "", filled)).message
+        found = translate_problem(language, Problem("a.xlsx", 0, "", filled)).message
         assert found == PLACEHOLDER.sub(lambda place: f"<{place[1]}>", said)
 
 
@@ -46,13 +46,13 @@ def test_all_that_may_be_told_has_words(language: str, root: Path) -> None:
 
 
 def _said(language: str, text: str) -> str:
-    return told_in(language, Problem("", 0, "", text)).message
+    return translate_problem(language, Problem("", 0, "", text)).message
 
 
-TELLS = {"Fault", "Problem", "_refused", "row_problem", "blank_cells"}
-ELSE = {"Finding", "_find", "UsageError"}  # what is told of otherwise
-KEYS = {"read_key", "_gathered"}  # read a table of captions, not a workbook
-NAMES = {"told", "remedy"}
+TELLS = {"Fault", "Problem", "_refusal", "row_problem", "blank_cells"}
+ELSE = {"Finding", "_add_finding", "UsageError"}  # what is told of otherwise
+KEYS = {"read_key", "_read_key_rows"}  # read a table of captions, not a workbook
+NAMES = {"message", "remedy"}
 SHELL = ("or say --replace", "stay as they were")  # what only who runs the study is told
 RANGE = "1 to 5 in steps of 0.1"
 
@@ -100,5 +100,5 @@ def _piece(node: ast.expr) -> str:
 
 def test_english_stays_as_it_is() -> None:
     one = Problem("a.xlsx", 1, "A!B2", "is blank", "write a number")
-    assert told_in("en", one) == one
-    assert inspect.getdoc(told_in)
+    assert translate_problem("en", one) == one
+    assert inspect.getdoc(translate_problem)

@@ -21,7 +21,7 @@ from earwitness.studies.workbooks.read import read_workbook
 from earwitness.studies.workbooks.write import (
     WorkbookClip,
     WorkbookContent,
-    workbook,
+    make_workbook,
     write_workbooks,
 )
 from helpers.libreoffice_workbook import CLIPS, NUMBERS, SENT, filled, recorded, said
@@ -35,7 +35,7 @@ def loaded(data: bytes) -> Any:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_was_filled_in_comes_back(language: str) -> None:
     rubric = thumbs(language)
-    found = read_workbook(saved(filled(workbook(SENT, rubric, links="clips"))), name="x.xlsx")
+    found = read_workbook(saved(filled(make_workbook(SENT, rubric, links="clips"))), name="x.xlsx")
     assert (found.rater, found.study) == ("P1", "pilot")
     assert [row.key for row in found.rows] == [
         (clip.record, caption_hash(caption)) for clip in CLIPS for caption in clip.captions
@@ -51,7 +51,7 @@ def test_what_was_filled_in_comes_back(language: str) -> None:
 
 def test_what_libreoffice_saved_again_says_the_same() -> None:
     found = read_workbook(recorded(), name="resaved.xlsx")
-    sent = read_workbook(saved(filled(workbook(SENT, links="clips"))), name="sent.xlsx")
+    sent = read_workbook(saved(filled(make_workbook(SENT, links="clips"))), name="sent.xlsx")
     assert said(found) == said(sent)
     assert (found.rater, found.study) == ("P1", "pilot")
     with ZipFile(io.BytesIO(recorded())) as parts:
@@ -59,7 +59,7 @@ def test_what_libreoffice_saved_again_says_the_same() -> None:
 
 
 def test_rows_in_another_order_come_back_the_same() -> None:
-    book = filled(workbook(SENT, links="clips"))
+    book = filled(make_workbook(SENT, links="clips"))
     sheet = book["Assessment"]
     before = {row.key: row.values for row in read_workbook(saved(book), name="x.xlsx").rows}
     for merge in list(sheet.merged_cells.ranges):
@@ -73,7 +73,7 @@ def test_rows_in_another_order_come_back_the_same() -> None:
 
 
 def test_a_changed_caption_and_an_added_row_are_faults() -> None:
-    book = filled(workbook(SENT, links="clips"))
+    book = filled(make_workbook(SENT, links="clips"))
     book["Assessment"]["D2"] = "Birds sang."
     book["Assessment"]["D9"] = "One more."
     with pytest.raises(InputError) as error:
@@ -84,7 +84,7 @@ def test_a_changed_caption_and_an_added_row_are_faults() -> None:
 
 
 def test_free_text_is_text_and_never_a_formula() -> None:
-    data = workbook(SENT, links="clips")
+    data = make_workbook(SENT, links="clips")
     cells = [loaded(data)["Assessment"][f"D{row}"] for row in range(2, 8)]
     assert [cell.value for cell in cells] == [one for clip in CLIPS for one in clip.captions]
     assert {cell.data_type for cell in cells} == {"s"}
@@ -94,7 +94,7 @@ def test_free_text_is_text_and_never_a_formula() -> None:
 
 
 def test_what_must_not_change_is_locked_and_the_rest_is_not() -> None:
-    sheet = loaded(workbook(SENT, links="clips"))["Assessment"]
+    sheet = loaded(make_workbook(SENT, links="clips"))["Assessment"]
     assert sheet.protection.sheet
     for row in range(2, 8):
         locked = [sheet.cell(row, column).protection.locked for column in range(1, 13)]
@@ -106,7 +106,7 @@ def test_what_must_not_change_is_locked_and_the_rest_is_not() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_numbers_are_limited_to_ranges_of_decimals_with_words(language: str) -> None:
-    sheet = loaded(workbook(SENT, thumbs(language), links="clips"))["Assessment"]
+    sheet = loaded(make_workbook(SENT, thumbs(language), links="clips"))["Assessment"]
     limits = {str(one.sqref): one for one in sheet.data_validations.dataValidation}
     for one, letter in zip(thumbs(language).dimensions, "EFGHI", strict=True):
         found = limits[f"{letter}2:{letter}7"]
@@ -122,7 +122,7 @@ def test_numbers_are_limited_to_ranges_of_decimals_with_words(language: str) -> 
 
 
 def test_number_and_id_are_merged_over_the_rows_of_a_clip() -> None:
-    sheet = loaded(workbook(SENT, links="clips"))["Assessment"]
+    sheet = loaded(make_workbook(SENT, links="clips"))["Assessment"]
     assert {str(one) for one in sheet.merged_cells.ranges} == {
         "A2:A3", "B2:B3", "J2:J3", "A4:A6", "B4:B6", "J4:J6",
     }  # fmt: skip
@@ -162,11 +162,11 @@ def test_names_of_files_follow_a_pattern(tmp_path: Path) -> None:
 
 
 def test_the_same_clips_give_the_same_bytes() -> None:
-    assert workbook(SENT, links="clips") == workbook(SENT, links="clips")
+    assert make_workbook(SENT, links="clips") == make_workbook(SENT, links="clips")
 
 
 def test_examples_are_explained_and_worked() -> None:
-    book = loaded(workbook(SENT, links="clips"))
+    book = loaded(make_workbook(SENT, links="clips"))
     assert book.sheetnames[:2] == ["Example", "Assessment"]
     said = [str(cell.value) for row in book["Example"] for cell in row if cell.value is not None]
     assert any("headphones" in one for one in said)
@@ -177,7 +177,7 @@ def test_examples_are_explained_and_worked() -> None:
 
 def test_an_own_rubric_goes_there_and_back() -> None:
     own = Rubric("own", (Dimension("truth", 0, 10, 1), Dimension("calm", 1, 7, 1)), "truth + calm")
-    book = loaded(workbook(SENT, own, links="clips", ask=False))
+    book = loaded(make_workbook(SENT, own, links="clips", ask=False))
     book["Assessment"]["E2"], book["Assessment"]["F2"] = 10, 7
     found = read_workbook(saved(book), own, name="x.xlsx")
     assert found.rows[0].values == {"truth": 10, "calm": 7}
@@ -206,7 +206,7 @@ def test_clips_that_could_not_come_back_are_refused(
 @pytest.mark.parametrize("links", ["", "javascript://x", "file:///etc"])
 def test_links_go_to_folders_and_web_addresses_only(links: str) -> None:
     with pytest.raises(UsageError, match="links must go"):
-        workbook(SENT, links=links)
+        make_workbook(SENT, links=links)
 
 
 def test_flavours_are_what_they_are_called(tmp_path: Path) -> None:
@@ -221,4 +221,4 @@ def test_flavours_are_what_they_are_called(tmp_path: Path) -> None:
 def test_without_xlsxwriter_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)
     with pytest.raises(ImportError, match=r"earwitness\[xlsx\]"):
-        workbook(SENT, links="clips")
+        make_workbook(SENT, links="clips")

@@ -17,96 +17,103 @@ from earwitness.stats.agreement import (
 from earwitness.stats.arrays import Floats
 from earwitness.stats.observers import SubjectFit, fit_subjects
 from earwitness.stats.votes import leave_one_out_figures
-from earwitness.studies.analysis.prepare import CodedRatings, use
+from earwitness.studies.analysis.prepare import CodedRatings, scale_use
 from earwitness.studies.analysis.settings import AnalysisSettings
 from earwitness.studies.results import ListenerAgreement, ListenerFigures, Subjects, Who
 
 ALL_LISTENERS = "all"
 
 
-def agreement(coded: CodedRatings, settings: AnalysisSettings) -> tuple[ListenerAgreement, ...]:
+def measure_agreement(
+    coded: CodedRatings, settings: AnalysisSettings
+) -> tuple[ListenerAgreement, ...]:
     """Of all listeners, and of every panel if there are several of more than one listener."""
     panels = [(own, table) for own, table in panel_tables(coded.votes) if len(own) > 1]
     if not panels:
         return ()
     level, tables = settings.plan.level, [table for _, table in panels]
-    known = coded.votes.table()
-    every = _agreement(ALL_LISTENERS, known, estimate_pooled_icc(tables, level), settings)
+    table = coded.votes.table()
+    overall = _panel_agreement(ALL_LISTENERS, table, estimate_pooled_icc(tables, level), settings)
     if len(panels) == 1:
-        return (every,)
+        return (overall,)
     return (
-        every,
+        overall,
         *(
-            _agreement(f"panel {number}", table, estimate_icc(table, level), settings)
+            _panel_agreement(f"panel {number}", table, estimate_icc(table, level), settings)
             for number, (_, table) in enumerate(panels, 1)
         ),
     )
 
 
-def _agreement(
+def _panel_agreement(
     panel: str, table: Floats, coefficients: dict[str, Estimate], settings: AnalysisSettings
 ) -> ListenerAgreement:
     there = ~np.isnan(table)
     draws, seed, level = settings.draws, settings.seed, settings.plan.level
     alphas = {
-        f"alpha ({one})": krippendorff_alpha(table, one, draws=draws, seed=seed, level=level)
-        for one in MEASURES
+        f"alpha ({measure})": krippendorff_alpha(
+            table, measure, draws=draws, seed=seed, level=level
+        )
+        for measure in MEASURES
     }
     return ListenerAgreement(
         panel, int(there.any(axis=0).sum()), int(there.any(axis=1).sum()), coefficients | alphas
     )
 
 
-def figures(coded: CodedRatings, same: Mapping[Who, float]) -> tuple[ListenerFigures, ...]:
+def listener_figures(coded: CodedRatings, same: Mapping[Who, float]) -> tuple[ListenerFigures, ...]:
     """Every listener beside the mean of the others on the same stimuli.
 
     ``same`` is the share of trials that each rated alike on all scales.
     """
-    found, used = leave_one_out_figures(coded.votes.table()), use(coded.ratings, coded.scale)
+    deviations, used = (
+        leave_one_out_figures(coded.votes.table()),
+        scale_use(coded.ratings, coded.scale),
+    )
     sums, counts = coded.votes.listener_sums()
     means = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
-    made = []
+    rows = []
     for number, listener in enumerate(coded.listeners):
-        own = coded.votes.values[coded.votes.listeners == number]
-        if not len(own):
+        listener_votes = coded.votes.values[coded.votes.listeners == number]
+        if not len(listener_votes):
             continue
-        made.append(
+        rows.append(
             ListenerFigures(
                 listener=listener,
-                votes=len(own),
-                mean=float(own.mean()),
-                sd=float(own.std(ddof=1)) if len(own) > 1 else float("nan"),
-                bias=float(found.bias[number]),
-                inconsistency=float(found.inconsistency[number]),
-                correlation=float(found.correlation[number]),
-                rmse=float(found.rmse[number]),
+                votes=len(listener_votes),
+                mean=float(listener_votes.mean()),
+                sd=float(listener_votes.std(ddof=1)) if len(listener_votes) > 1 else float("nan"),
+                bias=float(deviations.bias[number]),
+                inconsistency=float(deviations.inconsistency[number]),
+                correlation=float(deviations.correlation[number]),
+                rmse=float(deviations.rmse[number]),
                 usual=used[listener].usual,
                 run=used[listener].run,
-                means=_named(coded.systems, means[number]),
+                means=_means_by_system(coded.systems, means[number]),
                 alike=same.get(listener, float("nan")),
             )
         )
-    return tuple(made)
+    return tuple(rows)
 
 
-def _named(systems: Sequence[str], means: Floats) -> dict[str, float]:
+def _means_by_system(systems: Sequence[str], means: Floats) -> dict[str, float]:
     """Means of the systems that a listener rated."""
     return {
         name: mean for name, mean in zip(systems, means.tolist(), strict=True) if not np.isnan(mean)
     }
 
 
-def subject_model(coded: CodedRatings, settings: AnalysisSettings) -> Subjects:
+def fit_subject_model(coded: CodedRatings, settings: AnalysisSettings) -> Subjects:
     """Qualities of stimuli, with listeners weighed by how consistent they are."""
     table = coded.votes.table()
     fit = fit_subjects(table, level=settings.plan.level)
     rated = [n for n in range(len(table)) if not np.isnan(fit.qualities[n].value)]
-    keys = {n: _key(coded, n) for n in rated}
+    keys = {n: _stimulus_key(coded, n) for n in rated}
     return Subjects(
         qualities={keys[n]: fit.qualities[n] for n in rated},
-        systems=_by_system(coded, fit, rated),
-        biases=dict(_people(coded, fit.biases)),
-        inconsistencies=dict(_people(coded, fit.inconsistencies)),
+        systems=_mean_quality_by_system(coded, fit, rated),
+        biases=dict(_by_listener(coded, fit.biases)),
+        inconsistencies=dict(_by_listener(coded, fit.inconsistencies)),
         floor=fit.floor,
         floored=tuple(coded.listeners[n] for n in fit.floored),
         rounds=fit.rounds,
@@ -115,18 +122,22 @@ def subject_model(coded: CodedRatings, settings: AnalysisSettings) -> Subjects:
     )
 
 
-def _key(coded: CodedRatings, number: int) -> Key:
+def _stimulus_key(coded: CodedRatings, number: int) -> Key:
     item, system = divmod(number, len(coded.systems))
     return Key(coded.items[item], coded.systems[system])
 
 
-def _people(coded: CodedRatings, found: Sequence[Estimate]) -> list[tuple[int | str, Estimate]]:
+def _by_listener(
+    coded: CodedRatings, estimates: Sequence[Estimate]
+) -> list[tuple[int | str, Estimate]]:
     """By listener, without those who gave no vote."""
     voted = set(coded.votes.listeners.tolist())
-    return [(name, found[n]) for n, name in enumerate(coded.listeners) if n in voted]
+    return [(name, estimates[n]) for n, name in enumerate(coded.listeners) if n in voted]
 
 
-def _by_system(coded: CodedRatings, fit: SubjectFit, rated: Sequence[int]) -> dict[str, float]:
+def _mean_quality_by_system(
+    coded: CodedRatings, fit: SubjectFit, rated: Sequence[int]
+) -> dict[str, float]:
     count = len(coded.systems)
     return {
         name: float(np.mean([fit.qualities[n].value for n in rated if n % count == number]))

@@ -44,12 +44,12 @@ def are_choices(ratings: Sequence[Rating]) -> bool:
     Those of AB, ABX and preference trials do, and others against another system that are 1, 0 or −1
     and at times −1. What names no other system is rated by itself.
     """
-    against = [one.value for one in ratings if one.against]
+    against = [rating.value for rating in ratings if rating.against]
     named = bool(ratings) and ratings[0].scale in CHOICE_SCALES
     return bool(against) and (named or {-1.0} < {*against} | {0.0} <= CHOICE_OUTCOMES)
 
 
-def choices(
+def compare_choices(
     ratings: Iterable[Rating],
     scale: str,
     *,
@@ -58,16 +58,19 @@ def choices(
     model: str = DIFFERENCING,
 ) -> tuple[PairChoices, ...]:
     """One choice a pair of systems, by name; p of the exact tests is corrected over pairs."""
-    known = scale == ABX_SCALE
-    counted = _counted([one for one in ratings if one.scale == scale], known)
-    found = [
-        _choice(pair, counted[pair], level, known=known, model=model) for pair in sorted(counted)
+    is_abx = scale == ABX_SCALE
+    counted = _count_choices([rating for rating in ratings if rating.scale == scale], is_abx)
+    pair_choices = [
+        _test_pair(pair, counted[pair], level, is_abx=is_abx, model=model)
+        for pair in sorted(counted)
     ]
-    corrected = correct([one.p for one in found])
-    return tuple(replace(one, corrected=p) for one, p in zip(found, corrected, strict=True))
+    corrected = correct([choice.p for choice in pair_choices])
+    return tuple(
+        replace(choice, corrected=p) for choice, p in zip(pair_choices, corrected, strict=True)
+    )
 
 
-def abilities(
+def fit_abilities(
     ratings: Iterable[Rating], scale: str, *, level: float
 ) -> BradleyTerryAbilities | None:
     """Bradley–Terry over all pairs of a scale on which systems are chosen; nothing for ABX.
@@ -76,61 +79,72 @@ def abilities(
     """
     if scale == ABX_SCALE:
         return None
-    votes = [(one, _pair(one)) for one in ratings if one.scale == scale and one.against]
+    votes = [
+        (rating, _pair_of(rating)) for rating in ratings if rating.scale == scale and rating.against
+    ]
     systems = sorted({system for _, pair in votes for system in pair})
-    listeners = sorted({one.listener for one, _ in votes}, key=str)
-    who = {one: n for n, one in enumerate(listeners)}
-    number = {one: n for n, one in enumerate(systems)}
-    rows = [(number[a], number[b], np.sign(one.value), who[one.listener]) for one, (a, b) in votes]
+    listeners = sorted({rating.listener for rating, _ in votes}, key=str)
+    who = {listener: n for n, listener in enumerate(listeners)}
+    number = {system: n for n, system in enumerate(systems)}
+    rows = [
+        (number[a], number[b], np.sign(rating.value), who[rating.listener])
+        for rating, (a, b) in votes
+    ]
     table = np.array(rows, np.int64).reshape(-1, 4)
-    first, second, outcomes, own = table.T
-    fit = fit_bradley_terry(Choices(first, second, outcomes, own, (len(systems), len(listeners))))
+    first, second, outcomes, who_codes = table.T
+    fit = fit_bradley_terry(
+        Choices(first, second, outcomes, who_codes, (len(systems), len(listeners)))
+    )
     ties = None
     if (table[:, 2] == 0).any():
-        ties = _estimate(fit.ties, fit.ties_error, fit, level)
-    found = {
-        system: _estimate(float(fit.abilities[n]), float(fit.errors[n]), fit, level)
+        ties = _ability_estimate(fit.ties, fit.ties_error, fit, level)
+    estimates = {
+        system: _ability_estimate(float(fit.abilities[n]), float(fit.errors[n]), fit, level)
         for n, system in enumerate(systems)
     }
     return BradleyTerryAbilities(
-        found, ties, tuple(s for n, s in enumerate(systems) if not fit.core[n])
+        estimates, ties, tuple(s for n, s in enumerate(systems) if not fit.core[n])
     )
 
 
-def _estimate(value: float, error: float, fit: BradleyTerryFit, level: float) -> Estimate:
+def _ability_estimate(value: float, error: float, fit: BradleyTerryFit, level: float) -> Estimate:
     low, high, _ = t_interval(value, error, fit.listeners - 1, level)
     return Estimate(value, low, high, level, fit.listeners, 0, SANDWICH_T)
 
 
-def _pair(rating: Rating) -> Pair:
+def _pair_of(rating: Rating) -> Pair:
     assert rating.against is not None
     return rating.key.system, rating.against.system
 
 
-def _counted(ratings: Sequence[Rating], known: bool) -> dict[Pair, dict[Who, Counts]]:
+def _count_choices(ratings: Sequence[Rating], is_abx: bool) -> dict[Pair, dict[Who, Counts]]:
     """By pair and listener; a pair that is named both ways is turned to one."""
-    named = {_pair(one) for one in ratings if one.against}
-    found: dict[Pair, dict[Who, Counts]] = {}
-    for one in ratings:
-        if one.against is None:
+    named = {_pair_of(rating) for rating in ratings if rating.against}
+    counts_of: dict[Pair, dict[Who, Counts]] = {}
+    for rating in ratings:
+        if rating.against is None:
             continue
-        pair = _pair(one)
+        pair = _pair_of(rating)
         turned = pair[::-1] in named and pair > pair[::-1]
-        value = (2 * one.value - 1) if known else (-one.value if turned else one.value)
-        own = found.setdefault(pair[::-1] if turned else pair, {})
-        first, second, neither = own.get(one.listener, (0, 0, 0))
-        own[one.listener] = (first + (value > 0), second + (value < 0), neither + (value == 0))
-    return found
+        value = (2 * rating.value - 1) if is_abx else (-rating.value if turned else rating.value)
+        listener_counts = counts_of.setdefault(pair[::-1] if turned else pair, {})
+        first, second, neither = listener_counts.get(rating.listener, (0, 0, 0))
+        listener_counts[rating.listener] = (
+            first + (value > 0),
+            second + (value < 0),
+            neither + (value == 0),
+        )
+    return counts_of
 
 
-def _choice(
-    pair: Pair, counts: Mapping[Who, Counts], level: float, *, known: bool, model: str
+def _test_pair(
+    pair: Pair, counts: Mapping[Who, Counts], level: float, *, is_abx: bool, model: str
 ) -> PairChoices:
     """One pair, not yet corrected."""
-    test = binomial_at_least if known else binomial_two_sided
+    test = binomial_at_least if is_abx else binomial_two_sided
     wins, losses, ties = (sum(column) for column in zip(*counts.values(), strict=True))
     shares = np.array([a / (a + b) if a + b else math.nan for a, b, _ in counts.values()])
-    over, p_over = mean_over_listeners(shares, level, expected=0.5, upper=known)
+    over, p_over = mean_over_listeners(shares, level, expected=0.5, upper=is_abx)
     trials = wins + losses
     return PairChoices(
         *pair,
@@ -142,9 +156,9 @@ def _choice(
         math.nan,
         over,
         p_over,
-        sensitivity_of_counts(wins, trials, level, model) if known else None,
+        sensitivity_of_counts(wins, trials, level, model) if is_abx else None,
         {
             listener: (a, b, c, test(a, a + b))
-            for listener, (a, b, c) in sorted(counts.items(), key=lambda one: str(one[0]))
+            for listener, (a, b, c) in sorted(counts.items(), key=lambda entry: str(entry[0]))
         },
     )

@@ -17,13 +17,13 @@ from earwitness.errors import UsageError, nearest
 from earwitness.stats.contrasts import group_contrasts, group_differences, mixed_group_contrasts
 from earwitness.stats.significance import CORRECTIONS
 from earwitness.stats.votes import Codes
-from earwitness.studies.analysis.agreement import agreement
+from earwitness.studies.analysis.agreement import measure_agreement
 from earwitness.studies.analysis.means import (
-    against_others,
-    compared,
+    compare_systems,
+    correct_contrasts,
+    is_against_others,
     mean_estimates,
-    planned,
-    with_correction,
+    planned_pairs,
 )
 from earwitness.studies.analysis.prepare import CodedRatings
 from earwitness.studies.analysis.settings import AnalysisSettings
@@ -43,86 +43,102 @@ MAX_GROUPS = 12  # groups of a field
 NO_GROUP = -1
 
 
-def check_groups(by: Sequence[str], known: Groupings, ratings: Sequence[Rating]) -> None:
+def check_groups(by: Sequence[str], groupings: Groupings, ratings: Sequence[Rating]) -> None:
     """Refuse fields that nothing is known of, and those that divide too finely."""
     for name in by:
-        if name not in known:
-            raise UsageError(f'by: nothing is known of "{name}" — {nearest(name, known)}')
-        found = {known[name].group(one) for one in ratings} - {""}
-        if len(found) > MAX_GROUPS:
+        if name not in groupings:
+            raise UsageError(f'by: nothing is known of "{name}" — {nearest(name, groupings)}')
+        labels = {groupings[name].group(rating) for rating in ratings} - {""}
+        if len(labels) > MAX_GROUPS:
             raise UsageError(
-                f'by: "{name}" has {len(found)} groups — at most {MAX_GROUPS} can be told'
+                f'by: "{name}" has {len(labels)} groups — at most {MAX_GROUPS} can be told'
             )
 
 
-def grouped(
-    coded: CodedRatings, known: Groupings, settings: AnalysisSettings
+def group_results(
+    coded: CodedRatings, groupings: Groupings, settings: AnalysisSettings
 ) -> Iterator[FieldGroups]:
     """One scale by every field that is asked for."""
     for name in settings.plan.by:
-        grouping = known[name]
-        parts = _parts(coded, grouping)
+        grouping = groupings[name]
+        parts = _split_ratings(coded, grouping)
         if parts:
-            groups = tuple(_groups(parts, grouping, settings))
-            found = () if against_others(coded) else _interactions(coded, grouping, parts, settings)
-            yield FieldGroups(name, grouping.of, groups, tuple(found))
+            groups = tuple(_results_of_groups(parts, grouping, settings))
+            interactions = (
+                ()
+                if is_against_others(coded)
+                else _test_interactions(coded, grouping, parts, settings)
+            )
+            yield FieldGroups(name, grouping.of, groups, tuple(interactions))
 
 
-def _parts(coded: CodedRatings, grouping: Grouping) -> dict[str, CodedRatings]:
+def _split_ratings(coded: CodedRatings, grouping: Grouping) -> dict[str, CodedRatings]:
     """Ratings of every group, in the order in which groups are known."""
-    labels = [grouping.group(one) for one in coded.ratings]
-    names = [one for one in dict.fromkeys(grouping.groups.values()) if one and one in {*labels}]
+    labels = [grouping.group(name) for name in coded.ratings]
+    names = [name for name in dict.fromkeys(grouping.groups.values()) if name and name in {*labels}]
     return {name: coded.chosen([label == name for label in labels]) for name in names}
 
 
-def _groups(
+def _results_of_groups(
     parts: Mapping[str, CodedRatings], grouping: Grouping, settings: AnalysisSettings
 ) -> Iterator[GroupResults]:
     """Means and contrasts; p is corrected over all groups and pairs."""
-    own = {name: compared(part, settings, None) for name, part in parts.items()}
-    every = [(one, parts[name]) for name, found in own.items() for one in found]
-    corrected = iter(with_correction([c for c, _ in every], settings, [p for _, p in every]))
+    contrasts_of = {name: compare_systems(part, settings, None) for name, part in parts.items()}
+    pairs = [
+        (contrast, parts[name])
+        for name, part_contrasts in contrasts_of.items()
+        for contrast in part_contrasts
+    ]
+    corrected = iter(correct_contrasts([c for c, _ in pairs], settings, [p for _, p in pairs]))
     for name, part in parts.items():
-        contrasts = tuple(next(corrected) for _ in own[name])
-        agreed = agreement(part, settings)[:1] if grouping.of == "listener" else ()
+        contrasts = tuple(next(corrected) for _ in contrasts_of[name])
+        agreed = measure_agreement(part, settings)[:1] if grouping.of == "listener" else ()
         figures = agreed[0].figures if agreed else {}
-        yield GroupResults(name, _means(part, settings), contrasts, figures)
+        yield GroupResults(name, _group_means(part, settings), contrasts, figures)
 
 
-def _means(part: CodedRatings, settings: AnalysisSettings) -> dict[str, GroupMean]:
-    found = mean_estimates(part, settings.plan.interval, settings)
-    votes, made = part.votes, {}
+def _group_means(part: CodedRatings, settings: AnalysisSettings) -> dict[str, GroupMean]:
+    estimates = mean_estimates(part, settings.plan.interval, settings)
+    votes, means = part.votes, {}
     for number, name in enumerate(part.systems):
-        own = votes.select(votes.systems == number)
-        counts = len(own.values), len(np.unique(own.listeners)), len(np.unique(own.items))
-        made[name] = GroupMean(found[name], *counts)
-    return made
+        system_votes = votes.select(votes.systems == number)
+        counts = (
+            len(system_votes.values),
+            len(np.unique(system_votes.listeners)),
+            len(np.unique(system_votes.items)),
+        )
+        means[name] = GroupMean(estimates[name], *counts)
+    return means
 
 
-def _interactions(
+def _test_interactions(
     coded: CodedRatings,
     grouping: Grouping,
     parts: Mapping[str, CodedRatings],
     settings: AnalysisSettings,
 ) -> Iterator[Interaction]:
     """How much every contrast differs between every two groups, corrected over all of them."""
-    names, codes = list(parts), _codes(coded, grouping, list(parts))
+    names, codes = list(parts), _group_codes(coded, grouping, list(parts))
     pairs = list(combinations(range(len(names)), 2))
-    places = [(one, pair) for one in planned(coded, settings) for pair in pairs]
-    first, second = _tested(coded, grouping, codes, pairs, settings)
-    for number, (one, (a, b)) in enumerate(places):
+    places = [
+        (planned_pair, pair) for planned_pair in planned_pairs(coded, settings) for pair in pairs
+    ]
+    first, second = _test_groups(coded, grouping, codes, pairs, settings)
+    for number, (planned_pair, (a, b)) in enumerate(places):
         model = second[number] if second else None
-        yield Interaction(one.a, one.b, names[a], names[b], first[number], model)
+        yield Interaction(planned_pair.a, planned_pair.b, names[a], names[b], first[number], model)
 
 
-def _codes(coded: CodedRatings, grouping: Grouping, names: Sequence[str]) -> Codes:
+def _group_codes(coded: CodedRatings, grouping: Grouping, group_names: Sequence[str]) -> Codes:
     """The number of the group of every item, or listener."""
-    place = {name: number for number, name in enumerate(names)}
-    known: Sequence[Who] = coded.items if grouping.of == "item" else coded.listeners
-    return np.array([place.get(grouping.groups.get(one, ""), NO_GROUP) for one in known], np.int64)
+    place = {name: number for number, name in enumerate(group_names)}
+    names: Sequence[Who] = coded.items if grouping.of == "item" else coded.listeners
+    return np.array(
+        [place.get(grouping.groups.get(name, ""), NO_GROUP) for name in names], np.int64
+    )
 
 
-def _tested(
+def _test_groups(
     coded: CodedRatings,
     grouping: Grouping,
     codes: Codes,
@@ -132,8 +148,8 @@ def _tested(
     """By the planned method, and by the mixed model where it is fitted beside."""
     plan, of_listeners = settings.plan, grouping.of == "listener"
     by_t, by_model = list[tuple[Estimate, float]](), list[tuple[Estimate, float]]()
-    for one in planned(coded, settings):
-        rows = group_differences(coded.votes, one.pair, codes, of_listeners=of_listeners)
+    for planned_pair in planned_pairs(coded, settings):
+        rows = group_differences(coded.votes, planned_pair.pair, codes, of_listeners=of_listeners)
         if MIXED_MODEL in settings.methods:
             by_model += mixed_group_contrasts(rows, pairs, level=plan.level)
         if plan.interval != MIXED_MODEL:
@@ -147,12 +163,15 @@ def _tested(
                 seed=settings.seed,
             )
     if plan.interval == MIXED_MODEL:
-        return _corrected(by_model, settings), []
-    return _corrected(by_t, settings), _corrected(by_model, settings)
+        return _correct_tests(by_model, settings), []
+    return _correct_tests(by_t, settings), _correct_tests(by_model, settings)
 
 
-def _corrected(
-    found: Sequence[tuple[Estimate, float]], settings: AnalysisSettings
+def _correct_tests(
+    tests: Sequence[tuple[Estimate, float]], settings: AnalysisSettings
 ) -> list[DifferenceTest]:
-    corrected = CORRECTIONS[settings.plan.correction]([p for _, p in found])
-    return [DifferenceTest(one, p, own) for (one, p), own in zip(found, corrected, strict=True)]
+    corrected = CORRECTIONS[settings.plan.correction]([p for _, p in tests])
+    return [
+        DifferenceTest(difference, p, p_corrected)
+        for (difference, p), p_corrected in zip(tests, corrected, strict=True)
+    ]

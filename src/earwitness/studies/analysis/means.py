@@ -17,7 +17,7 @@ from earwitness.stats.mixed_model import MixedModelFit, mixed_contrasts, mixed_m
 from earwitness.stats.significance import CORRECTIONS
 from earwitness.stats.votes import Votes
 from earwitness.studies.analysis.prepare import CodedRatings
-from earwitness.studies.analysis.settings import AnalysisSettings, has_good
+from earwitness.studies.analysis.settings import AnalysisSettings, has_good_and_poor
 from earwitness.studies.results import Equivalence, SystemMeans
 from earwitness.studies.study import MIXED_MODEL, Scale
 
@@ -38,60 +38,62 @@ def mean_estimates(
     """The mean of every system with the interval of a method."""
     level = settings.plan.level
     if method == MIXED_MODEL:
-        found = mixed_means(coded.votes, level=level, fitted=fitted)
+        estimates = mixed_means(coded.votes, level=level, fitted=fitted)
     else:
         draws, seed = settings.draws, settings.seed
-        found = estimate_means(coded.votes, method, level=level, draws=draws, seed=seed)
-    return dict(zip(coded.systems, found, strict=True))
+        estimates = estimate_means(coded.votes, method, level=level, draws=draws, seed=seed)
+    return dict(zip(coded.systems, estimates, strict=True))
 
 
-def rated(
+def system_means(
     coded: CodedRatings, scale: Scale, settings: AnalysisSettings, fitted: MixedModelFit | None
 ) -> dict[str, SystemMeans]:
     """All about the votes of every system."""
-    every = {one: mean_estimates(coded, one, settings, fitted) for one in settings.methods}
-    parts = _shares(coded, scale, settings.plan.level)
+    estimates_of = {
+        method: mean_estimates(coded, method, settings, fitted) for method in settings.methods
+    }
+    parts = _vote_shares(coded, scale, settings.plan.level)
     return {
-        name: _rated(
+        name: _system_mean(
             coded,
             number,
-            {method: own[name] for method, own in every.items()},
-            {part: found[number] for part, found in parts.items()},
+            {method: estimates[name] for method, estimates in estimates_of.items()},
+            {part: shares_of_part[number] for part, shares_of_part in parts.items()},
         )
         for number, name in enumerate(coded.systems)
     }
 
 
-def _rated(
+def _system_mean(
     coded: CodedRatings,
     number: int,
     intervals: Mapping[str, Estimate],
     parts: Mapping[str, Estimate],
 ) -> SystemMeans:
-    own = coded.votes.select(coded.votes.systems == number)
-    values, counts = np.unique(own.values, return_counts=True)
+    system_votes = coded.votes.select(coded.votes.systems == number)
+    values, counts = np.unique(system_votes.values, return_counts=True)
     return SystemMeans(
         mean=next(iter(intervals.values())),
         intervals=intervals,
-        votes=len(own.values),
-        listeners=len(np.unique(own.listeners)),
-        items=len(np.unique(own.items)),
-        sd=float(own.values.std(ddof=1)) if len(own.values) > 1 else float("nan"),
+        votes=len(system_votes.values),
+        listeners=len(np.unique(system_votes.listeners)),
+        items=len(np.unique(system_votes.items)),
+        sd=float(system_votes.values.std(ddof=1)) if len(system_votes.values) > 1 else float("nan"),
         counts=dict(zip(values.tolist(), counts.tolist(), strict=True)),
         **parts,
     )
 
 
-def _shares(coded: CodedRatings, scale: Scale, level: float) -> dict[str, list[Estimate]]:
+def _vote_shares(coded: CodedRatings, scale: Scale, level: float) -> dict[str, list[Estimate]]:
     """Shares of votes: Good or better and Poor or worse, where the scale has them, and its ends."""
-    found = {
+    parts = {
         "floor": vote_shares(coded.votes, at_most=scale.low, level=level),
         "ceiling": vote_shares(coded.votes, at_least=scale.high, level=level),
     }
-    if has_good(scale):
-        found["good"] = vote_shares(coded.votes, at_least=MIN_GOOD_VOTE, level=level)
-        found["poor"] = vote_shares(coded.votes, at_most=MAX_POOR_VOTE, level=level)
-    return found
+    if has_good_and_poor(scale):
+        parts["good"] = vote_shares(coded.votes, at_least=MIN_GOOD_VOTE, level=level)
+        parts["poor"] = vote_shares(coded.votes, at_most=MAX_POOR_VOTE, level=level)
+    return parts
 
 
 class NamedPair(NamedTuple):
@@ -102,7 +104,7 @@ class NamedPair(NamedTuple):
     pair: tuple[int, int]
 
 
-def compared(
+def compare_systems(
     coded: CodedRatings, settings: AnalysisSettings, fitted: MixedModelFit | None
 ) -> tuple[Contrast, ...]:
     """Differences between systems, with p corrected over all of them.
@@ -110,77 +112,82 @@ def compared(
     Those of the planned pairs of systems, or of all. Where systems were rated against others, each
     is compared with its other first, that is with a rating of 0.
     """
-    votes, named = coded.votes, planned(coded, settings)
-    if against_others(coded):
-        votes, beside = _beside_others(coded)
+    votes, named = coded.votes, planned_pairs(coded, settings)
+    if is_against_others(coded):
+        votes, beside = _votes_with_zero(coded)
         fitted = None
-        pairs = {frozenset(pair) for pair in settings.plan.contrasts}
+        wanted = {frozenset(pair) for pair in settings.plan.contrasts}
         named = [
-            *(one for one in beside if not pairs or {one.a, one.b} in pairs),
-            *(named if len({one.b for one in beside}) == 1 else []),
+            *(pair for pair in beside if not wanted or {pair.a, pair.b} in wanted),
+            *(named if len({pair.b for pair in beside}) == 1 else []),
         ]
-    found = _tested(votes, [one.pair for one in named], settings, fitted)
-    return with_correction(
+    tests = _test_pairs(votes, [pair.pair for pair in named], settings, fitted)
+    return correct_contrasts(
         [
-            Contrast(coded.scale, name.a, name.b, one.difference, one.p, one.p, "", one.effect)
-            for name, one in zip(named, found, strict=True)
+            Contrast(coded.scale, pair.a, pair.b, test.difference, test.p, test.p, "", test.effect)
+            for pair, test in zip(named, tests, strict=True)
         ],
         settings,
-        [coded] * len(found),
+        [coded] * len(tests),
     )
 
 
-def modelled(
+def compare_by_mixed_model(
     coded: CodedRatings, settings: AnalysisSettings, fitted: MixedModelFit | None
 ) -> tuple[Contrast, ...]:
     """The same differences by the mixed model, where it is fitted beside the planned test.
 
     There are none where systems were rated against others.
     """
-    if fitted is None or settings.plan.interval == MIXED_MODEL or against_others(coded):
+    if fitted is None or settings.plan.interval == MIXED_MODEL or is_against_others(coded):
         return ()
-    named, level = planned(coded, settings), settings.plan.level
-    pairs = [one.pair for one in named]
-    found = mixed_contrasts(coded.votes, pairs, level=level, fitted=fitted)
-    return with_correction(
+    named, level = planned_pairs(coded, settings), settings.plan.level
+    pairs = [pair.pair for pair in named]
+    tests = mixed_contrasts(coded.votes, pairs, level=level, fitted=fitted)
+    return correct_contrasts(
         [
             Contrast(coded.scale, name.a, name.b, difference, p, p, "")
-            for name, (difference, p) in zip(named, found, strict=True)
+            for name, (difference, p) in zip(named, tests, strict=True)
         ],
         settings,
-        [coded] * len(found),
+        [coded] * len(tests),
     )
 
 
-def with_correction(
+def correct_contrasts(
     contrasts: Sequence[Contrast], settings: AnalysisSettings, among: Sequence[CodedRatings]
 ) -> tuple[Contrast, ...]:
     """The same with p corrected over all of them, and who is better; ``among`` are their votes."""
-    corrected = CORRECTIONS[settings.plan.correction]([one.p for one in contrasts])
+    corrected = CORRECTIONS[settings.plan.correction]([contrast.p for contrast in contrasts])
     alpha = 1 - settings.plan.level
     enough = [
-        len({one.listener for one in own.ratings}) >= MIN_LISTENERS_FOR_DIFFERENCE for own in among
+        len({rating.listener for rating in coded.ratings}) >= MIN_LISTENERS_FOR_DIFFERENCE
+        for coded in among
     ]
     return tuple(
-        replace(one, p_corrected=p, better=_better(one, p, alpha) if tells else "")
-        for one, p, tells in zip(contrasts, corrected, enough, strict=True)
+        replace(contrast, p_corrected=p, better=_better_system(contrast, p, alpha) if tells else "")
+        for contrast, p, tells in zip(contrasts, corrected, enough, strict=True)
     )
 
 
-def against_others(coded: CodedRatings) -> bool:
+def is_against_others(coded: CodedRatings) -> bool:
     """Whether systems were rated against others."""
-    return any(one.against for one in coded.ratings)
+    return any(rating.against for rating in coded.ratings)
 
 
-def planned(coded: CodedRatings, settings: AnalysisSettings) -> list[NamedPair]:
+def planned_pairs(coded: CodedRatings, settings: AnalysisSettings) -> list[NamedPair]:
     """Pairs that are planned, or all of systems that compete."""
-    known = {name: number for number, name in enumerate(coded.systems)}
+    number_of = {name: number for number, name in enumerate(coded.systems)}
     compete = [name for name in coded.systems if name not in settings.controls]
     pairs = settings.plan.contrasts or combinations(compete, 2)
-    return [NamedPair(a, b, (known[a], known[b])) for a, b in pairs if a in known and b in known]
+    return [
+        NamedPair(a, b, (number_of[a], number_of[b]))
+        for a, b in pairs
+        if a in number_of and b in number_of
+    ]
 
 
-def _beside_others(coded: CodedRatings) -> tuple[Votes, list[NamedPair]]:
+def _votes_with_zero(coded: CodedRatings) -> tuple[Votes, list[NamedPair]]:
     """Votes with one system more, which always is rated 0, and each system beside its other."""
     votes, zero = coded.votes, len(coded.systems)
     cells = np.unique(votes.listeners * votes.size[1] + votes.items)
@@ -193,14 +200,14 @@ def _beside_others(coded: CodedRatings) -> tuple[Votes, list[NamedPair]]:
         (zero + 1, *votes.size[1:]),
     )
     pairs = {
-        number: (one.key.system, one.against.system)
-        for number, one in zip(votes.systems.tolist(), coded.ratings, strict=True)
-        if one.against
+        number: (rating.key.system, rating.against.system)
+        for number, rating in zip(votes.systems.tolist(), coded.ratings, strict=True)
+        if rating.against
     }
     return wider, [NamedPair(*pairs[number], (number, zero)) for number in sorted(pairs)]
 
 
-def _tested(
+def _test_pairs(
     votes: Votes,
     pairs: list[tuple[int, int]],
     settings: AnalysisSettings,
@@ -209,7 +216,7 @@ def _tested(
     """By the planned method; the mixed model has no size of an effect, and takes that of t."""
     plan = settings.plan
     mixed = plan.interval == MIXED_MODEL
-    found = estimate_contrasts(
+    by_listener = estimate_contrasts(
         votes,
         pairs,
         CLUSTER_T if mixed else plan.interval,
@@ -218,12 +225,15 @@ def _tested(
         seed=settings.seed,
     )
     if not mixed:
-        return found
+        return by_listener
     modelled = mixed_contrasts(votes, pairs, level=plan.level, fitted=fitted)
-    return [ContrastEstimate(*one, by_t.effect) for one, by_t in zip(modelled, found, strict=True)]
+    return [
+        ContrastEstimate(*test, by_t.effect)
+        for test, by_t in zip(modelled, by_listener, strict=True)
+    ]
 
 
-def _better(contrast: Contrast, p: float, alpha: float) -> str:
+def _better_system(contrast: Contrast, p: float, alpha: float) -> str:
     """The better one, if they can be told apart; two agree by chance too often to tell."""
     if not p < alpha or contrast.difference.n < MIN_LISTENERS_FOR_DIFFERENCE:
         return ""
@@ -233,20 +243,20 @@ def _better(contrast: Contrast, p: float, alpha: float) -> str:
 # --- Equivalence tests ---------------------------------------------------------------------------
 
 
-def equivalent(
+def check_equivalence(
     coded: CodedRatings, settings: AnalysisSettings, fitted: MixedModelFit | None
 ) -> tuple[Equivalence, ...]:
     """Two one-sided tests of every planned pair, by the method of the difference test.
 
     There are none where systems were rated against others.
     """
-    if against_others(coded):
+    if is_against_others(coded):
         return ()
-    plan, named = settings.plan, planned(coded, settings)
+    plan, named = settings.plan, planned_pairs(coded, settings)
     margin = plan.margins.get(coded.scale, nan)
-    found = equivalence_tests(
+    tests = equivalence_tests(
         coded.votes,
-        [one.pair for one in named],
+        [pair.pair for pair in named],
         margin,
         plan.interval,
         level=plan.level,
@@ -254,12 +264,21 @@ def equivalent(
         seed=settings.seed,
         fitted=fitted,
     )
-    corrected = CORRECTIONS[plan.correction]([one.p for one in found])
-    enough = len({one.listener for one in coded.ratings}) >= MIN_LISTENERS_FOR_DIFFERENCE
+    corrected = CORRECTIONS[plan.correction]([test.p for test in tests])
+    enough = len({rating.listener for rating in coded.ratings}) >= MIN_LISTENERS_FOR_DIFFERENCE
     return tuple(
         Equivalence(
-            *(coded.scale, pair.a, pair.b, one.difference, one.smallest_margin, margin, one.p, p),
+            *(
+                coded.scale,
+                pair.a,
+                pair.b,
+                test.difference,
+                test.smallest_margin,
+                margin,
+                test.p,
+                p,
+            ),
             shown=enough and p < 1 - plan.level,
         )
-        for pair, one, p in zip(named, found, corrected, strict=True)
+        for pair, test, p in zip(named, tests, corrected, strict=True)
     )

@@ -9,23 +9,33 @@ from earwitness.core import Input, Key, Progress, Rating, no_progress
 from earwitness.errors import UsageError, nearest
 from earwitness.stats.mixed_model import fit_mixed_model
 from earwitness.stats.significance import CORRECTIONS
-from earwitness.studies.analysis.agreement import agreement, figures, subject_model
-from earwitness.studies.analysis.choices import abilities, are_choices, choices
-from earwitness.studies.analysis.effects import effects
-from earwitness.studies.analysis.groups import check_groups, grouped
-from earwitness.studies.analysis.means import compared, equivalent, mean_estimates, modelled, rated
+from earwitness.studies.analysis.agreement import (
+    fit_subject_model,
+    listener_figures,
+    measure_agreement,
+)
+from earwitness.studies.analysis.choices import are_choices, compare_choices, fit_abilities
+from earwitness.studies.analysis.effects import estimate_effects
+from earwitness.studies.analysis.groups import check_groups, group_results
+from earwitness.studies.analysis.means import (
+    check_equivalence,
+    compare_by_mixed_model,
+    compare_systems,
+    mean_estimates,
+    system_means,
+)
 from earwitness.studies.analysis.prepare import (
     CodedRatings,
-    alike,
-    coded,
-    duplicates,
-    resolve,
-    retests,
+    code_ratings,
+    find_duplicates,
+    measure_retests,
+    resolve_repeats,
+    share_alike,
     sorted_listeners,
-    stimuli,
+    stimulus_votes,
 )
 from earwitness.studies.analysis.rubric import rubric_results
-from earwitness.studies.analysis.settings import AnalysisSettings, Scales, described
+from earwitness.studies.analysis.settings import AnalysisSettings, Scales, describe_scale
 from earwitness.studies.device import PlaybackCounts
 from earwitness.studies.results import (
     Groupings,
@@ -42,18 +52,18 @@ from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ, BASIC_QUALITY_SC
 # --- Results of one scale ------------------------------------------------------------------------
 
 
-def _alone(ratings: Sequence[Rating]) -> list[str]:
-    count = sum(one.against is None for one in ratings)
+def _alone_note(ratings: Sequence[Rating]) -> list[str]:
+    count = sum(rating.against is None for rating in ratings)
     return [f"{count:,} choices do not say against which system; they do not count"] * bool(count)
 
 
-def _undivided(settings: AnalysisSettings) -> list[str]:
+def _undivided_note(settings: AnalysisSettings) -> list[str]:
     names = ", ".join(settings.plan.by)
     return [f"choices are not divided by {names}"] * bool(names)
 
 
 def scale_results(
-    every: CodedRatings,
+    coded_all: CodedRatings,
     left: Sequence[Who],
     ratings: Sequence[Rating],
     same: Mapping[Who, float],
@@ -61,40 +71,40 @@ def scale_results(
     groups: Groupings,
 ) -> ScaleResults:
     """Results of one scale; ``ratings`` are those of all scales that count."""
-    kept = every.without(left)
-    known = {**(settings.rubric.scales if settings.rubric else {}), **settings.scales}
-    scale, told = Scales(known).of(every.scale, every.ratings)
+    kept = coded_all.without_listeners(left)
+    scales = {**(settings.rubric.scales if settings.rubric else {}), **settings.scales}
+    scale, note = Scales(scales).of(coded_all.scale, coded_all.ratings)
     plan = settings.plan
     whole = ScaleResults(
-        value=described(scale, settings.rubric),
+        value=describe_scale(scale, settings.rubric),
         systems={},
         contrasts=(),
         everyone={},
-        agreement=agreement(kept, settings),
-        listeners=figures(every, same),
-        effects=effects(ratings, every.scale, level=plan.level),
-        stimuli=stimuli(kept),
-        notes=(told,) if told else (),
+        agreement=measure_agreement(kept, settings),
+        listeners=listener_figures(coded_all, same),
+        effects=estimate_effects(ratings, coded_all.scale, level=plan.level),
+        stimuli=stimulus_votes(kept),
+        notes=(note,) if note else (),
     )
-    if are_choices(every.ratings):
+    if are_choices(coded_all.ratings):
         correct = CORRECTIONS[plan.correction]
         return replace(
             whole,
-            choices=choices(ratings, every.scale, level=plan.level, correct=correct),
-            abilities=abilities(ratings, every.scale, level=plan.level),
-            notes=(*whole.notes, *_alone(every.ratings), *_undivided(settings)),
+            choices=compare_choices(ratings, coded_all.scale, level=plan.level, correct=correct),
+            abilities=fit_abilities(ratings, coded_all.scale, level=plan.level),
+            notes=(*whole.notes, *_alone_note(coded_all.ratings), *_undivided_note(settings)),
         )
     fitted = fit_mixed_model(kept.votes) if MIXED_MODEL in settings.methods else None
-    subjects = subject_model(kept, settings)
+    subjects = fit_subject_model(kept, settings)
     return replace(
         whole,
-        systems=rated(kept, scale, settings, fitted),
-        contrasts=compared(kept, settings, fitted),
-        modelled=modelled(kept, settings, fitted),
-        equivalences=equivalent(kept, settings, fitted),
-        groups=tuple(grouped(kept, groups, settings)),
+        systems=system_means(kept, scale, settings, fitted),
+        contrasts=compare_systems(kept, settings, fitted),
+        modelled=compare_by_mixed_model(kept, settings, fitted),
+        equivalences=check_equivalence(kept, settings, fitted),
+        groups=tuple(group_results(kept, groups, settings)),
         components=dict(fitted.variances) if fitted else {},
-        everyone=mean_estimates(every, plan.interval, settings) if left else {},
+        everyone=mean_estimates(coded_all, plan.interval, settings) if left else {},
         subjects=subjects,
         notes=(*whole.notes, *([subjects.warning] if subjects.warning else [])),
     )
@@ -132,117 +142,132 @@ def analyse(
     material: RatingSet, settings: AnalysisSettings, *, progress: Progress = no_progress
 ) -> Results:
     """Everything that follows from ratings."""
-    _check(material, settings)
+    _check_ratings(material, settings)
     settings = with_anchors(material.ratings, settings)
-    counted, doubled = resolve(material.ratings, settings.doubled, reference=settings.reference)
-    found = screen(
+    counted, doubled = resolve_repeats(
+        material.ratings, settings.doubled, reference=settings.reference
+    )
+    screening = screen(
         counted,
         settings.screening,
         reference=settings.reference,
         anchor=settings.anchor,
         plays=material.plays,
     )
-    left = found.left if len(found.left) < len({one.listener for one in counted}) else ()
-    kept = [one for one in counted if one.listener not in set(left)]
-    scales, same = [], alike(counted)
-    names = _scales(counted, settings)
+    left = (
+        screening.left if len(screening.left) < len({rating.listener for rating in counted}) else ()
+    )
+    kept = [rating for rating in counted if rating.listener not in set(left)]
+    scales, same = [], share_alike(counted)
+    names = _scale_names(counted, settings)
     for number, name in enumerate(names):
         progress(number, len(names), number)
-        own = coded(counted, name, material.systems, material.items)
-        scales.append(scale_results(own, left, kept, same, settings, material.groups))
-    twice = duplicates(material.captions)
+        coded_scale = code_ratings(counted, name, material.systems, material.items)
+        scales.append(scale_results(coded_scale, left, kept, same, settings, material.groups))
+    twice = find_duplicates(material.captions)
     return Results(
         title=material.title,
         signature=settings.signature,
         inputs=material.inputs,
         plan=settings.plan,
         scales=tuple(scales),
-        listeners=len({one.listener for one in counted}),
-        screened=found.found,
+        listeners=len({rating.listener for rating in counted}),
+        screened=screening.found,
         left=left,
         doubled=doubled,
-        retests=retests(doubled, level=settings.plan.level),
+        retests=measure_retests(doubled, level=settings.plan.level),
         rule=settings.doubled,
         rules=settings.screening,
         version=settings.version,
         notes=(
             *material.notes,
-            *_unheard(material),
-            *_twice(doubled, settings.doubled),
-            *found.notes,
-            *_nobody(found.left, left),
+            *_unrated_note(material),
+            *_repeat_note(doubled, settings.doubled),
+            *screening.notes,
+            *_nobody_note(screening.left, left),
         ),
-        controls=tuple(one for one in settings.controls if one in _heard(material.ratings)),
+        controls=tuple(
+            name for name in settings.controls if name in _rated_systems(material.ratings)
+        ),
         study=material.study,
         simulated=material.simulated,
         changed=material.changed,
-        failed=found.left,
-        people=_people(counted, material.groups),
+        failed=screening.left,
+        people=_listener_groups(counted, material.groups),
         faults=(*material.faults, *twice.faults),
         rubric=rubric_results(kept, names, twice.keys, material, settings),
     )
 
 
-def _check(material: RatingSet, settings: AnalysisSettings) -> None:
+def _check_ratings(material: RatingSet, settings: AnalysisSettings) -> None:
     """There are ratings, planned pairs are pairs of systems, and fields and scales are known."""
     if not material.ratings:
         raise UsageError("there are no ratings")
     check_groups(settings.plan.by, material.groups, material.ratings)
-    scales = {one.scale for one in material.ratings}
+    scales = {rating.scale for rating in material.ratings}
     for name in settings.plan.margins:
         if name not in scales:
             raise UsageError(f'margin: no rating is on scale "{name}" — {nearest(name, scales)}')
-    known = {*material.systems, settings.reference, settings.anchor, *_heard(material.ratings)}
+    systems = {
+        *material.systems,
+        settings.reference,
+        settings.anchor,
+        *_rated_systems(material.ratings),
+    }
     for name in (name for pair in settings.plan.contrasts for name in pair):
-        if name not in known:
-            raise UsageError(f'there is no system "{name}" — {nearest(name, known - {""})}')
+        if name not in systems:
+            raise UsageError(f'there is no system "{name}" — {nearest(name, systems - {""})}')
 
 
 def with_anchors(ratings: Sequence[Rating], settings: AnalysisSettings) -> AnalysisSettings:
     """The anchors of MUSHRA by their usual names, if nothing is said."""
-    if settings.anchor or all(one.scale != BASIC_QUALITY_SCALE.name for one in ratings):
+    if settings.anchor or all(rating.scale != BASIC_QUALITY_SCALE.name for rating in ratings):
         return settings
-    found = tuple(name for name in ANCHOR_CUTOFFS_HZ if name in _heard(ratings))
+    anchors = tuple(name for name in ANCHOR_CUTOFFS_HZ if name in _rated_systems(ratings))
     middle = list(ANCHOR_CUTOFFS_HZ)[-1]
-    return replace(settings, anchors=found, anchor=middle if middle in found else "")
+    return replace(settings, anchors=anchors, anchor=middle if middle in anchors else "")
 
 
-def _twice(doubled: Sequence[RepeatedVote], rule: str) -> list[str]:
-    told = "stimulus was" if len(doubled) == 1 else "stimuli were"
+def _repeat_note(doubled: Sequence[RepeatedVote], rule: str) -> list[str]:
+    noun = "stimulus was" if len(doubled) == 1 else "stimuli were"
     counts = {"mean": "their mean counts"}.get(rule, f"the {rule} counts")
-    said = f"{len(doubled):,} {told} rated more than once by the same listener; {counts}"
-    return [said] * bool(doubled)
+    note = f"{len(doubled):,} {noun} rated more than once by the same listener; {counts}"
+    return [note] * bool(doubled)
 
 
-def _heard(ratings: Sequence[Rating]) -> set[str]:
+def _rated_systems(ratings: Sequence[Rating]) -> set[str]:
     """Systems that were rated, or rated against."""
-    found = {one.key.system for one in ratings}
-    return found | {one.against.system for one in ratings if one.against}
+    systems = {rating.key.system for rating in ratings}
+    return systems | {rating.against.system for rating in ratings if rating.against}
 
 
-def _unheard(material: RatingSet) -> list[str]:
-    found = _heard(material.ratings)
-    return [f"nobody rated {name}" for name in material.systems if name not in found]
+def _unrated_note(material: RatingSet) -> list[str]:
+    systems = _rated_systems(material.ratings)
+    return [f"nobody rated {name}" for name in material.systems if name not in systems]
 
 
-def _scales(ratings: Sequence[Rating], settings: AnalysisSettings) -> list[str]:
+def _scale_names(ratings: Sequence[Rating], settings: AnalysisSettings) -> list[str]:
     """Scales in the order of the plan, or as they come."""
-    known = list(dict.fromkeys(one.scale for one in ratings))
+    names = list(dict.fromkeys(rating.scale for rating in ratings))
     for name in settings.plan.scales:
-        if name not in known:
-            raise UsageError(f'no rating is on scale "{name}" — {nearest(name, known)}')
-    return list(settings.plan.scales) or known
+        if name not in names:
+            raise UsageError(f'no rating is on scale "{name}" — {nearest(name, names)}')
+    return list(settings.plan.scales) or names
 
 
-def _nobody(found: Sequence[Who], left: Sequence[Who]) -> list[str]:
-    return ["screening would leave nobody: all listeners are kept"] * (len(found) > len(left))
+def _nobody_note(failed: Sequence[Who], left: Sequence[Who]) -> list[str]:
+    return ["screening would leave nobody: all listeners are kept"] * (len(failed) > len(left))
 
 
-def _people(ratings: Sequence[Rating], known: Groupings) -> dict[Who, dict[str, str]]:
+def _listener_groups(ratings: Sequence[Rating], groupings: Groupings) -> dict[Who, dict[str, str]]:
     """Groups of listeners, by field."""
-    fields = {name: one for name, one in known.items() if one.of == "listener"}
+    fields = {name: grouping for name, grouping in groupings.items() if grouping.of == "listener"}
     return {
-        who: {name: one.groups[who] for name, one in fields.items() if who in one.groups}
+        who: {
+            name: grouping.groups[who]
+            for name, grouping in fields.items()
+            if who in grouping.groups
+        }
         for who in sorted_listeners(ratings)
-        if any(who in one.groups for one in fields.values())
+        if any(who in grouping.groups for grouping in fields.values())
     }

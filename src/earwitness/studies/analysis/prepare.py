@@ -39,41 +39,45 @@ class CodedRatings:
     listeners: tuple[Who, ...]
     votes: Votes
 
-    def without(self, left: Sequence[Who]) -> CodedRatings:
+    def without_listeners(self, left: Sequence[Who]) -> CodedRatings:
         """Without some listeners; all names keep their numbers."""
         if not left:
             return self
         out = set(left)
-        return self.chosen([one.listener not in out for one in self.ratings])
+        return self.chosen([rating.listener not in out for rating in self.ratings])
 
     def chosen(self, which: Sequence[bool]) -> CodedRatings:
         """Some of the ratings; all names keep their numbers."""
-        ratings = tuple(one for one, kept in zip(self.ratings, which, strict=True) if kept)
+        ratings = tuple(rating for rating, kept in zip(self.ratings, which, strict=True) if kept)
         return replace(self, ratings=ratings, votes=self.votes.select(np.array(which, bool)))
 
 
-def coded(
+def code_ratings(
     ratings: Sequence[Rating], scale: str, systems: Sequence[str] = (), items: Sequence[str] = ()
 ) -> CodedRatings:
     """Ratings of a scale; systems and items that are known come first, in their order."""
-    own = tuple(one for one in ratings if one.scale == scale)
-    named = compared(own)
+    scale_ratings = tuple(rating for rating in ratings if rating.scale == scale)
+    named = rating_labeler(scale_ratings)
     pairs = [pair_name(a, b) for a in systems for b in systems]
-    known, first = _numbered([named(one) for one in own], [*systems, *pairs])
-    pieces, second = _numbered([one.key.item for one in own], items)
-    people, third = _numbered([one.listener for one in own], sorted_listeners(own))
-    values = np.array([one.value for one in own], np.float64)
-    size = len(known), len(pieces), len(people)
+    names, first = _number_names([named(rating) for rating in scale_ratings], [*systems, *pairs])
+    pieces, second = _number_names([rating.key.item for rating in scale_ratings], items)
+    people, third = _number_names(
+        [rating.listener for rating in scale_ratings], sorted_listeners(scale_ratings)
+    )
+    values = np.array([rating.value for rating in scale_ratings], np.float64)
+    size = len(names), len(pieces), len(people)
     votes = Votes(values, first, second, third, size)
-    return CodedRatings(scale, own, known, pieces, people, votes)
+    return CodedRatings(scale, scale_ratings, names, pieces, people, votes)
 
 
-def compared(ratings: Sequence[Rating]) -> Callable[[Rating], str]:
+def rating_labeler(ratings: Sequence[Rating]) -> Callable[[Rating], str]:
     """What stands where systems stand: a system, or two if they are not all against one."""
-    others = {one.against.system if one.against else "" for one in ratings}
+    others = {rating.against.system if rating.against else "" for rating in ratings}
     if len(others) <= 1:
-        return lambda one: one.key.system
-    return lambda one: pair_name(one.key.system, one.against.system if one.against else "")
+        return lambda rating: rating.key.system
+    return lambda rating: pair_name(
+        rating.key.system, rating.against.system if rating.against else ""
+    )
 
 
 def pair_name(system: str, against: str) -> str:
@@ -87,13 +91,18 @@ def pair_name(system: str, against: str) -> str:
 
 def sorted_listeners(ratings: Sequence[Rating]) -> list[Who]:
     """Numbers by size, then names by the alphabet."""
-    return sorted({one.listener for one in ratings}, key=lambda one: (isinstance(one, str), one))
+    return sorted(
+        {rating.listener for rating in ratings},
+        key=lambda listener: (isinstance(listener, str), listener),
+    )
 
 
-def _numbered(names: Sequence[Name], known: Sequence[Name]) -> tuple[tuple[Name, ...], Codes]:
+def _number_names(
+    names: Sequence[Name], first_names: Sequence[Name]
+) -> tuple[tuple[Name, ...], Codes]:
     """Names without repeats, those known first if they occur at all, and the number of each."""
     seen = set(names)
-    order = [name for name in dict.fromkeys(known) if name in seen]
+    order = [name for name in dict.fromkeys(first_names) if name in seen]
     order += sorted(seen - set(order), key=lambda name: (str(type(name)), name))
     number = {name: n for n, name in enumerate(order)}
     return tuple(order), np.array([number[name] for name in names], np.int64)
@@ -115,7 +124,7 @@ IMPAIRMENT_SCALE_NAME = "IMPAIRMENT"
 RatingSequence = Sequence[Rating]
 
 
-def resolve(
+def resolve_repeats(
     ratings: RatingSequence, rule: str = FIRST_VOTE, *, source: str = "ratings", reference: str = ""
 ) -> tuple[list[Rating], tuple[RepeatedVote, ...]]:
     """Ratings that count, one for each listener, stimulus and scale; and those that came twice.
@@ -125,59 +134,71 @@ def resolve(
     """
     if rule not in REPEAT_RULES:
         raise UsageError(f'no rule "{rule}" for doubled votes — {nearest(rule, REPEAT_RULES)}')
-    cells = [_cell(one) for one in ratings]
+    cells = [_rating_cell(rating) for rating in ratings]
     if len(set(cells)) == len(cells):
         return list(ratings), ()
     groups: dict[Hashable, list[Rating]] = {}
-    for cell, one in zip(cells, ratings, strict=True):
-        groups.setdefault(cell, []).append(one)
-    several = {cell: _in_order(own) for cell, own in groups.items() if len(own) > 1}
-    again = {cell: _mean(own) for cell, own in several.items() if _each_time(own[0], reference)}
-    several = {cell: own for cell, own in several.items() if cell not in again}
+    for cell, rating in zip(cells, ratings, strict=True):
+        groups.setdefault(cell, []).append(rating)
+    several = {cell: _order_votes(votes) for cell, votes in groups.items() if len(votes) > 1}
+    again = {
+        cell: _mean_vote(votes)
+        for cell, votes in several.items()
+        if _is_hidden_reference(votes[0], reference)
+    }
+    several = {cell: votes for cell, votes in several.items() if cell not in again}
     if rule == REFUSE_REPEATS and several:
-        raise InputError([_problem(source, own) for own in several.values()], done="analysed")
-    counts = {cell: REPEAT_RULE_FUNCTIONS[rule](own) for cell, own in several.items()}
-    one_each = {cell: own[0] for cell, own in groups.items()} | again | counts
+        raise InputError(
+            [_repeat_problem(source, votes) for votes in several.values()], done="analysed"
+        )
+    counts = {cell: REPEAT_RULE_FUNCTIONS[rule](votes) for cell, votes in several.items()}
+    one_each = {cell: votes[0] for cell, votes in groups.items()} | again | counts
     kept = list(one_each.values())
-    return kept, tuple(_doubled(own, counts[cell]) for cell, own in several.items())
+    return kept, tuple(_repeated_vote(votes, counts[cell]) for cell, votes in several.items())
 
 
-def _each_time(one: Rating, reference: str) -> bool:
+def _is_hidden_reference(rating: Rating, reference: str) -> bool:
     """Whether it is of the hidden reference of BS.1116, which is rated beside every object."""
-    return one.scale == IMPAIRMENT_SCALE_NAME and bool(reference) and one.key.system == reference
+    return (
+        rating.scale == IMPAIRMENT_SCALE_NAME and bool(reference) and rating.key.system == reference
+    )
 
 
-def _cell(one: Rating) -> Hashable:
-    against = "" if one.against is None else one.against.system
-    return one.key.item, one.key.system, one.scale, one.listener, against
+def _rating_cell(rating: Rating) -> Hashable:
+    against = "" if rating.against is None else rating.against.system
+    return rating.key.item, rating.key.system, rating.scale, rating.listener, against
 
 
-def _in_order(votes: RatingSequence) -> list[Rating]:
-    trials = all(one.trial for one in votes)
-    return sorted(votes, key=lambda one: (one.session, one.trial if trials else 0))
+def _order_votes(votes: RatingSequence) -> list[Rating]:
+    trials = all(rating.trial for rating in votes)
+    return sorted(votes, key=lambda rating: (rating.session, rating.trial if trials else 0))
 
 
-def _mean(votes: RatingSequence) -> Rating:
-    return replace(votes[0], value=sum(one.value for one in votes) / len(votes))
+def _mean_vote(votes: RatingSequence) -> Rating:
+    return replace(votes[0], value=sum(rating.value for rating in votes) / len(votes))
 
 
 REPEAT_RULE_FUNCTIONS: dict[str, Callable[[RatingSequence], Rating]] = {
     FIRST_VOTE: lambda votes: votes[0],
     LAST_VOTE: lambda votes: votes[-1],
-    MEAN_VOTE: _mean,
+    MEAN_VOTE: _mean_vote,
 }
 
 
-def _doubled(votes: RatingSequence, counted: Rating) -> RepeatedVote:
-    values = tuple(one.value for one in votes)
+def _repeated_vote(votes: RatingSequence, counted: Rating) -> RepeatedVote:
+    values = tuple(rating.value for rating in votes)
     return RepeatedVote(counted.key, counted.scale, counted.listener, values, counted.value)
 
 
-def _problem(source: str, votes: RatingSequence) -> Problem:
-    one, values = votes[0], ", ".join(f"{vote.value:g}" for vote in votes)
-    against = f" against {one.against.system}" if one.against else ""
-    told = f"listener {one.listener} rated {one.key.system}{against} {len(votes)} times: {values}"
-    return Problem(source, 0, one.scale, told, "say which counts: first, last, mean", one.key.item)
+def _repeat_problem(source: str, votes: RatingSequence) -> Problem:
+    vote, values = votes[0], ", ".join(f"{vote.value:g}" for vote in votes)
+    against = f" against {vote.against.system}" if vote.against else ""
+    message = (
+        f"listener {vote.listener} rated {vote.key.system}{against} {len(votes)} times: {values}"
+    )
+    return Problem(
+        source, 0, vote.scale, message, "say which counts: first, last, mean", vote.key.item
+    )
 
 
 # --- Duplicate captions --------------------------------------------------------------------------
@@ -197,65 +218,68 @@ class Duplicates:
     keys: frozenset[Key]
 
 
-def duplicates(captions: Mapping[Key, str]) -> Duplicates:
+def find_duplicates(captions: Mapping[Key, str]) -> Duplicates:
     """Captions of the same words, but for blanks and capitals."""
-    found: dict[str, list[Key]] = {}
+    keys_of: dict[str, list[Key]] = {}
     for key, text in captions.items():
-        if words := _words(text):
-            found.setdefault(words, []).append(key)
-    several = [keys for keys in found.values() if len(keys) > 1]
-    faults = [_fault(key, keys, captions) for keys in several for key in keys]
+        if words := _normalize_words(text):
+            keys_of.setdefault(words, []).append(key)
+    several = [keys for keys in keys_of.values() if len(keys) > 1]
+    faults = [_duplicate_fault(key, keys, captions) for keys in several for key in keys]
     return Duplicates(tuple(faults), frozenset(key for keys in several for key in keys))
 
 
-def _words(text: str) -> str:
+def _normalize_words(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
-def _fault(key: Key, keys: Sequence[Key], captions: Mapping[Key, str]) -> RatingFault:
-    others = [_place(other, key) for other in keys if other != key]
+def _duplicate_fault(key: Key, keys: Sequence[Key], captions: Mapping[Key, str]) -> RatingFault:
+    others = [_caption_place(other, key) for other in keys if other != key]
     text = " ".join(captions[key].split())
     shown = (
         text
         if len(text) <= SHOWN_CAPTION_CHARACTERS
         else f"{text[: SHOWN_CAPTION_CHARACTERS - 1]}…"
     )
-    told = f"“{shown}” also stands under {', '.join(others)}"
-    return RatingFault("duplicate", told, DUPLICATES_KEPT_NOTE, key.item, key.system)
+    message = f"“{shown}” also stands under {', '.join(others)}"
+    return RatingFault("duplicate", message, DUPLICATES_KEPT_NOTE, key.item, key.system)
 
 
-def _place(other: Key, key: Key) -> str:
+def _caption_place(other: Key, key: Key) -> str:
     return other.system if other.item == key.item else f"{other.item}, {other.system}"
 
 
 # --- Retest reliability --------------------------------------------------------------------------
 
 
-def retests(doubled: Sequence[RepeatedVote], *, level: float) -> tuple[Retest, ...]:
+def measure_retests(doubled: Sequence[RepeatedVote], *, level: float) -> tuple[Retest, ...]:
     """By scale, from the first two votes of everything that was rated more than once."""
-    scales = dict.fromkeys(one.scale for one in doubled)
-    return tuple(_retest([one for one in doubled if one.scale == name], level) for name in scales)
+    scales = dict.fromkeys(repeat.scale for repeat in doubled)
+    return tuple(
+        _measure_retest([repeat for repeat in doubled if repeat.scale == name], level)
+        for name in scales
+    )
 
 
-def _retest(doubled: Sequence[RepeatedVote], level: float) -> Retest:
-    first, second = np.array([one.values[:2] for one in doubled], np.float64).T
+def _measure_retest(doubled: Sequence[RepeatedVote], level: float) -> Retest:
+    first, second = np.array([repeat.values[:2] for repeat in doubled], np.float64).T
     change = second - first
     return Retest(
         scale=doubled[0].scale,
         pairs=len(doubled),
-        change=mean_over_listeners(_by_listener(doubled, change), level)[0],
+        change=mean_over_listeners(_mean_by_listener(doubled, change), level)[0],
         error=math.sqrt(float((change**2).mean()) / 2),
         same=float((change == 0).mean()),
         correlation=_correlation(first, second),
     )
 
 
-def _by_listener(doubled: Sequence[RepeatedVote], change: Floats) -> Floats:
+def _mean_by_listener(doubled: Sequence[RepeatedVote], change: Floats) -> Floats:
     """The mean change of every listener."""
-    own: dict[object, list[float]] = {}
-    for one, value in zip(doubled, change.tolist(), strict=True):
-        own.setdefault(one.listener, []).append(value)
-    return np.array([np.mean(values) for values in own.values()])
+    changes_of: dict[object, list[float]] = {}
+    for repeat, value in zip(doubled, change.tolist(), strict=True):
+        changes_of.setdefault(repeat.listener, []).append(value)
+    return np.array([np.mean(values) for values in changes_of.values()])
 
 
 def _correlation(first: Floats, second: Floats) -> float:
@@ -267,24 +291,28 @@ def _correlation(first: Floats, second: Floats) -> float:
 # --- Stimuli with their votes --------------------------------------------------------------------
 
 
-def stimuli(coded: CodedRatings) -> tuple[Stimulus, ...]:
+def stimulus_votes(coded: CodedRatings) -> tuple[Stimulus, ...]:
     """Item by item and system by system; votes in the order of the panel's listeners.
 
     NaN stands where a listener of the panel gave none.
     """
-    table, found = coded.votes.table(), []
-    panels = [(own, table[:, own]) for own in coded.votes.panels()]
+    table, rows = coded.votes.table(), []
+    panels = [(panel_votes, table[:, panel_votes]) for panel_votes in coded.votes.panels()]
     for number in np.unique(coded.votes.stimuli).tolist():
-        votes = next(own[number] for _, own in panels if not np.isnan(own[number]).all())
-        found.append(_stimulus(coded, number, votes))
-    return tuple(found)
+        votes = next(
+            panel_votes[number]
+            for _, panel_votes in panels
+            if not np.isnan(panel_votes[number]).all()
+        )
+        rows.append(_stimulus_row(coded, number, votes))
+    return tuple(rows)
 
 
-def _stimulus(coded: CodedRatings, number: int, votes: Floats) -> Stimulus:
+def _stimulus_row(coded: CodedRatings, number: int, votes: Floats) -> Stimulus:
     item, system = divmod(number, len(coded.systems))
-    key, given = Key(coded.items[item], coded.systems[system]), votes[~np.isnan(votes)]
-    sd = float(given.std(ddof=1)) if len(given) > 1 else float("nan")
-    return Stimulus(key, tuple(votes.tolist()), float(given.mean()), sd)
+    key, values = Key(coded.items[item], coded.systems[system]), votes[~np.isnan(votes)]
+    sd = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+    return Stimulus(key, tuple(votes.tolist()), float(values.mean()), sd)
 
 
 # --- Use of the scale ----------------------------------------------------------------------------
@@ -302,19 +330,19 @@ class ScaleUse:
     run: int
 
 
-def use(ratings: Iterable[Rating], scale: str) -> dict[Who, ScaleUse]:
+def scale_use(ratings: Iterable[Rating], scale: str) -> dict[Who, ScaleUse]:
     """How each listener uses a scale."""
-    own = defaultdict[Who, list[Rating]](list)
-    for one in ratings:
-        if one.scale == scale:
-            own[one.listener].append(one)
+    votes_of = defaultdict[Who, list[Rating]](list)
+    for rating in ratings:
+        if rating.scale == scale:
+            votes_of[rating.listener].append(rating)
     return {
-        listener: ScaleUse(usual([one.value for one in votes]), longest_run(votes))
-        for listener, votes in own.items()
+        listener: ScaleUse(usual_share([rating.value for rating in votes]), longest_run(votes))
+        for listener, votes in votes_of.items()
     }
 
 
-def usual(values: Sequence[float]) -> float:
+def usual_share(values: Sequence[float]) -> float:
     """The share of the value given most often.
 
     >>> usual([4, 4, 3, 4])
@@ -325,22 +353,26 @@ def usual(values: Sequence[float]) -> float:
 
 def longest_run(ratings: Iterable[Rating]) -> int:
     """The longest row of equal votes in a session, in order of trials and of places in them."""
-    known = [one for one in ratings if one.trial > 0]
-    in_order = sorted(known, key=lambda one: (one.session, one.trial, one.place))
-    rows = groupby(in_order, key=lambda one: (one.session, one.value))
+    ordered_ratings = [rating for rating in ratings if rating.trial > 0]
+    in_order = sorted(
+        ordered_ratings, key=lambda rating: (rating.session, rating.trial, rating.place)
+    )
+    rows = groupby(in_order, key=lambda rating: (rating.session, rating.value))
     return max((sum(1 for _ in row) for _, row in rows), default=0)
 
 
-def alike(ratings: Iterable[Rating]) -> dict[Who, float]:
+def share_alike(ratings: Iterable[Rating]) -> dict[Who, float]:
     """By listener, the share of trials with the same number on all scales, where there are several.
 
     For P.835; a trial is one stimulus in one session.
     """
     trials = defaultdict[tuple[object, ...], list[Rating]](list)
-    for one in ratings:
-        trials[one.listener, one.session, one.trial, one.key].append(one)
+    for rating in ratings:
+        trials[rating.listener, rating.session, rating.trial, rating.key].append(rating)
     equal = defaultdict[Who, list[bool]](list)
     for votes in trials.values():
-        if len({one.scale for one in votes}) > 1:
-            equal[votes[0].listener].append(len({one.value for one in votes}) == 1)
-    return {listener: sum(own) / len(own) for listener, own in equal.items()}
+        if len({rating.scale for rating in votes}) > 1:
+            equal[votes[0].listener].append(len({rating.value for rating in votes}) == 1)
+    return {
+        listener: sum(same_values) / len(same_values) for listener, same_values in equal.items()
+    }

@@ -18,8 +18,8 @@ from earwitness.stats.effects import (
 )
 from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Codes
-from earwitness.studies.analysis.means import compared
-from earwitness.studies.analysis.prepare import CodedRatings, coded
+from earwitness.studies.analysis.means import compare_systems
+from earwitness.studies.analysis.prepare import CodedRatings, code_ratings
 from earwitness.studies.analysis.settings import AnalysisSettings
 from earwitness.studies.results import (
     ContrastWithoutDuplicates,
@@ -49,23 +49,27 @@ def rubric_results(
     rubric = settings.rubric
     if rubric is None:
         return None
-    own = [coded(ratings, name, named.systems, named.items) for name in scales]
+    coded_scales = [code_ratings(ratings, name, named.systems, named.items) for name in scales]
     return RubricResults(
         rubric.name,
         rubric.total,
         settings.blank,
         tuple(name for name in rubric.names if name in scales),
-        tuple(correlations(ratings, [n for n in rubric.names if n in scales], settings)),
-        tuple(one for scale in own for one in _without(scale, twice, settings)),
+        tuple(dimension_correlations(ratings, [n for n in rubric.names if n in scales], settings)),
+        tuple(
+            contrast
+            for scale in coded_scales
+            for contrast in _contrasts_without(scale, twice, settings)
+        ),
     )
 
 
-def correlations(
+def dimension_correlations(
     ratings: Sequence[Rating], dimensions: Sequence[str], settings: AnalysisSettings
 ) -> Iterator[Correlation]:
     """Every two dimensions, over captions and within raters."""
-    rows, items, raters, captions = _table(ratings, dimensions)
-    means = _means(rows, captions)
+    rows, items, raters, captions = _dimension_table(ratings, dimensions)
+    means = _caption_means(rows, captions)
     first = np.unique(captions, return_index=True)[1]
     drawn = ClusterResampling(settings.plan.level, settings.draws, settings.seed)
     for a, b in combinations(range(len(dimensions)), 2):
@@ -80,64 +84,70 @@ def correlations(
         )
 
 
-def _table(
+def _dimension_table(
     ratings: Sequence[Rating], dimensions: Sequence[str]
 ) -> tuple[Floats, Codes, Codes, Codes]:
     """A row a rater and caption, a column a dimension; and the numbers of item, rater, caption."""
     place = {name: number for number, name in enumerate(dimensions)}
     cells: dict[tuple[Key, object], list[float]] = {}
-    for one in ratings:
-        if one.scale in place:
-            row = cells.setdefault((one.key, one.listener), [np.nan] * len(place))
-            row[place[one.scale]] = one.value
+    for rating in ratings:
+        if rating.scale in place:
+            row = cells.setdefault((rating.key, rating.listener), [np.nan] * len(place))
+            row[place[rating.scale]] = rating.value
     items, raters, captions = (
-        _numbered([key.item for key, _ in cells]),
-        _numbered([who for _, who in cells]),
-        _numbered([key for key, _ in cells]),
+        _number_names([key.item for key, _ in cells]),
+        _number_names([who for _, who in cells]),
+        _number_names([key for key, _ in cells]),
     )
     table = np.array(list(cells.values()), np.float64).reshape(-1, len(place))
     return table, items, raters, captions
 
 
-def _numbered(names: Sequence[object]) -> Codes:
-    known = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return np.array([known[name] for name in names], np.int64)
+def _number_names(names: Sequence[object]) -> Codes:
+    number_of = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return np.array([number_of[name] for name in names], np.int64)
 
 
-def _means(rows: Floats, captions: Codes) -> Floats:
+def _caption_means(rows: Floats, captions: Codes) -> Floats:
     """Means over raters, a row a caption."""
-    known, count = ~np.isnan(rows), int(captions.max(initial=-1)) + 1
+    is_rated, count = ~np.isnan(rows), int(captions.max(initial=-1)) + 1
     total, n = np.zeros((count, rows.shape[1])), np.zeros((count, rows.shape[1]))
-    np.add.at(total, captions, np.where(known, rows, 0))
-    np.add.at(n, captions, known)
+    np.add.at(total, captions, np.where(is_rated, rows, 0))
+    np.add.at(n, captions, is_rated)
     return ratio(total, n)
 
 
-def _without(
+def _contrasts_without(
     scale: CodedRatings, twice: Collection[Key], settings: AnalysisSettings
 ) -> Iterator[ContrastWithoutDuplicates]:
     """Contrasts of a scale with all captions, and without those that stand in two places."""
-    kept = [one.key not in twice for one in scale.ratings]
+    kept = [rating.key not in twice for rating in scale.ratings]
     if all(kept) or not any(kept):
         return
-    rest = scale.chosen(kept)
-    every = _by_pair(compared(scale, settings, None))
-    for pair, left in _by_pair(compared(rest, settings, None)).items():
-        counts = (_common(scale, pair), _common(rest, pair))
+    remaining = scale.chosen(kept)
+    all_contrasts = _contrast_by_pair(compare_systems(scale, settings, None))
+    for pair, left in _contrast_by_pair(compare_systems(remaining, settings, None)).items():
+        counts = (_count_common_items(scale, pair), _count_common_items(remaining, pair))
         yield ContrastWithoutDuplicates(
-            scale.scale, *pair, _tested(every[pair]), _tested(left), *counts
+            scale.scale,
+            *pair,
+            _difference_test(all_contrasts[pair]),
+            _difference_test(left),
+            *counts,
         )
 
 
-def _by_pair(contrasts: Sequence[Contrast]) -> Mapping[tuple[str, str], Contrast]:
-    return {(one.a, one.b): one for one in contrasts}
+def _contrast_by_pair(contrasts: Sequence[Contrast]) -> Mapping[tuple[str, str], Contrast]:
+    return {(contrast.a, contrast.b): contrast for contrast in contrasts}
 
 
-def _tested(contrast: Contrast) -> DifferenceTest:
+def _difference_test(contrast: Contrast) -> DifferenceTest:
     return DifferenceTest(contrast.difference, contrast.p, contrast.p_corrected)
 
 
-def _common(scale: CodedRatings, pair: tuple[str, str]) -> int:
+def _count_common_items(scale: CodedRatings, pair: tuple[str, str]) -> int:
     """Items that were rated in both systems."""
-    own = [{one.key.item for one in scale.ratings if one.key.system == name} for name in pair]
-    return len(own[0] & own[1])
+    items_of = [
+        {rating.key.item for rating in scale.ratings if rating.key.system == name} for name in pair
+    ]
+    return len(items_of[0] & items_of[1])

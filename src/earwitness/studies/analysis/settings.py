@@ -48,11 +48,11 @@ class AnalysisSettings:
     blank: Blank = "drop"
 
     def __post_init__(self) -> None:
-        _one_of("interval", self.plan.interval, ANALYSIS_INTERVALS)
-        _one_of("correction", self.plan.correction, ANALYSIS_CORRECTIONS)
-        _one_of("rule for doubled votes", self.doubled, REPEAT_RULES)
+        _check_name("interval", self.plan.interval, ANALYSIS_INTERVALS)
+        _check_name("correction", self.plan.correction, ANALYSIS_CORRECTIONS)
+        _check_name("rule for doubled votes", self.doubled, REPEAT_RULES)
         for rule in self.screening:
-            _one_of("rule of screening", rule.name, tuple(SCREENS))
+            _check_name("rule of screening", rule.name, tuple(SCREENS))
         for a, b in self.plan.contrasts:
             if a == b:
                 raise UsageError(f"{a} is not compared with itself")
@@ -71,20 +71,22 @@ class AnalysisSettings:
         """Intervals that are computed, the planned one first."""
         first = self.plan.interval
         others = [
-            one for one in ANALYSIS_INTERVALS if one != first and (self.mixed or one != MIXED_MODEL)
+            interval
+            for interval in ANALYSIS_INTERVALS
+            if interval != first and (self.mixed or interval != MIXED_MODEL)
         ]
         return (first, *others)
 
     @property
     def controls(self) -> tuple[str, ...]:
         """Sounds that are rated but do not compete: the hidden reference and anchors."""
-        every = (self.reference, *self.anchors, self.anchor)
-        return tuple(dict.fromkeys(name for name in every if name))
+        names = (self.reference, *self.anchors, self.anchor)
+        return tuple(dict.fromkeys(name for name in names if name))
 
     @property
     def chosen(self) -> str:
         """How ratings are chosen: by which rules listeners are left out, and which vote counts."""
-        rules = [f"{rule.name}({_limits(rule)})" for rule in self.screening]
+        rules = [f"{rule.name}({_limits_text(rule)})" for rule in self.screening]
         return f"screening={'+'.join(rules) or 'none'}|doubled={self.doubled}"
 
     @property
@@ -92,8 +94,11 @@ class AnalysisSettings:
         """All that numbers depend on, beside the votes."""
         plan = self.plan
         pairs = "+".join(f"{a}:{b}" for a, b in plan.contrasts) or "all"
-        said = [f"{one.name}={one.low:g}:{one.high:g}:{one.step:g}" for one in self.scales.values()]
-        margins = [f"{name}={one:g}" for name, one in plan.margins.items()]
+        said = [
+            f"{scale.name}={scale.low:g}:{scale.high:g}:{scale.step:g}"
+            for scale in self.scales.values()
+        ]
+        margins = [f"{name}={margin:g}" for name, margin in plan.margins.items()]
         more = {"by": plan.by, "margins": margins, "rubric": self._judged}
         controls = [f"controls={'+'.join(self.controls)}"] if self.controls else []
         parts = [
@@ -102,7 +107,7 @@ class AnalysisSettings:
             f"contrasts={pairs})",
             *([f"scales={'+'.join(said)}"] if said else []),
             *controls,
-            *(f"{name}={'+'.join(one)}" for name, one in more.items() if one),
+            *(f"{name}={'+'.join(values)}" for name, values in more.items() if values),
             self.chosen,
             f"bootstrap(draws={self.draws},seed={self.seed})",
         ]
@@ -113,18 +118,18 @@ class AnalysisSettings:
         return [f"{self.rubric.name}(blank:{self.blank})"] if self.rubric else []
 
 
-def _limits(rule: Rule) -> str:
+def _limits_text(rule: Rule) -> str:
     return ",".join(f"{name}={value:g}" for name, value in rule.limits.items())
 
 
-def _one_of(what: str, name: str, known: tuple[str, ...]) -> None:
-    if name not in known:
-        raise UsageError(f'there is no {what} "{name}" — {nearest(name, known)}')
+def _check_name(what: str, name: str, names: tuple[str, ...]) -> None:
+    if name not in names:
+        raise UsageError(f'there is no {what} "{name}" — {nearest(name, names)}')
 
 
-def rule_named(name: str) -> Rule:
+def default_rule(name: str) -> Rule:
     """A rule with its usual limits."""
-    _one_of("rule of screening", name, tuple(SCREENS))
+    _check_name("rule of screening", name, tuple(SCREENS))
     return Rule(name, SCREENS[name].limits)
 
 
@@ -165,22 +170,22 @@ class Scales:
 
     def of(self, name: str, ratings: Iterable[Rating]) -> tuple[Scale, str]:
         """A scale, and a note if its ends had to be guessed."""
-        known = {**known_scales(), **self.said}
-        if name in known:
-            return known[name], ""
-        votes = [one.value for one in ratings]
+        scales = {**known_scales(), **self.said}
+        if name in scales:
+            return scales[name], ""
+        votes = [rating.value for rating in ratings]
         values = set(votes)
         if values <= FIVE_POINT_VALUES:
             return Scale(name, 5, 1), f"{name} was taken for a scale from 1 to 5"
         low, high = min(values), max(values)
-        told = (
+        note = (
             f"the ends of {name} are not known; votes lie between {low:g} and {high:g}"
-            f"{_odd(votes)}; say --scale {name}=LOW:HIGH"
+            f"{_slips_text(votes)}; say --scale {name}=LOW:HIGH"
         )
-        return Scale(name, high, low, (high - low) or 1.0, slider=True), told
+        return Scale(name, high, low, (high - low) or 1.0, slider=True), note
 
 
-def _odd(votes: Sequence[float]) -> str:
+def _slips_text(votes: Sequence[float]) -> str:
     """Which few votes are not on a scale from 1 to 5 that nearly all others are on."""
     odd = [vote for vote in votes if vote not in FIVE_POINT_VALUES]
     if not 0 < len(odd) <= MAX_SLIP_SHARE * len(votes):
@@ -189,25 +194,28 @@ def _odd(votes: Sequence[float]) -> str:
     return f", all but {len(odd):,} of {len(votes):,} from 1 to 5 ({shown})"
 
 
-def described(scale: Scale, rubric: Rubric | None = None) -> Value:
+def describe_scale(scale: Scale, rubric: Rubric | None = None) -> Value:
     """As other values are described in reports."""
     doc = SCALE_DOCS.get(scale.name, "mean of votes")
     if rubric is not None:
-        doc = judged(rubric).get(scale.name, doc)
+        doc = rubric_docs(rubric).get(scale.name, doc)
     return Value(scale.name, "high", scale.low, scale.high, doc)
 
 
-def judged(rubric: Rubric) -> dict[str, str]:
+def rubric_docs(rubric: Rubric) -> dict[str, str]:
     """What dimensions of a rubric and its total are."""
     ends = {
         "score": "a score, {range}; high is good",
         "penalty": "a penalty, {range}: 0 is no fault, so high is good",
     }
-    found = {one.name: ends[one.role].format(range=one.range) for one in rubric.dimensions}
-    return found | {TOTAL: f"of each rater {rubric.total}; then the mean over raters"}
+    docs = {
+        dimension.name: ends[dimension.role].format(range=dimension.range)
+        for dimension in rubric.dimensions
+    }
+    return docs | {TOTAL: f"of each rater {rubric.total}; then the mean over raters"}
 
 
-def has_good(scale: Scale) -> bool:
+def has_good_and_poor(scale: Scale) -> bool:
     """Whether 4 is Good and 2 is Poor on it."""
     return not scale.slider and (scale.low, scale.high, scale.step) == (
         1,
@@ -216,20 +224,20 @@ def has_good(scale: Scale) -> bool:
     )
 
 
-def said_scales(given: Sequence[str]) -> dict[str, Scale]:
+def parse_scales(texts: Sequence[str]) -> dict[str, Scale]:
     """Scales that were said, as ``NAME=LOW:HIGH`` or ``NAME=LOW:HIGH:STEP``.
 
     >>> said_scales(["MOS=1:5"])["MOS"].values
     [5.0, 4.0, 3.0, 2.0, 1.0]
     """
-    return {scale.name: scale for scale in map(_said, given)}
+    return {scale.name: scale for scale in map(_parse_scale, texts)}
 
 
-def _said(text: str) -> Scale:
-    name, _, rest = text.partition("=")
+def _parse_scale(text: str) -> Scale:
+    name, _, ends = text.partition("=")
     try:
-        low, high, *step = map(float, rest.split(":"))
-        if not (name and low < high and len(step) <= 1 and all(one > 0 for one in step)):
+        low, high, *step = map(float, ends.split(":"))
+        if not (name and low < high and len(step) <= 1 and all(value > 0 for value in step)):
             raise ValueError
     except ValueError:
         raise UsageError(f'scale must be like MOS=1:5 or MOS=0:100:0.5, got "{text}"') from None

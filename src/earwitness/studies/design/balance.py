@@ -13,16 +13,16 @@ from typing import TypeVar
 import numpy as np
 
 from earwitness.stats.arrays import Bools, Ints
-from earwitness.studies.design.orders import MAX_TRIALS_FOR_ALL_ORDERS, avoidable
+from earwitness.studies.design.orders import MAX_TRIALS_FOR_ALL_ORDERS, can_avoid_repeats
 from earwitness.studies.design.subset_balance import (
     CLAIM_IMPOSSIBLE,
     CLAIM_KEPT,
     CLAIM_MISSED,
     Claim,
-    likeness,
-    told,
+    is_within,
+    range_text,
+    similarity_claims,
     verdict,
-    within,
 )
 from earwitness.studies.study import Design, ListenerPlan, StudyBlock, Trial
 from earwitness.studies.trials import block_kind
@@ -58,18 +58,22 @@ class TrialTable:
     def of(cls, design: Design, number: int) -> TrialTable:
         """All trials of one block."""
         sessions = [
-            (place, own)
+            (place, session_trials)
             for place, plan in enumerate(design.plans)
-            for own in plan.sessions
-            if own[0].block == number
+            for session_trials in plan.sessions
+            if session_trials[0].block == number
         ]
-        known = list({id(trial): trial for _, own in sessions for trial in own}.values())
-        codes = {id(trial): code for code, trial in enumerate(known)}
-        rows = [codes[id(trial)] for _, own in sessions for trial in own]
-        sizes = [len(own) for _, own in sessions]
+        distinct = list(
+            {
+                id(trial): trial for _, session_trials in sessions for trial in session_trials
+            }.values()
+        )
+        codes = {id(trial): code for code, trial in enumerate(distinct)}
+        rows = [codes[id(trial)] for _, session_trials in sessions for trial in session_trials]
+        sizes = [len(session_trials) for _, session_trials in sessions]
         listener = np.repeat(np.array([place for place, _ in sessions], np.int64), sizes)
         session = np.repeat(np.arange(len(sizes)), sizes)
-        columns, items, treatments = _columns(known)
+        columns, items, treatments = _trial_columns(distinct)
         item, treatment, scales, stands, unknown = (column[rows] for column in columns)
         panels = np.array([plan.panel - 1 for plan in design.plans], np.int64)
         asked = (item, treatment, scales, stands, unknown)
@@ -96,36 +100,36 @@ class TrialTable:
         cells = np.ravel_multi_index(columns, shape)
         return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
 
-    def repeated(self, column: Ints) -> Ints:
+    def count_repeats(self, column: Ints) -> Ints:
         """How often a value follows itself, by listener."""
         again = self.follows[1:] & (column[1:] == column[:-1])
         return np.bincount(self.listener[1:][again], minlength=len(self.panels))
 
-    def successions(self) -> Ints:
+    def count_successions(self) -> Ints:
         """How often each treatment came behind each other one, by listener."""
         rows = np.flatnonzero(self.follows)
         before, behind = self.treatment[rows - 1], self.treatment[rows]
         listeners, number = self.shape
         return self.count(self.listener[rows], before, behind, shape=(listeners, number, number))
 
-    def firsts(self) -> Ints:
+    def count_firsts(self) -> Ints:
         """How often each treatment came first in a session, by listener."""
         first = ~self.follows
         return self.count(self.listener[first], self.treatment[first], shape=self.shape)
 
-    def by_panel(self, counts: Ints) -> Ints:
+    def sum_by_panel(self, counts: Ints) -> Ints:
         """Sums over the listeners of every panel."""
-        found = np.zeros((int(self.panels.max()) + 1, *counts.shape[1:]), counts.dtype)
-        np.add.at(found, self.panels, counts)
-        return found
+        sums = np.zeros((int(self.panels.max()) + 1, *counts.shape[1:]), counts.dtype)
+        np.add.at(sums, self.panels, counts)
+        return sums
 
-    def shuffled(self, plans: Sequence[ListenerPlan], seed: int, number: int) -> TrialTable:
+    def shuffle(self, plans: Sequence[ListenerPlan], seed: int, number: int) -> TrialTable:
         """The same trials of every listener in any order, presented in any order."""
         order = np.arange(len(self.listener))
         for place, plan in enumerate(plans):
-            own = np.flatnonzero(self.listener == place)
+            rows = np.flatnonzero(self.listener == place)
             rng = np.random.default_rng([seed, SHUFFLE_STREAM, plan.listener, number])
-            order[own] = own[rng.permutation(len(own))]
+            order[rows] = rows[rng.permutation(len(rows))]
         rng = np.random.default_rng([seed, PRESENTATION_STREAM, number])
         number_of = self.stands.shape[1]
         return replace(
@@ -138,59 +142,64 @@ class TrialTable:
         )
 
 
-def _columns(known: list[Trial]) -> tuple[list[Ints], list[str], list[tuple[str, ...]]]:
+def _trial_columns(trials: list[Trial]) -> tuple[list[Ints], list[str], list[tuple[str, ...]]]:
     """Item, treatment, order of scales, places and the unknown one of every trial."""
-    items = _numbers([trial.item for trial in known])
-    kinds = [trial.treatment for trial in known]
-    treatments = _numbers(sorted(set(kinds)))
-    scales = _numbers([trial.scales for trial in known])
+    items = _number_values([trial.item for trial in trials])
+    kinds = [trial.treatment for trial in trials]
+    treatments = _number_values(sorted(set(kinds)))
+    scales = _number_values([trial.scales for trial in trials])
     stands = [
-        [kind.index(one) for one in trial.systems] for trial, kind in zip(known, kinds, strict=True)
+        [kind.index(system) for system in trial.systems]
+        for trial, kind in zip(trials, kinds, strict=True)
     ]
-    unknown = [own[trial.target] for trial, own in zip(known, stands, strict=True)]
+    unknown = [places[trial.target] for trial, places in zip(trials, stands, strict=True)]
     columns = [
-        [items[trial.item] for trial in known],
+        [items[trial.item] for trial in trials],
         [treatments[kind] for kind in kinds],
-        [scales[trial.scales] for trial in known],
+        [scales[trial.scales] for trial in trials],
         stands,
         unknown,
     ]
     return [np.array(column, np.int64) for column in columns], list(items), list(treatments)
 
 
-def _numbers(values: Sequence[T]) -> dict[T, int]:
+def _number_values(values: Sequence[T]) -> dict[T, int]:
     return {value: number for number, value in enumerate(dict.fromkeys(values))}
 
 
 # --- Positions of systems within trials ----------------------------------------------------------
 
 
-def presented(heard: TrialTable, other: TrialTable, kind: TrialKind) -> Iterator[Claim]:
+def place_claims(heard: TrialTable, other: TrialTable, kind: TrialKind) -> Iterator[Claim]:
     """Places, and where there is an unknown one, which one that is."""
     for what, rows, number in (
         ("a listener", heard.listener, heard.shape[0]),
-        ("a clip", _clips(heard), len(heard.items) * (int(heard.panels.max()) + 1)),
+        ("a clip", _clip_and_panel(heard), len(heard.items) * (int(heard.panels.max()) + 1)),
     ):
-        found, chance = (_places(own, rows, number) for own in (heard, other))
-        told_ = f"times a system stands at each place, {what}"
-        yield Claim(told_, told(found), told(chance), verdict(_even(found, 1)))
+        counts, chance = (place_counts(table, rows, number) for table in (heard, other))
+        label = f"times a system stands at each place, {what}"
+        yield Claim(
+            label, range_text(counts), range_text(chance), verdict(is_even_in_rows(counts, 1))
+        )
         if kind.unknown:
-            found, chance = (_unknown(own, rows, number) for own in (heard, other))
-            told_ = f"times each of a pair is X, {what}"
-            yield Claim(told_, told(found), told(chance), verdict(_even(found, 2)))
+            counts, chance = (unknown_counts(table, rows, number) for table in (heard, other))
+            label = f"times each of a pair is X, {what}"
+            yield Claim(
+                label, range_text(counts), range_text(chance), verdict(is_even_in_rows(counts, 2))
+            )
 
 
-def _clips(heard: TrialTable) -> Ints:
+def _clip_and_panel(heard: TrialTable) -> Ints:
     """A number for every clip and panel."""
     return heard.item * (int(heard.panels.max()) + 1) + heard.panels[heard.listener]
 
 
-def _even(counts: Ints, most: int) -> bool:
+def is_even_in_rows(counts: Ints, most: int) -> bool:
     """Whether every row is, within so much."""
-    return all(within(row, most) for row in counts)
+    return all(is_within(row, most) for row in counts)
 
 
-def _places(heard: TrialTable, rows: Ints, number: int) -> Ints:
+def place_counts(heard: TrialTable, rows: Ints, number: int) -> Ints:
     """Among trials of one treatment, how often each system stands where: a row a treatment."""
     width, treatments = heard.stands.shape[1], heard.shape[1]
     cells = rows * treatments + heard.treatment
@@ -201,7 +210,7 @@ def _places(heard: TrialTable, rows: Ints, number: int) -> Ints:
     return counts.reshape(len(counts), -1)[counts.any(axis=(1, 2))]
 
 
-def _unknown(heard: TrialTable, rows: Ints, number: int) -> Ints:
+def unknown_counts(heard: TrialTable, rows: Ints, number: int) -> Ints:
     """How often each system of a treatment is the unknown one: a row a treatment."""
     width, treatments = heard.stands.shape[1], heard.shape[1]
     cells = rows * treatments + heard.treatment
@@ -216,31 +225,41 @@ MAX_SET_CHOICES_TRIED = 20_000  # choices of sets that are tried
 SYSTEM_CHOICE_STREAM = 6  # stream of chance
 
 
-def hearing(heard: TrialTable, systems: Sequence[str]) -> Bools:
+def hears_systems(heard: TrialTable, systems: Sequence[str]) -> Bools:
     """Which listener hears which system."""
     holds = np.array([[one in treatment for one in systems] for treatment in heard.treatments])
     return (heard.hears.astype(np.int64) @ holds.astype(np.int64)) > 0
 
 
-def shared(design: Design, number: int, heard: TrialTable) -> Iterator[Claim]:
+def shared_system_claims(design: Design, number: int, heard: TrialTable) -> Iterator[Claim]:
     """Listeners of a panel who hear a system, and two of them."""
     block = design.study.blocks[number]
     rng = np.random.default_rng([design.study.seed, SYSTEM_CHOICE_STREAM, number])
-    given = hearing(heard, block.systems)
-    one = np.arange(len(block.systems)) < block.heard
-    drawn = rng.permuted(np.tile(one, (len(given), 1)), axis=1)
+    hears = hears_systems(heard, block.systems)
+    first_systems = np.arange(len(block.systems)) < block.heard
+    drawn = rng.permuted(np.tile(first_systems, (len(hears), 1)), axis=1)
     for size, what in ((1, "a system"), (2, "two systems")):
-        found, other = (_together(heard, own, size) for own in (given, drawn))
-        kept = [within(panel, 1) for panel in found]
+        counts, other = (
+            listeners_hearing_all(heard, hearing_table, size) for hearing_table in (hears, drawn)
+        )
+        even = [is_within(panel, 1) for panel in counts]
         label = f"listeners of a panel who hear {what}"
-        yield Claim(label, told(found), told(other), judged(kept, heard, block, size))
+        yield Claim(
+            label, range_text(counts), range_text(other), judge_panels(even, heard, block, size)
+        )
 
 
-def judged(kept: Sequence[bool], heard: TrialTable, block: StudyBlock, size: int) -> str:
+def judge_panels(
+    even_panels: Sequence[bool], heard: TrialTable, block: StudyBlock, size: int
+) -> str:
     """Whether all panels are even; "cannot be" if that is beyond all that are not."""
-    wrong = [int((heard.panels == panel).sum()) for panel, even in enumerate(kept) if not even]
+    wrong = [
+        int((heard.panels == panel).sum())
+        for panel, is_even in enumerate(even_panels)
+        if not is_even
+    ]
     beyond = size == 2 and all(
-        not _can_share_evenly(len(block.systems), block.heard, one) for one in wrong
+        not _can_share_evenly(len(block.systems), block.heard, listeners) for listeners in wrong
     )
     return CLAIM_IMPOSSIBLE if wrong and beyond else verdict(not wrong)
 
@@ -251,24 +270,26 @@ def _can_share_evenly(number: int, heard: int, listeners: int) -> bool:
 
     All choices of sets are tried, of which the first may be any; if they are many, nothing is said.
     """
-    every = list(combinations(range(number), heard))
-    if comb(len(every) + listeners - 2, listeners - 1) > MAX_SET_CHOICES_TRIED:
+    system_sets = list(combinations(range(number), heard))
+    if comb(len(system_sets) + listeners - 2, listeners - 1) > MAX_SET_CHOICES_TRIED:
         return True
-    holds = np.array([[place in one for place in range(number)] for one in every], np.int64)
+    holds = np.array(
+        [[place in system_set for place in range(number)] for system_set in system_sets], np.int64
+    )
     pairs = np.einsum("ci,cj->cij", holds, holds)
-    ours = np.triu_indices(number, 1)
+    upper_triangle = np.triu_indices(number, 1)
     return any(
-        within(np.diag(together), 1) and within(together[ours], 1)
-        for more in combinations_with_replacement(range(len(every)), listeners - 1)
-        for together in [pairs[[0, *more]].sum(axis=0)]
+        is_within(np.diag(together), 1) and is_within(together[upper_triangle], 1)
+        for others in combinations_with_replacement(range(len(system_sets)), listeners - 1)
+        for together in [pairs[[0, *others]].sum(axis=0)]
     )
 
 
-def _together(heard: TrialTable, given: Bools, size: int) -> Ints:
+def listeners_hearing_all(heard: TrialTable, hears: Bools, size: int) -> Ints:
     """By panel, and by as many systems, how many listeners hear them all."""
-    every = combinations(range(given.shape[1]), size)
-    found = np.stack([given[:, one].all(axis=1) for one in every], axis=1)
-    return heard.by_panel(found.astype(np.int64))
+    subsets = combinations(range(hears.shape[1]), size)
+    hears_all = np.stack([hears[:, subset].all(axis=1) for subset in subsets], axis=1)
+    return heard.sum_by_panel(hears_all.astype(np.int64))
 
 
 # --- Orders of scales ----------------------------------------------------------------------------
@@ -277,72 +298,88 @@ def _together(heard: TrialTable, given: Bools, size: int) -> Ints:
 MAX_LISTENERS_FOR_ALL_STARTS = 16  # listeners of whom all choices are tried
 
 
-def asked(design: Design, number: int, heard: TrialTable) -> Iterator[Claim]:
+def scale_order_claims(design: Design, number: int, heard: TrialTable) -> Iterator[Claim]:
     """Starts within panels, with each system where not all are heard, and changes of order."""
     block = design.study.blocks[number]
     first = _first_orders(heard, len(block_kind(block).scale_orders))
-    starts = heard.by_panel(first)
+    starts = heard.sum_by_panel(first)
     what = "listeners of a panel that start with each order of scales"
-    yield Claim(what, told(starts), "–", verdict(all(within(own, 1) for own in starts)))
+    yield Claim(
+        what, range_text(starts), "–", verdict(all(is_within(counts, 1) for counts in starts))
+    )
     if block.heard < len(block.systems):
-        given = hearing(heard, block.systems).astype(np.int64)
-        counts = heard.by_panel(given[:, :, None] * first[:, None, :])
+        hears = hears_systems(heard, block.systems).astype(np.int64)
+        counts = heard.sum_by_panel(hears[:, :, None] * first[:, None, :])
         what = "listeners of a panel that start so and hear a system"
-        yield Claim(what, told(counts), "–", _halved(counts, given, heard.panels))
-    yield _sessions(heard, first.shape[1])
+        yield Claim(what, range_text(counts), "–", judge_starts(counts, hears, heard.panels))
+    yield session_claim(heard, first.shape[1])
 
 
-def _halved(counts: Ints, given: Ints, panels: Ints) -> str:
+def judge_starts(counts: Ints, hears: Ints, panels: Ints) -> str:
     """Whether every system's listeners are halved, within one; if not, whether they could be."""
     wrong = np.flatnonzero((np.ptp(counts, axis=-1) > 2).any(axis=1))
     if not len(wrong):
         return verdict(True)
     return (
         CLAIM_MISSED
-        if any(_can_halve_starts(given[panels == panel]) for panel in wrong)
+        if any(_can_halve_starts(hears[panels == panel]) for panel in wrong)
         else CLAIM_IMPOSSIBLE
     )
 
 
-def _can_halve_starts(given: Ints) -> bool:
+def _can_halve_starts(hears: Ints) -> bool:
     """Whether some choice of starts would halve them: all are tried, unless they are many."""
-    if len(given) > MAX_LISTENERS_FOR_ALL_STARTS:
+    if len(hears) > MAX_LISTENERS_FOR_ALL_STARTS:
         return True
-    choices = 1 - 2 * (np.arange(2 ** len(given))[:, None] >> np.arange(len(given)) & 1)
+    choices = 1 - 2 * (np.arange(2 ** len(hears))[:, None] >> np.arange(len(hears)) & 1)
     fair = choices[np.abs(choices.sum(axis=1)) <= 1]
-    return bool((np.abs(fair @ given).max(axis=1) <= 2).any())
+    return bool((np.abs(fair @ hears).max(axis=1) <= 2).any())
 
 
 def _first_orders(heard: TrialTable, orders: int) -> Ints:
     """1 for the order that a listener starts with."""
-    found = np.zeros((len(heard.panels), max(orders, int(heard.scales.max()) + 1)), np.int64)
+    starts = np.zeros((len(heard.panels), max(orders, int(heard.scales.max()) + 1)), np.int64)
     listeners, rows = np.unique(heard.listener, return_index=True)
-    found[listeners, heard.scales[rows]] = 1
-    return found
+    starts[listeners, heard.scales[rows]] = 1
+    return starts
 
 
-def _sessions(heard: TrialTable, orders: int) -> Claim:
+def session_claim(heard: TrialTable, orders: int) -> Claim:
     """Whether everybody changes over once, and how many sessions each order has."""
-    found = list[list[int]]()
+    session_counts = list[list[int]]()
     changed = True
     for listener in range(len(heard.panels)):
         rows = heard.listener == listener
         sessions, scales = heard.session[rows], heard.scales[rows]
-        own = [np.unique(scales[sessions == one]).tolist() for one in np.unique(sessions)]
-        found.append([sum(order in one for one in own) for order in range(orders)])
-        changed = changed and _changes_once(own)
-    counts = np.array(found, np.int64)
-    kept = verdict(changed and within(counts, 1))
+        session_orders = [
+            np.unique(scales[sessions == session]).tolist() for session in np.unique(sessions)
+        ]
+        session_counts.append(
+            [
+                sum(order in orders_heard for orders_heard in session_orders)
+                for order in range(orders)
+            ]
+        )
+        changed = changed and _changes_once(session_orders)
+    counts = np.array(session_counts, np.int64)
+    kept = verdict(changed and is_within(counts, 1))
     if counts.sum(axis=1).max() == 1:  # nobody can change over
         kept = CLAIM_IMPOSSIBLE
-    return Claim("sessions with each order of scales, a listener", told(counts), "–", kept)
+    return Claim("sessions with each order of scales, a listener", range_text(counts), "–", kept)
 
 
-def _changes_once(own: list[list[int]]) -> bool:
+def _changes_once(session_orders: list[list[int]]) -> bool:
     """One order in the first half of the sessions, another in the second."""
-    half = (len(own) + 1) // 2
-    first, second = ({tuple(one) for one in part} for part in (own[:half], own[half:]))
-    return len(first) == len(second) == 1 and first != second and all(len(one) == 1 for one in own)
+    half = (len(session_orders) + 1) // 2
+    first, second = (
+        {tuple(orders_heard) for orders_heard in part}
+        for part in (session_orders[:half], session_orders[half:])
+    )
+    return (
+        len(first) == len(second) == 1
+        and first != second
+        and all(len(orders_heard) == 1 for orders_heard in session_orders)
+    )
 
 
 # --- Balance claims of a design ------------------------------------------------------------------
@@ -351,18 +388,18 @@ def _changes_once(own: list[list[int]]) -> bool:
 MAX_SUCCESSION_DIFFERENCE = 2  # how far counts of successions may lie apart
 
 
-def claims(design: Design) -> list[Claim]:
+def check_balance(design: Design) -> list[Claim]:
     """All properties, block by block."""
     several = len(design.study.blocks) > 1
     return [
-        replace(one, what=f"block {number + 1}: {one.what}") if several else one
+        replace(claim, what=f"block {number + 1}: {claim.what}") if several else claim
         for number in range(len(design.study.blocks))
-        for one in _Part.of(design, number).claims()
+        for claim in _BlockBalance.of(design, number).claims()
     ]
 
 
 @dataclass(frozen=True)
-class _Part:
+class _BlockBalance:
     """A block of a design, what was heard of it, and the same shuffled."""
 
     design: Design
@@ -372,10 +409,10 @@ class _Part:
     other: TrialTable
 
     @classmethod
-    def of(cls, design: Design, number: int) -> _Part:
+    def of(cls, design: Design, number: int) -> _BlockBalance:
         """One block."""
         heard, study = TrialTable.of(design, number), design.study
-        other = heard.shuffled(design.plans, study.seed, number)
+        other = heard.shuffle(design.plans, study.seed, number)
         return cls(design, number, block_kind(study.blocks[number]), heard, other)
 
     @property
@@ -391,113 +428,137 @@ class _Part:
     def claims(self) -> Iterator[Claim]:
         """All properties of the block."""
         what = self.kind.compared
-        every = self.kind.treatments(self.block.systems, self.design.study.reference)
-        yield self._votes(every)
-        yield self._disjoint()
-        yield from likeness(self.design, self.number)
+        treatments = self.kind.treatments(self.block.systems, self.design.study.reference)
+        yield self._votes_claim(treatments)
+        yield self._disjoint_claim()
+        yield from similarity_claims(self.design, self.number)
         if not self.complete:
-            yield from shared(self.design, self.number, self.heard)
-        yield self._occurrences(what)
-        yield self._repeats("clip")
-        if len(every) > 1:
-            yield self._repeats(what)
-            yield from self._successions(what)
+            yield from shared_system_claims(self.design, self.number, self.heard)
+        yield self._occurrence_claim(what)
+        yield self._repeat_claim("clip")
+        if len(treatments) > 1:
+            yield self._repeat_claim(what)
+            yield from self._succession_claims(what)
         if self.kind.within:
-            yield self._together(self.kind.within)
-        if len(every[0]) > 1:
-            yield from presented(self.heard, self.other, self.kind)
+            yield self._pieces_claim(self.kind.within)
+        if len(treatments[0]) > 1:
+            yield from place_claims(self.heard, self.other, self.kind)
         if len(self.kind.scale_orders) > 1:
-            yield from asked(self.design, self.number, self.heard)
+            yield from scale_order_claims(self.design, self.number, self.heard)
 
-    def _votes(self, every: list[tuple[str, ...]]) -> Claim:
+    def _votes_claim(self, treatments: list[tuple[str, ...]]) -> Claim:
         """All clips of every subset with all that is compared, also what nobody hears."""
         heard = self.heard
         counts = heard.count(
             heard.item, heard.treatment, shape=(len(heard.items), len(heard.treatments))
         )
-        wanted = sorted({tuple(sorted(one)) for one in every})
-        if not self.complete and len(every) == 1:  # sets differ: votes are those of systems
-            wanted = [(one,) for one in self.block.systems]
+        wanted = sorted({tuple(sorted(treatment)) for treatment in treatments})
+        if not self.complete and len(treatments) == 1:  # sets differ: votes are those of systems
+            wanted = [(system,) for system in self.block.systems]
             counts = counts @ np.array([[s in t for (s,) in wanted] for t in heard.treatments])
         else:
-            counts = _chosen(counts.T, heard.treatments, wanted).T
-        by_panel = [_chosen(counts, heard.items, own) for own in self.design.subsets[self.number]]
+            counts = _rows_by_name(counts.T, heard.treatments, wanted).T
+        by_panel = [
+            _rows_by_name(counts, heard.items, subset)
+            for subset in self.design.subsets[self.number]
+        ]
         votes = np.concatenate(by_panel)
-        found = f"{told(votes)} ({told(votes.sum(axis=0))} in all)"
-        systems = {one for treatment in heard.treatments for one in treatment}
-        nobody = [one for one in self.block.systems if one not in systems]
+        label = f"{range_text(votes)} ({range_text(votes.sum(axis=0))} in all)"
+        systems = {system for treatment in heard.treatments for system in treatment}
+        nobody = [system for system in self.block.systems if system not in systems]
         if nobody:
-            found += f"; nobody hears {', '.join(nobody)}"
-        even = verdict(within(votes, 1))
+            label += f"; nobody hears {', '.join(nobody)}"
+        even = verdict(is_within(votes, 1))
         if not self.complete:
-            size = 2 if len(every) > len(self.block.systems) else 1
-            kept = [within(own, 1) for own in by_panel]
-            even = judged(kept, heard, self.block, size)
-        of = "a system" if self.kind.compared == "system" else "what is compared"
-        what = f"votes of a clip and {of}, on each scale"
-        return Claim(what, found, "the same", CLAIM_MISSED if nobody else even)
+            size = 2 if len(treatments) > len(self.block.systems) else 1
+            kept = [is_within(counts, 1) for counts in by_panel]
+            even = judge_panels(kept, heard, self.block, size)
+        compared = "a system" if self.kind.compared == "system" else "what is compared"
+        what = f"votes of a clip and {compared}, on each scale"
+        return Claim(what, label, "the same", CLAIM_MISSED if nobody else even)
 
-    def _together(self, name: str) -> Claim:
+    def _pieces_claim(self, name: str) -> Claim:
         """Whether the clips of a group are heard in one piece."""
         group = {clip.name: clip.covariates[name] for clip in self.design.study.material}
-        found, other = (_pieces(heard, group) for heard in (self.heard, self.other))
+        pieces, other = (_count_pieces(heard, group) for heard in (self.heard, self.other))
         what = f"pieces in which clips of one {name} are heard"
-        return Claim(what, told(found), told(other), verdict(bool((found == 1).all())))
+        return Claim(
+            what, range_text(pieces), range_text(other), verdict(bool((pieces == 1).all()))
+        )
 
-    def _disjoint(self) -> Claim:
+    def _disjoint_claim(self) -> Claim:
         names = Counter(name for subset in self.design.subsets[self.number] for name in subset)
         twice = sum(count > 1 for count in names.values())
         return Claim("clips in two subsets", str(twice), "–", verdict(not twice))
 
-    def _occurrences(self, what: str) -> Claim:
-        found, other = (_occurrences(heard) for heard in (self.heard, self.other))
-        kept = verdict(within(found, 1))
-        return Claim(f"times a {what} occurs in a session", told(found), told(other), kept)
+    def _occurrence_claim(self, what: str) -> Claim:
+        counts, other = (_count_occurrences(heard) for heard in (self.heard, self.other))
+        kept = verdict(is_within(counts, 1))
+        return Claim(
+            f"times a {what} occurs in a session", range_text(counts), range_text(other), kept
+        )
 
-    def _repeats(self, what: str) -> Claim:
-        found, other = (
-            heard.repeated(heard.item if what == "clip" else heard.treatment)
+    def _repeat_claim(self, what: str) -> Claim:
+        counts, other = (
+            heard.count_repeats(heard.item if what == "clip" else heard.treatment)
             for heard in (self.heard, self.other)
         )
         kept = CLAIM_KEPT
-        if found.any():
-            kept = CLAIM_MISSED if _needless(self.heard, what == "clip") else CLAIM_IMPOSSIBLE
-        return Claim(f"times a {what} follows itself", told(found), told(other), kept)
+        if counts.any():
+            kept = (
+                CLAIM_MISSED
+                if _has_avoidable_repeat(self.heard, what == "clip")
+                else CLAIM_IMPOSSIBLE
+            )
+        return Claim(f"times a {what} follows itself", range_text(counts), range_text(other), kept)
 
-    def _successions(self, what: str) -> Iterator[Claim]:
+    def _succession_claims(self, what: str) -> Iterator[Claim]:
         """Who follows whom: of a listener, and over a panel; and who comes first."""
         heard, other = self.heard, self.other
-        own, chance = heard.successions(), other.successions()
+        counts, chance = heard.count_successions(), other.count_successions()
         apart = ~np.eye(heard.shape[1], dtype=np.bool_)
         both = (heard.hears[:, :, None] & heard.hears[:, None, :]) & apart
-        found = own[both]
+        within_listener = counts[both]
         label = f"times a {what} follows another"
-        kept = verdict(within(found, MAX_SUCCESSION_DIFFERENCE))
-        yield Claim(f"{label}, a listener", told(found), told(chance[both]), kept)
-        yield self._pooled(f"{label}, a panel", own, chance, both)
+        kept = verdict(is_within(within_listener, MAX_SUCCESSION_DIFFERENCE))
+        yield Claim(
+            f"{label}, a listener", range_text(within_listener), range_text(chance[both]), kept
+        )
+        yield self._panel_claim(f"{label}, a panel", counts, chance, both)
         label = f"times a {what} is first in a session, a panel"
-        yield self._pooled(label, heard.firsts(), other.firsts(), heard.hears)
+        yield self._panel_claim(label, heard.count_firsts(), other.count_firsts(), heard.hears)
 
-    def _pooled(self, what: str, own: Ints, chance: Ints, open_: Bools) -> Claim:
+    def _panel_claim(self, what: str, counts: Ints, chance: Ints, open_: Bools) -> Claim:
         """Counts over panels, held to what their listeners would give if all were even."""
-        panel = self.heard.by_panel
+        panel = self.heard.sum_by_panel
         number = np.maximum(open_.reshape(len(open_), -1).sum(axis=1), 1)
-        even = (own * open_).reshape(len(own), -1).sum(axis=1) / number
+        even = (counts * open_).reshape(len(counts), -1).sum(axis=1) / number
         fair = panel(open_ * even.reshape(-1, *[1] * (open_.ndim - 1)))
-        some = panel(open_.astype(np.int64)) > 0
-        off = [(counts - share)[k] for counts, share, k in zip(panel(own), fair, some, strict=True)]
-        kept = all(not one.size or np.ptp(one) <= MAX_SUCCESSION_DIFFERENCE + 1e-9 for one in off)
-        return Claim(what, told(panel(own)[some]), told(panel(chance)[some]), verdict(kept))
+        is_open = panel(open_.astype(np.int64)) > 0
+        differences = [
+            (panel_counts - share)[k]
+            for panel_counts, share, k in zip(panel(counts), fair, is_open, strict=True)
+        ]
+        kept = all(
+            not difference.size or np.ptp(difference) <= MAX_SUCCESSION_DIFFERENCE + 1e-9
+            for difference in differences
+        )
+        return Claim(
+            what,
+            range_text(panel(counts)[is_open]),
+            range_text(panel(chance)[is_open]),
+            verdict(kept),
+        )
 
 
-def _chosen(counts: Ints, names: Sequence[Hashable], wanted: Sequence[Hashable]) -> Ints:
+def _rows_by_name(counts: Ints, names: Sequence[Hashable], wanted: Sequence[Hashable]) -> Ints:
     """Rows by name; zeros for what is not there."""
     places = {name: place for place, name in enumerate(names)}
     padded = np.vstack([counts, np.zeros((1, counts.shape[1]), counts.dtype)])
     return padded[[places.get(name, -1) for name in wanted]]
 
 
-def _occurrences(heard: TrialTable) -> Ints:
+def _count_occurrences(heard: TrialTable) -> Ints:
     """Of what a listener hears at all, how often in each session."""
     sessions = int(heard.session.max()) + 1
     counts = heard.count(heard.session, heard.treatment, shape=(sessions, heard.shape[1]))
@@ -506,17 +567,17 @@ def _occurrences(heard: TrialTable) -> Ints:
     return counts[heard.hears[owner]]
 
 
-def _pieces(heard: TrialTable, group: Mapping[str, object]) -> Ints:
+def _count_pieces(heard: TrialTable, group: Mapping[str, object]) -> Ints:
     """In how many pieces every listener hears the clips of each group that they hear."""
     names = sorted({str(group[item]) for item in heard.items})
-    known = np.array([names.index(str(group[item])) for item in heard.items], np.int64)
-    own = heard.listener * len(names) + known[heard.item]
-    starts = np.concatenate([[True], own[1:] != own[:-1]])
-    counts = np.bincount(own[starts], minlength=len(heard.panels) * len(names))
+    group_of = np.array([names.index(str(group[item])) for item in heard.items], np.int64)
+    cells = heard.listener * len(names) + group_of[heard.item]
+    starts = np.concatenate([[True], cells[1:] != cells[:-1]])
+    counts = np.bincount(cells[starts], minlength=len(heard.panels) * len(names))
     return counts[counts > 0]
 
 
-def _needless(heard: TrialTable, clip: bool) -> bool:
+def _has_avoidable_repeat(heard: TrialTable, clip: bool) -> bool:
     """Whether any session that has a repeat could do without.
 
     Of short sessions all orders are tried; of longer ones it is asked whether one clip, or system,
@@ -525,11 +586,11 @@ def _needless(heard: TrialTable, clip: bool) -> bool:
     column = heard.item if clip else heard.treatment
     again = np.concatenate([[False], column[1:] == column[:-1]]) & heard.follows
     for session in np.unique(heard.session[again]):
-        own = heard.session == session
-        pairs = list(zip(heard.item[own].tolist(), heard.treatment[own].tolist(), strict=True))
+        rows = heard.session == session
+        pairs = list(zip(heard.item[rows].tolist(), heard.treatment[rows].tolist(), strict=True))
         if len(pairs) > MAX_TRIALS_FOR_ALL_ORDERS:
-            if np.bincount(column[own]).max() <= (len(pairs) + 1) // 2:
+            if np.bincount(column[rows]).max() <= (len(pairs) + 1) // 2:
                 return True
-        elif len(set(pairs)) == len(pairs) and avoidable(frozenset(pairs)):
+        elif len(set(pairs)) == len(pairs) and can_avoid_repeats(frozenset(pairs)):
             return True
     return False

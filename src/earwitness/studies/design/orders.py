@@ -57,12 +57,12 @@ class PanelHistory:
         return np.random.default_rng([*self.seed, WAYS_STREAM, self._places([treatment])[0], *more])
 
     def _places(self, treatments: Sequence[Hashable]) -> list[int]:
-        for one in treatments:
-            self.numbers.setdefault(one, len(self.numbers) + 1)
+        for treatment in treatments:
+            self.numbers.setdefault(treatment, len(self.numbers) + 1)
         short = len(self.numbers) + 1 - len(self.counts)
         if short > 0:
             self.counts = np.pad(self.counts, (0, short))
-        return [*(self.numbers[one] for one in treatments), 0]
+        return [*(self.numbers[treatment] for treatment in treatments), 0]
 
 
 # --- Carry-over between treatments ---------------------------------------------------------------
@@ -85,29 +85,31 @@ def even_order(quotas: Ints, before: Ints, rng: np.random.Generator) -> Order:
     number = quotas.shape[1]
     panel = before[:-1, :-1].tolist()
     alone = np.zeros_like(before[:-1, :-1]).tolist()
-    number_of = _tries(int(quotas.sum()))
-    tries = [_order(quotas, alone if n % 2 else panel, rng) for n in range(number_of)]
+    number_of = _number_of_tries(int(quotas.sum()))
+    tries = [_draw_order(quotas, alone if n % 2 else panel, rng) for n in range(number_of)]
     uneven = [unevenness(order, number) for order in tries]
-    best = [order for order, found in zip(tries, uneven, strict=True) if found == min(uneven)]
-    return renamed(best, before, rng)[1]
+    best = [order for order, value in zip(tries, uneven, strict=True) if value == min(uneven)]
+    return rename_treatments(best, before, rng)[1]
 
 
-def renamed(orders: Sequence[Order], before: Ints, rng: np.random.Generator) -> tuple[int, Order]:
+def rename_treatments(
+    orders: Sequence[Order], before: Ints, rng: np.random.Generator
+) -> tuple[int, Order]:
     """Of all orders and namings that are looked at, the one that leaves the panel most even.
 
     Which order it was, and the order with its new names.
     """
     number = len(before) - 1
-    namings = _namings(number, rng)
+    namings = _draw_namings(number, rng)
     whole = np.hstack([namings, np.full((len(namings), 1), number)])
     counted = np.array([carry_over(order, number) for order in orders])
     named = counted[:, whole[:, :, None], whole[:, None, :]]  # by order, by naming
-    order, naming = divmod(int(pooled(before + named).argmin()), len(namings))
+    order, naming = divmod(int(panel_unevenness(before + named).argmin()), len(namings))
     chosen = namings[naming]
     if number > MAX_TREATMENTS_FOR_ALL_NAMINGS:
-        chosen = _improved(chosen, counted[order], before)
+        chosen = _improve_naming(chosen, counted[order], before)
     names = np.argsort(chosen).tolist()
-    return order, [[names[one] for one in session] for session in orders[order]]
+    return order, [[names[treatment] for treatment in session] for session in orders[order]]
 
 
 def session_quotas(items: int, treatments: int, sessions: int, rng: np.random.Generator) -> Ints:
@@ -126,8 +128,8 @@ def carry_over(order: Sequence[Sequence[int]], number: int) -> Ints:
     counts = np.zeros((number + 1, number + 1), np.int64)
     for session in order:
         if session:
-            own = np.array([number, *session, number])
-            np.add.at(counts, (own[:-1], own[1:]), 1)
+            sequence = np.array([number, *session, number])
+            np.add.at(counts, (sequence[:-1], sequence[1:]), 1)
     return counts
 
 
@@ -138,7 +140,7 @@ def unevenness(order: Sequence[Sequence[int]], number: int) -> tuple[int, int]:
     return int(np.trace(counts)), int(((others - others.mean()) ** 2).sum()) if len(others) else 0
 
 
-def pooled(counts: Ints) -> Ints:
+def panel_unevenness(counts: Ints) -> Ints:
     """Squares of all successions, of first and last places; the total is fixed: least is even."""
     return np.asarray((counts**2 * _weights(counts.shape[-1])).sum(axis=(-2, -1)))
 
@@ -151,66 +153,68 @@ def _weights(size: int) -> Ints:
     return weights
 
 
-def _improved(naming: Ints, counted: Ints, before: Ints) -> Ints:
+def _improve_naming(naming: Ints, counted: Ints, before: Ints) -> Ints:
     """Exchange two names as long as that leaves the panel more even."""
-    one, other = np.triu_indices(len(naming), 1)
-    least = np.inf
+    first, second = np.triu_indices(len(naming), 1)
+    lowest = np.inf
     while True:
-        every = np.tile([*naming, len(naming)], (len(one), 1))
-        rows = np.arange(len(one))
-        every[rows, one], every[rows, other] = naming[other], naming[one]
-        costs = pooled(before + counted[every[:, :, None], every[:, None, :]])
-        if costs.min() >= least:
+        exchanged = np.tile([*naming, len(naming)], (len(first), 1))
+        rows = np.arange(len(first))
+        exchanged[rows, first], exchanged[rows, second] = naming[second], naming[first]
+        costs = panel_unevenness(before + counted[exchanged[:, :, None], exchanged[:, None, :]])
+        if costs.min() >= lowest:
             return naming
-        least = float(costs.min())
-        naming = every[int(costs.argmin()), :-1]
+        lowest = float(costs.min())
+        naming = exchanged[int(costs.argmin()), :-1]
 
 
-def _tries(places: int) -> int:
+def _number_of_tries(places: int) -> int:
     return max(1, min(MAX_ORDER_TRIES, MAX_PLACES_IN_ALL_TRIES // max(places, 1)))
 
 
-def _namings(number: int, rng: np.random.Generator) -> Ints:
+def _draw_namings(number: int, rng: np.random.Generator) -> Ints:
     """Ways to exchange names, in any order."""
     if number <= MAX_TREATMENTS_FOR_ALL_NAMINGS:
-        return rng.permutation(_every(number))
+        return rng.permutation(_all_namings(number))
     same = np.tile(np.arange(number), (RANDOM_NAMINGS, 1))
     return np.vstack([same[:1], rng.permuted(same, axis=1)])
 
 
 @cache
-def _every(number: int) -> Ints:
+def _all_namings(number: int) -> Ints:
     return np.array(list(permutations(range(number))), np.int64)
 
 
-def _order(quotas: Ints, panel: list[list[int]], rng: np.random.Generator) -> Order:
+def _draw_order(quotas: Ints, panel: list[list[int]], rng: np.random.Generator) -> Order:
     """Who followed whom in the panel decides where the listener's own order leaves a choice."""
     much = 1 + max(map(max, panel)) + 1
     followed = [[count / much for count in row] for row in panel]
-    return [_session(quota.tolist(), followed, rng) for quota in quotas]
+    return [_draw_session(quota.tolist(), followed, rng) for quota in quotas]
 
 
-def _session(left: list[int], followed: list[list[float]], rng: np.random.Generator) -> list[int]:
+def _draw_session(
+    left: list[int], followed: list[list[float]], rng: np.random.Generator
+) -> list[int]:
     """One session; ``followed`` says which came behind which how often, and grows."""
-    order, rest, last = list[int](), sum(left), -1
-    chances = rng.random((rest, len(left))).tolist()
-    nobody, weight = [0.0] * len(left), (rest + 1) * PANEL_COUNT_WEIGHT
+    order, remaining, last = list[int](), sum(left), -1
+    chances = rng.random((remaining, len(left))).tolist()
+    nobody, weight = [0.0] * len(left), (remaining + 1) * PANEL_COUNT_WEIGHT
     for chance in chances:
         after = followed[last] if order else nobody
         best, least = last, float("inf")
-        for one, many in enumerate(left):
-            if not many or one == last:
+        for treatment, count in enumerate(left):
+            if not count or treatment == last:
                 continue
-            if 2 * many > rest:  # else it must follow itself at the end
-                best = one
+            if 2 * count > remaining:  # else it must follow itself at the end
+                best = treatment
                 break
-            worth = after[one] * weight - many + chance[one]
-            if worth < least:
-                best, least = one, worth
+            cost = after[treatment] * weight - count + chance[treatment]
+            if cost < least:
+                best, least = treatment, cost
         if order and best != last:
             after[best] += 1
         left[best] -= 1
-        rest -= 1
+        remaining -= 1
         last = best
         order.append(best)
     return order
@@ -235,48 +239,53 @@ LEVELING_EXCHANGES = 300  # exchanges that are tried for evenness
 MAX_TRIALS_FOR_ALL_ORDERS = 10  # trials of a session up to which all orders are looked at
 
 
-def repeats(session: list[Pair]) -> int:
+def count_repeats(session: list[Pair]) -> int:
     """How often a clip follows itself, or a system does."""
     return sum((a[0] == b[0]) + (a[1] == b[1]) for a, b in pairwise(session))
 
 
-def repaired(trials: Trials, before: Ints, rng: np.random.Generator) -> Trials:
+def repair_repeats(trials: Trials, before: Ints, rng: np.random.Generator) -> Trials:
     """With as few repeats as were found, then as even as was found."""
-    found = _driven_out([list(own) for own in trials], 1.0, rng)
-    if not any(map(repeats, found)):
-        return found
-    woven = [_woven(own, rng) if repeats(own) else list(own) for own in trials]
-    return _levelled(_driven_out(woven, CLIP_EXCHANGE_SHARE, rng), before, rng)
+    repaired_trials = _anneal_repeats([list(session) for session in trials], 1.0, rng)
+    if not any(map(count_repeats, repaired_trials)):
+        return repaired_trials
+    woven = [
+        _weave_session(session, rng) if count_repeats(session) else list(session)
+        for session in trials
+    ]
+    return _level_successions(_anneal_repeats(woven, CLIP_EXCHANGE_SHARE, rng), before, rng)
 
 
-def _woven(session: list[Pair], rng: np.random.Generator) -> list[Pair]:
+def _weave_session(session: list[Pair], rng: np.random.Generator) -> list[Pair]:
     """The trials of a session step by step: what has most left is next, nothing twice in a row."""
     left = [Counter(pair[side] for pair in session) for side in (0, 1)]
     free = [session[i] for i in rng.permutation(len(session))]
-    found = list[Pair]()
+    woven = list[Pair]()
     while free:
-        last = found[-1] if found else (-1, -1)
+        last = woven[-1] if woven else (-1, -1)
 
-        def worth(one: Pair, last: Pair = last, rest: int = len(free)) -> tuple[int, bool, int]:
-            repeated = (one[0] == last[0]) + (one[1] == last[1])
-            urgent = 2 * max(left[0][one[0]], left[1][one[1]]) > rest
-            return repeated, not urgent, -left[0][one[0]] - left[1][one[1]]
+        def worth(
+            candidate: Pair, last: Pair = last, remaining: int = len(free)
+        ) -> tuple[int, bool, int]:
+            repeated = (candidate[0] == last[0]) + (candidate[1] == last[1])
+            urgent = 2 * max(left[0][candidate[0]], left[1][candidate[1]]) > remaining
+            return repeated, not urgent, -left[0][candidate[0]] - left[1][candidate[1]]
 
         best = min(free, key=worth)
         free.remove(best)
-        found.append(best)
+        woven.append(best)
         for side in (0, 1):
             left[side][best[side]] -= 1
-    return found
+    return woven
 
 
 @lru_cache(maxsize=4096)
-def avoidable(session: frozenset[Pair]) -> bool:
+def can_avoid_repeats(session: frozenset[Pair]) -> bool:
     """Whether some order has neither a clip nor a system follow itself; all orders are tried."""
-    every = sorted(session)
-    fits = [[i for i, b in enumerate(every) if a[0] != b[0] and a[1] != b[1]] for a in every]
-    whole, seen = (1 << len(every)) - 1, set[tuple[int, int]]()
-    waiting = [(1 << i, i) for i in range(len(every))]
+    pairs = sorted(session)
+    fits = [[i for i, b in enumerate(pairs) if a[0] != b[0] and a[1] != b[1]] for a in pairs]
+    whole, seen = (1 << len(pairs)) - 1, set[tuple[int, int]]()
+    waiting = [(1 << i, i) for i in range(len(pairs))]
     while waiting:
         heard, last = waiting.pop()
         if heard == whole:
@@ -286,83 +295,85 @@ def avoidable(session: frozenset[Pair]) -> bool:
             if not heard >> i & 1 and state not in seen:
                 seen.add(state)
                 waiting.append(state)
-    return not every
+    return not pairs
 
 
-def _driven_out(trials: Trials, clips: float, rng: np.random.Generator) -> Trials:
+def _anneal_repeats(trials: Trials, clips: float, rng: np.random.Generator) -> Trials:
     """After exchanges at places with repeats; ``clips`` is the share of those of clips alone."""
-    now = trials
-    places = [(s, p) for s, own in enumerate(now) for p in range(len(own))]
-    cost = best = sum(map(repeats, now))
+    current = trials
+    places = [(s, p) for s, session in enumerate(current) for p in range(len(session))]
+    cost = best = sum(map(count_repeats, current))
     steps = (BASE_EXCHANGES + EXCHANGES_PER_TRIAL * len(places)) // (
         CLIP_ONLY_DIVISOR if clips == 1 else 1
     )
-    found = [list(session) for session in now]
+    best_trials = [list(session) for session in current]
     chances = iter(rng.random((steps, 4)).tolist())
     for first, second, which, luck in chances:
         if not best:
             break
-        wrong = [(s, p) for s, p in places if _near(now[s], p)]
-        one = wrong[int(first * len(wrong))]
+        wrong = [(s, p) for s, p in places if _repeats_near(current[s], p)]
+        place = wrong[int(first * len(wrong))]
         by_clip = which < clips
-        others = _partners(now, places, one, by_clip)
+        others = _partners(current, places, place, by_clip)
         if not others:
             continue
-        other = others[int(second * len(others))]
-        change = _exchange(now, one, other, by_clip)
+        partner = others[int(second * len(others))]
+        change = _exchange(current, place, partner, by_clip)
         if change > 0 and luck > exp(-change / ANNEALING_TEMPERATURE):
-            _exchange(now, one, other, by_clip)
+            _exchange(current, place, partner, by_clip)
             continue
         cost += change
         if cost < best:
-            best, found = cost, [list(session) for session in now]
-    return found
+            best, best_trials = cost, [list(session) for session in current]
+    return best_trials
 
 
-def _partners(now: Trials, places: list[Place], one: Place, by_clip: bool) -> list[Place]:
+def _partners(current: Trials, places: list[Place], place: Place, by_clip: bool) -> list[Place]:
     """Places of the same system anywhere, or all places of the session."""
-    s, p = one
+    s, p = place
     if by_clip:
-        return [(t, q) for t, q in places if now[t][q][1] == now[s][p][1] and (t, q) != one]
-    return [(s, q) for q in range(len(now[s])) if q != p]
+        return [
+            (t, q) for t, q in places if current[t][q][1] == current[s][p][1] and (t, q) != place
+        ]
+    return [(s, q) for q in range(len(current[s])) if q != p]
 
 
-def _exchange(now: Trials, one: Place, other: Place, by_clip: bool) -> int:
+def _exchange(current: Trials, first: Place, second: Place, by_clip: bool) -> int:
     """Exchange two clips, or two trials; how many repeats there are more."""
-    (s, p), (t, q) = one, other
-    before = _near(now[s], p) + _near(now[t], q)
-    a, b = now[s][p], now[t][q]
-    now[s][p], now[t][q] = ((b[0], a[1]), (a[0], b[1])) if by_clip else (b, a)
-    return _near(now[s], p) + _near(now[t], q) - before
+    (s, p), (t, q) = first, second
+    before = _repeats_near(current[s], p) + _repeats_near(current[t], q)
+    a, b = current[s][p], current[t][q]
+    current[s][p], current[t][q] = ((b[0], a[1]), (a[0], b[1])) if by_clip else (b, a)
+    return _repeats_near(current[s], p) + _repeats_near(current[t], q) - before
 
 
-def _near(own: list[Pair], place: int) -> int:
-    return repeats(own[max(0, place - 1) : place + 2])
+def _repeats_near(session: list[Pair], place: int) -> int:
+    return count_repeats(session[max(0, place - 1) : place + 2])
 
 
-def _levelled(trials: Trials, before: Ints, rng: np.random.Generator) -> Trials:
+def _level_successions(trials: Trials, before: Ints, rng: np.random.Generator) -> Trials:
     """Exchanges within sessions that make successions more even and bring no new repeats."""
-    worth = _worth(trials, before)
+    worth = _order_cost(trials, before)
     for _ in range(LEVELING_EXCHANGES):
         s = int(rng.integers(len(trials)))
-        own = trials[s]
-        if len(own) < 2:
+        session = trials[s]
+        if len(session) < 2:
             continue
-        p, q = rng.choice(len(own), 2, replace=False).tolist()
-        had = repeats(own)
-        own[p], own[q] = own[q], own[p]
-        found = _worth(trials, before) if repeats(own) <= had else None
-        if found is None or found > worth:
-            own[p], own[q] = own[q], own[p]
+        p, q = rng.choice(len(session), 2, replace=False).tolist()
+        had = count_repeats(session)
+        session[p], session[q] = session[q], session[p]
+        new_worth = _order_cost(trials, before) if count_repeats(session) <= had else None
+        if new_worth is None or new_worth > worth:
+            session[p], session[q] = session[q], session[p]
         else:
-            worth = found
+            worth = new_worth
     return trials
 
 
-def _worth(trials: Trials, before: Ints) -> tuple[tuple[int, int], int]:
+def _order_cost(trials: Trials, before: Ints) -> tuple[tuple[int, int], int]:
     """The listener's own unevenness, then that of the panel; less is better."""
-    order, number = [[system for _, system in own] for own in trials], len(before) - 1
-    return unevenness(order, number), int(pooled(before + carry_over(order, number)))
+    order, number = [[system for _, system in session] for session in trials], len(before) - 1
+    return unevenness(order, number), int(panel_unevenness(before + carry_over(order, number)))
 
 
 # --- Trial order of a listener -------------------------------------------------------------------
@@ -392,53 +403,55 @@ def listener_order(
     before = pool.successions(systems)
     quotas = session_quotas(len(items), len(systems), sessions, rng)
     order = even_order(quotas, before, rng)
-    clips = _clips(order, len(items), len(systems), rng)
-    trials = [list(zip(*own, strict=True)) for own in zip(clips, order, strict=True)]
-    if min(len(items), len(systems)) > 1 and any(map(repeats, trials)):
+    clips = _assign_clips(order, len(items), len(systems), rng)
+    trials = [list(zip(*session, strict=True)) for session in zip(clips, order, strict=True)]
+    if min(len(items), len(systems)) > 1 and any(map(count_repeats, trials)):
         variants = REPAIR_VARIANTS if len(items) * len(systems) <= MAX_TRIALS_FOR_VARIANTS else 1
-        trials = _evenest([repaired(trials, before, rng) for _ in range(variants)], before, rng)
-    counts = carry_over([[system for _, system in own] for own in trials], len(systems))
+        trials = _choose_most_even(
+            [repair_repeats(trials, before, rng) for _ in range(variants)], before, rng
+        )
+    counts = carry_over([[system for _, system in session] for session in trials], len(systems))
     pool.add(systems, counts)
-    return [[(items[item], systems[system]) for item, system in own] for own in trials]
+    return [[(items[item], systems[system]) for item, system in session] for session in trials]
 
 
-def _evenest(variants: list[Trials], before: Ints, rng: np.random.Generator) -> Trials:
+def _choose_most_even(variants: list[Trials], before: Ints, rng: np.random.Generator) -> Trials:
     """Of those with fewest repeats that are most even alone, one that leaves the panel most even.
 
     Systems may exchange their names for that.
     """
-    orders = [[[system for _, system in own] for own in trials] for trials in variants]
+    orders = [[[system for _, system in session] for session in trials] for trials in variants]
     worth = [
-        (sum(map(repeats, trials)), unevenness(order, len(before) - 1))
+        (sum(map(count_repeats, trials)), unevenness(order, len(before) - 1))
         for trials, order in zip(variants, orders, strict=True)
     ]
-    best = [n for n, one in enumerate(worth) if one == min(worth)]
-    which, named = renamed([orders[n] for n in best], before, rng)
+    best = [n for n, value in enumerate(worth) if value == min(worth)]
+    which, named = rename_treatments([orders[n] for n in best], before, rng)
     return [
-        [(item, system) for (item, _), system in zip(own, names, strict=True)]
-        for own, names in zip(variants[best[which]], named, strict=True)
+        [(item, system) for (item, _), system in zip(session, names, strict=True)]
+        for session, names in zip(variants[best[which]], named, strict=True)
     ]
 
 
-def _clips(
+def _assign_clips(
     order: list[list[int]], items: int, systems: int, rng: np.random.Generator
 ) -> list[list[int]]:
     """A clip for every place of the systems' order, each once a system."""
-    places = np.concatenate([np.array(own, np.int64) for own in order])
-    found = np.empty(len(places), np.int64)
+    places = np.concatenate([np.array(session, np.int64) for session in order])
+    clips = np.empty(len(places), np.int64)
     circle, start = rng.permutation(items), rng.permutation(systems)
     for system in range(systems):
-        turned = np.roll(circle, -_start(int(start[system]), items, systems))
-        found[places == system] = _jittered(turned, items / (2 * systems), rng)
+        turned = np.roll(circle, -_first_clip(int(start[system]), items, systems))
+        clips[places == system] = _jitter(turned, items / (2 * systems), rng)
     ends = np.cumsum([0, *map(len, order)]).tolist()
-    return [found[a:b].tolist() for a, b in pairwise(ends)]
+    return [clips[a:b].tolist() for a, b in pairwise(ends)]
 
 
-def _start(rank: int, items: int, systems: int) -> int:
+def _first_clip(rank: int, items: int, systems: int) -> int:
     return rank * items // systems if systems <= items else rank % items
 
 
-def _jittered(clips: Ints, by: float, rng: np.random.Generator) -> Ints:
+def _jitter(clips: Ints, by: float, rng: np.random.Generator) -> Ints:
     """Clips of nearby places exchanged, so that neighbours are not always the same."""
     return clips[np.argsort(np.arange(len(clips)) + rng.uniform(0, by, len(clips)))]
 
@@ -446,7 +459,7 @@ def _jittered(clips: Ints, by: float, rng: np.random.Generator) -> Ints:
 # --- Clips grouped by a covariate ----------------------------------------------------------------
 
 
-def together(
+def group_clips(
     sessions: Sequence[Sequence[Trial]], group: Mapping[str, str], turn: int
 ) -> list[list[Trial]]:
     """The same trials in sessions as long, group by group; listeners take turns to start.
@@ -456,10 +469,10 @@ def together(
     >>> [[one.item for one in own] for own in together([trials[:2], trials[2:]], groups, 1)]
     [['b', 'd'], ['a', 'c']]
     """
-    every = [trial for own in sessions for trial in own]
-    names = sorted({group[trial.item] for trial in every})
+    trials = [trial for session in sessions for trial in session]
+    names = sorted({group[trial.item] for trial in trials})
     start = turn % len(names)
     order = {name: place for place, name in enumerate(names[start:] + names[:start])}
-    sorted_ = sorted(every, key=lambda trial: order[group[trial.item]])
+    sorted_ = sorted(trials, key=lambda trial: order[group[trial.item]])
     ends = accumulate(map(len, sessions), initial=0)
     return [sorted_[a:b] for a, b in pairwise(ends)]

@@ -9,8 +9,8 @@ from math import ceil
 
 import numpy as np
 
-from earwitness.studies.design.incomplete import first_order, heard_by
-from earwitness.studies.design.orders import PanelHistory, together
+from earwitness.studies.design.incomplete import first_scale_order, systems_heard
+from earwitness.studies.design.orders import PanelHistory, group_clips
 from earwitness.studies.design.subsets import equivalent_subsets
 from earwitness.studies.study import Clip, Design, ListenerPlan, Session, Study, StudyBlock, Trial
 from earwitness.studies.trials import block_kind
@@ -23,15 +23,17 @@ ORDERS_STREAM, ANCHORS_STREAM, TRAINING_STREAM, PANELS_STREAM = 2, 4, 5, 7
 Subsets = tuple[tuple[str, ...], ...]  # names of clips, by panel
 
 
-def design(study: Study) -> Design:
+def make_design(study: Study) -> Design:
     """The same for the same study; one more listener moves no other.
 
     Plans that were made elsewhere are taken as they are.
     """
     if study.plans:
-        heard = tuple(_heard(study, number) for number in range(len(study.blocks)))
+        heard = tuple(_clips_of_plans(study, number) for number in range(len(study.blocks)))
         return Design(study, heard, study.plans)
-    subsets = tuple(_subsets(study, number, block) for number, block in enumerate(study.blocks))
+    subsets = tuple(
+        _choose_subsets(study, number, block) for number, block in enumerate(study.blocks)
+    )
     panels = [_Panel.of(study, place, subsets) for place in range(study.panels)]
     plans = (
         panels[(listener - 1) % study.panels].plan(listener)
@@ -40,16 +42,16 @@ def design(study: Study) -> Design:
     return Design(study, subsets, tuple(plans))
 
 
-def _heard(study: Study, number: int) -> Subsets:
+def _clips_of_plans(study: Study, number: int) -> Subsets:
     """The clips that panels hear in a block."""
-    found: dict[int, dict[str, None]] = {panel: {} for panel in range(1, study.panels + 1)}
+    clips: dict[int, dict[str, None]] = {panel: {} for panel in range(1, study.panels + 1)}
     for plan in study.plans:
-        own = (t.item for s in plan.sessions for t in s if t.block == number)
-        found[plan.panel].update(dict.fromkeys(own))
-    return tuple(tuple(sorted(own)) for own in found.values())
+        names = (t.item for s in plan.sessions for t in s if t.block == number)
+        clips[plan.panel].update(dict.fromkeys(names))
+    return tuple(tuple(sorted(names)) for names in clips.values())
 
 
-def _subsets(study: Study, number: int, block: StudyBlock) -> Subsets:
+def _choose_subsets(study: Study, number: int, block: StudyBlock) -> Subsets:
     chosen = equivalent_subsets(
         [clip.covariates for clip in study.material],
         number=study.panels,
@@ -58,7 +60,7 @@ def _subsets(study: Study, number: int, block: StudyBlock) -> Subsets:
         numbers=study.numbers,
         seed=(study.seed, number),
     )
-    return tuple(tuple(study.material[i].name for i in own) for own in chosen)
+    return tuple(tuple(study.material[i].name for i in indices) for indices in chosen)
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,9 @@ class _Panel:
     def of(cls, study: Study, place: int, subsets: tuple[Subsets, ...]) -> _Panel:
         """A panel of whom nobody has listened."""
         pools = (PanelHistory((study.seed, PANELS_STREAM, place, n)) for n in range(len(subsets)))
-        return cls(study, place, tuple(own[place] for own in subsets), tuple(pools))
+        return cls(
+            study, place, tuple(block_subsets[place] for block_subsets in subsets), tuple(pools)
+        )
 
     def plan(self, listener: int) -> ListenerPlan:
         """The plan of the next listener; listeners join panels in turn."""
@@ -86,14 +90,14 @@ class _Panel:
         ]
         first = sessions[0][0].scales
         training = self._training(listener, turn, first)
-        anchors = _anchors(study, listener, first)
+        anchors = _order_anchors(study, listener, first)
         return ListenerPlan(listener, self.place + 1, tuple(sessions), training, anchors)
 
     def _sessions(self, number: int, listener: int, turn: int) -> Iterator[Session]:
         """Sessions of a block: the first half with one order of scales, then the other."""
         study, block = self.study, self.study.blocks[number]
         kind = block_kind(block)
-        made = kind.trials(
+        sessions = kind.trials(
             self.items[number],
             self._systems(block, turn),
             block.sessions,
@@ -103,26 +107,26 @@ class _Panel:
             asked=scale_orders(study, number, listener),
             block=number,
         )
-        known = {clip.name: str(clip.covariates.get(kind.within, "")) for clip in study.material}
-        return map(tuple, together(made, known, turn) if kind.within else made)
+        group_of = {clip.name: str(clip.covariates.get(kind.within, "")) for clip in study.material}
+        return map(tuple, group_clips(sessions, group_of, turn) if kind.within else sessions)
 
     def _systems(self, block: StudyBlock, turn: int) -> tuple[str, ...]:
-        return heard_by(turn, block.systems, block.heard, self.place)
+        return systems_heard(turn, block.systems, block.heard, self.place)
 
     def _training(self, listener: int, turn: int, scales: tuple[str, ...]) -> Session:
         """Trials of the first block's kind, of clips that the listener does not hear later."""
-        study, heard = self.study, {name for own in self.items for name in own}
+        study, heard = self.study, {name for items in self.items for name in items}
         if not study.training:
             return ()
         block, rng = study.blocks[0], np.random.default_rng([study.seed, TRAINING_STREAM, listener])
         others = [clip.name for clip in study.material if clip.name not in heard]
-        items = [others[i] for i in rng.permutation(len(others))[: study.training]]
+        chosen = [others[i] for i in rng.permutation(len(others))[: study.training]]
         pool = PanelHistory((study.seed, TRAINING_STREAM, listener))
         systems = self._systems(block, turn)
-        [made] = block_kind(block).trials(
-            items, systems, 1, rng, study.reference, pool=pool, asked=[scales]
+        [trials] = block_kind(block).trials(
+            chosen, systems, 1, rng, study.reference, pool=pool, asked=[scales]
         )
-        return tuple(made[: study.training])
+        return tuple(trials[: study.training])
 
 
 def scale_orders(study: Study, number: int, listener: int) -> list[tuple[str, ...]]:
@@ -133,12 +137,12 @@ def scale_orders(study: Study, number: int, listener: int) -> list[tuple[str, ..
     block = study.blocks[number]
     orders = block_kind(block).scale_orders
     turns, systems = divmod(listener - 1, study.panels), len(block.systems)
-    start = sum(first_order(turn, systems, block.heard) for turn in turns)
+    start = sum(first_scale_order(turn, systems, block.heard) for turn in turns)
     half = ceil(block.sessions / 2)
     return [orders[(start + (n >= half)) % len(orders)] for n in range(block.sessions)]
 
 
-def _anchors(study: Study, listener: int, scales: tuple[str, ...]) -> Session:
+def _order_anchors(study: Study, listener: int, scales: tuple[str, ...]) -> Session:
     """All anchors, in an order of the listener's own."""
     rng = np.random.default_rng([study.seed, ANCHORS_STREAM, listener])
     order = rng.permutation(len(study.anchors))
@@ -164,62 +168,62 @@ class TimedStep:
     minutes: float
 
 
-def minutes(study: Study) -> list[TimedStep]:
+def count_minutes(study: Study) -> list[TimedStep]:
     """Forms and the device page, anchors, practice, hearing, rating, rests, and their sum."""
     if study.plans:
-        steps = [_rows(study)]
+        steps = [_plan_step(study)]
     else:
-        steps = [*_first(study)]
+        steps = [*_opening_steps(study)]
         for number, block in enumerate(study.blocks, 1):
-            steps += _block(study, block, f" (block {number})" * (len(study.blocks) > 1))
-    steps = [*_asked(study), *steps]
+            steps += _block_steps(study, block, f" (block {number})" * (len(study.blocks) > 1))
+    steps = [*_form_steps(study), *steps]
     rests = sum(block.sessions for block in study.blocks) - 1
-    told = f"{rests} × {study.rest_minutes:g} min"
-    steps.append(TimedStep("resting", told, rests * study.rest_minutes))
+    how = f"{rests} × {study.rest_minutes:g} min"
+    steps.append(TimedStep("resting", how, rests * study.rest_minutes))
     return [*steps, TimedStep("in all", "", sum(step.minutes for step in steps))]
 
 
-def clips_for(study: Study, limit: float) -> int:
+def max_clips(study: Study, limit: float) -> int:
     """The most clips of the first block that fit into so many minutes; 0 if not even one does."""
     block = study.blocks[0]
-    each = sum(step.minutes for step in _block(study, block, "")) / block.clips
-    rest = minutes(study)[-1].minutes - each * block.clips
-    return max(0, int((limit - rest) / each + 1e-9)) if each else block.clips
+    each = sum(step.minutes for step in _block_steps(study, block, "")) / block.clips
+    other_minutes = count_minutes(study)[-1].minutes - each * block.clips
+    return max(0, int((limit - other_minutes) / each + 1e-9)) if each else block.clips
 
 
-def _seconds(clips: tuple[Clip, ...]) -> float:
+def _mean_seconds(clips: tuple[Clip, ...]) -> float:
     return sum(clip.seconds for clip in clips) / len(clips)
 
 
-def _asked(study: Study) -> Iterator[TimedStep]:
+def _form_steps(study: Study) -> Iterator[TimedStep]:
     if count := len(study.before) + len(study.after):
         yield TimedStep(
             "forms", f"{count} questions × {QUESTION_SECONDS:g} s", count * QUESTION_SECONDS / 60
         )
     if study.device:
-        told = " + ".join(f"{name} {DEVICE_CHECK_SECONDS[name]:g} s" for name in study.device)
+        how = " + ".join(f"{name} {DEVICE_CHECK_SECONDS[name]:g} s" for name in study.device)
         yield TimedStep(
-            "device", told, sum(DEVICE_CHECK_SECONDS[name] for name in study.device) / 60
+            "device", how, sum(DEVICE_CHECK_SECONDS[name] for name in study.device) / 60
         )
 
 
-def _first(study: Study) -> Iterator[TimedStep]:
+def _opening_steps(study: Study) -> Iterator[TimedStep]:
     block = study.blocks[0]
     if study.anchors:
-        scales, seconds = len(block_kind(block).scales), _seconds(study.anchors)
+        scales, seconds = len(block_kind(block).scales), _mean_seconds(study.anchors)
         count = len(study.anchors) * scales
-        told = f"{len(study.anchors)} sounds × {scales} scales = {count}"
-        told += f" × ({seconds:.1f} s + {block.seconds:g} s)"
-        yield TimedStep("anchors", told, count * (seconds + block.seconds) / 60)
+        how = f"{len(study.anchors)} sounds × {scales} scales = {count}"
+        how += f" × ({seconds:.1f} s + {block.seconds:g} s)"
+        yield TimedStep("anchors", how, count * (seconds + block.seconds) / 60)
     if study.training:
         load = block_kind(block).load(block.heard)
         sounds, questions = load.sounds / load.trials, load.questions / load.trials
-        each = sounds * _seconds(study.material) + questions * block.seconds
-        told = f"{study.training} trials × {each:.1f} s"
-        yield TimedStep("practice", told, study.training * each / 60)
+        each = sounds * _mean_seconds(study.material) + questions * block.seconds
+        how = f"{study.training} trials × {each:.1f} s"
+        yield TimedStep("practice", how, study.training * each / 60)
 
 
-def _rows(study: Study) -> TimedStep:
+def _plan_step(study: Study) -> TimedStep:
     """All trials of plans that were made elsewhere, of the listener who is busy longest."""
     seconds = {clip.name: clip.seconds for clip in (*study.material, *study.anchors)}
 
@@ -229,8 +233,8 @@ def _rows(study: Study) -> TimedStep:
 
     longest = max(study.plans, key=busy)
     trials = sum(map(len, (longest.training, longest.anchors, *longest.sessions)))
-    told = f"{trials} trials of listener {longest.listener}, who has most"
-    return TimedStep("hearing and rating", told, busy(longest) / 60)
+    how = f"{trials} trials of listener {longest.listener}, who has most"
+    return TimedStep("hearing and rating", how, busy(longest) / 60)
 
 
 def trial_seconds(study: Study, trial: Trial, seconds: float) -> float:
@@ -243,11 +247,11 @@ def trial_seconds(study: Study, trial: Trial, seconds: float) -> float:
     return each / load.trials * asked
 
 
-def _block(study: Study, block: StudyBlock, where: str) -> Iterator[TimedStep]:
+def _block_steps(study: Study, block: StudyBlock, where: str) -> Iterator[TimedStep]:
     """Every clip brings so many sounds to hear and so many questions to answer."""
-    load, seconds = block_kind(block).load(block.heard), _seconds(study.material)
+    load, seconds = block_kind(block).load(block.heard), _mean_seconds(study.material)
     sounds, questions = block.clips * load.sounds, block.clips * load.questions
-    told = f"{block.clips} clips × {load.how} = {sounds}"
-    yield TimedStep(f"hearing{where}", f"{told} × {seconds:.1f} s", sounds * seconds / 60)
-    told = f"{questions} × {block.seconds:g} s"
-    yield TimedStep(f"rating{where}", told, questions * block.seconds / 60)
+    how = f"{block.clips} clips × {load.how} = {sounds}"
+    yield TimedStep(f"hearing{where}", f"{how} × {seconds:.1f} s", sounds * seconds / 60)
+    how = f"{questions} × {block.seconds:g} s"
+    yield TimedStep(f"rating{where}", how, questions * block.seconds / 60)

@@ -40,22 +40,22 @@ class Strata:
     @classmethod
     def of(cls, clips: Sequence[Covariates], fields: Sequence[str]) -> Strata:
         """By the fields that are categories."""
-        found: dict[tuple[str, ...], list[int]] = {}
+        members_of: dict[tuple[str, ...], list[int]] = {}
         for index, clip in enumerate(clips):
-            found.setdefault(tuple(str(clip[name]) for name in fields), []).append(index)
-        names = sorted(found)
+            members_of.setdefault(tuple(str(clip[name]) for name in fields), []).append(index)
+        names = sorted(members_of)
         rows = [
             [float(stratum[place] == value) for stratum in names]
             for place in range(len(fields))
             for value in sorted({stratum[place] for stratum in names})
         ]
         table = np.array(rows, np.float64).reshape(len(rows), len(names))
-        return cls(names, [found[name] for name in names], table)
+        return cls(names, [members_of[name] for name in names], table)
 
     @property
     def sizes(self) -> Ints:
         """Clips of each stratum."""
-        return np.array([len(own) for own in self.members], np.int64)
+        return np.array([len(members) for members in self.members], np.int64)
 
 
 def stratum_counts(strata: Strata, number: int, size: int) -> Ints:
@@ -68,7 +68,7 @@ def stratum_counts(strata: Strata, number: int, size: int) -> Ints:
         fair = left // (number - subset)  # so that the last subset finds what the first did
         most = np.maximum(fair, np.minimum(left, 1))
         absent = np.where(counts.any(axis=0), ABSENT_STRATUM_COST, UNCOVERED_STRATUM_COST)
-        counts[subset] = _filled(most, left, _Aim(strata, share, absent), size)
+        counts[subset] = _fill_subset(most, left, _Aim(strata, share, absent), size)
         left -= counts[subset]
     return _exchange_stratum_counts(np.vstack([counts, left]), strata, share)
 
@@ -91,7 +91,7 @@ class _Aim:
         )
 
 
-def _filled(most: Ints, left: Ints, aim: _Aim, size: int) -> Ints:
+def _fill_subset(most: Ints, left: Ints, aim: _Aim, size: int) -> Ints:
     """Whole numbers that sum to ``size``, each step taking what brings them closest."""
     counts = np.minimum(np.floor(aim.share).astype(np.int64), most)
     while counts.sum() < size:
@@ -99,12 +99,12 @@ def _filled(most: Ints, left: Ints, aim: _Aim, size: int) -> Ints:
         if not open_:  # fair portions are used up: take what is left anywhere
             most = np.minimum(most + 1, left)
             continue
-        best = min(open_, key=lambda i: aim.cost(_with(counts, i)))
+        best = min(open_, key=lambda i: aim.cost(_add_clip(counts, i)))
         counts[best] += 1
     return counts
 
 
-def _with(counts: Ints, place: int) -> Ints:
+def _add_clip(counts: Ints, place: int) -> Ints:
     other = counts.copy()
     other[place] += 1
     return other
@@ -127,9 +127,9 @@ def _exchange_stratum_counts(rows: Ints, strata: Strata, share: Floats) -> Ints:
     """Counts after all exchanges that bring subsets closer; the last row is what is left over."""
     weight = np.eye(len(share)) + CATEGORY_WEIGHT * strata.categories.T @ strata.categories
     for _ in range(MAX_EXCHANGE_ROUNDS):
-        moves = _possible(rows)
-        costs = _costs(rows, moves, weight, share)
-        chosen = _best(rows, moves, costs, weight)
+        moves = _possible_moves(rows)
+        costs = _move_costs(rows, moves, weight, share)
+        chosen = _best_moves(rows, moves, costs, weight)
         if chosen is None:
             break
         for i, j, a, b in zip(*chosen, strict=True):
@@ -138,9 +138,9 @@ def _exchange_stratum_counts(rows: Ints, strata: Strata, share: Floats) -> Ints:
     return rows[:-1]
 
 
-def _possible(rows: Ints) -> _Moves:
+def _possible_moves(rows: Ints) -> _Moves:
     """All exchanges; none that takes the last clip of a stratum out of all subsets."""
-    pool, found = len(rows) - 1, list[tuple[Ints, ...]]()
+    pool, moves = len(rows) - 1, list[tuple[Ints, ...]]()
     lonely = rows[:-1].sum(axis=0) == 1
     for i, j in combinations(range(len(rows)), 2):
         mine, theirs = np.flatnonzero(rows[i]), np.flatnonzero(rows[j])
@@ -148,16 +148,16 @@ def _possible(rows: Ints) -> _Moves:
             mine = mine[~lonely[mine]]
         a, b = (side.ravel() for side in np.meshgrid(mine, theirs, indexing="ij"))
         a, b = a[a != b], b[a != b]
-        found.append((np.full(len(a), i), np.full(len(a), j), a, b))
-    return _Moves(*(np.concatenate(column) for column in zip(*found, strict=True)))
+        moves.append((np.full(len(a), i), np.full(len(a), j), a, b))
+    return _Moves(*(np.concatenate(column) for column in zip(*moves, strict=True)))
 
 
-def _costs(rows: Ints, moves: _Moves, weight: Floats, share: Floats) -> Floats:
+def _move_costs(rows: Ints, moves: _Moves, weight: Floats, share: Floats) -> Floats:
     """What every exchange costs; less than nothing is a gain."""
     slope = 2 * (rows - share) @ weight
     slope[-1] = 0
-    own = np.diag(weight)
-    bent = own[moves.a] + own[moves.b] - 2 * weight[moves.a, moves.b]
+    diagonal = np.diag(weight)
+    bent = diagonal[moves.a] + diagonal[moves.b] - 2 * weight[moves.a, moves.b]
     counted = (moves.j < len(rows) - 1).astype(np.float64)
     mine = slope[moves.i, moves.b] - slope[moves.i, moves.a] + bent
     theirs = slope[moves.j, moves.a] - slope[moves.j, moves.b] + bent * counted
@@ -172,7 +172,7 @@ def _costs(rows: Ints, moves: _Moves, weight: Floats, share: Floats) -> Floats:
     )
 
 
-def _best(rows: Ints, moves: _Moves, costs: Floats, weight: Floats) -> _Moves | None:
+def _best_moves(rows: Ints, moves: _Moves, costs: Floats, weight: Floats) -> _Moves | None:
     """The exchange, or the two that touch nothing in common, that gain most; none if none does."""
     if not len(costs):
         return None
@@ -185,22 +185,26 @@ def _best(rows: Ints, moves: _Moves, costs: Floats, weight: Floats) -> _Moves | 
     crossed = (changes @ weight).reshape(len(near), -1) @ changes.reshape(len(near), -1).T
     both = costs[near][:, None] + costs[near] + 2 * crossed
     both[(touched @ touched.T) > 0] = np.inf
-    one, other = divmod(int(both.argmin()), len(near))
-    return few.take(np.array([one, other])) if both[one, other] < -MIN_GAIN else None
+    first_move, second_move = divmod(int(both.argmin()), len(near))
+    return (
+        few.take(np.array([first_move, second_move]))
+        if both[first_move, second_move] < -MIN_GAIN
+        else None
+    )
 
 
 def _changes(shape: tuple[int, ...], moves: _Moves) -> tuple[Floats, Floats]:
     """What every exchange does to every subset, and which cells it touches, the pool's too."""
-    every = np.arange(len(moves.i))
-    changes = np.zeros((len(every), *shape))
+    indices = np.arange(len(moves.i))
+    changes = np.zeros((len(indices), *shape))
     for row, stratum, by in (
         (moves.i, moves.a, -1),
         (moves.i, moves.b, 1),
         (moves.j, moves.a, 1),
         (moves.j, moves.b, -1),
     ):
-        changes[every, row, stratum] += by
-    touched = (changes != 0).astype(np.float64).reshape(len(every), -1)
+        changes[indices, row, stratum] += by
+    touched = (changes != 0).astype(np.float64).reshape(len(indices), -1)
     return changes[:, :-1], touched
 
 
@@ -225,23 +229,23 @@ def equivalent_subsets(
 ) -> list[list[int]]:
     """Indices of the clips of each subset."""
     if number * size > len(clips):
-        told = f"{number} subsets of {size} clips need {number * size}, there are {len(clips)}"
-        raise UsageError(f"{told} — fewer or smaller subsets")
+        message = f"{number} subsets of {size} clips need {number * size}, there are {len(clips)}"
+        raise UsageError(f"{message} — fewer or smaller subsets")
     strata = Strata.of(clips, categories)
     counts = stratum_counts(strata, number, size)
     rng = np.random.default_rng([*seed, 1])
     if not numbers:
-        return _dealt(clips, strata, counts, numbers, rng)
-    table = standardised(clips, numbers)
+        return _deal_clips(clips, strata, counts, numbers, rng)
+    table = standardize(clips, numbers)
     deals = max(1, min(MAX_DEALS, MAX_CLIPS_IN_ALL_DEALS // len(clips)))
-    found = [
-        _exchange_clips(table, strata, _dealt(clips, strata, counts, numbers, rng))
+    candidates = [
+        _exchange_clips(table, strata, _deal_clips(clips, strata, counts, numbers, rng))
         for _ in range(deals)
     ]
-    return min(found, key=lambda subsets: _distance(table, subsets))
+    return min(candidates, key=lambda subsets: _squared_distance(table, subsets))
 
 
-def _dealt(
+def _deal_clips(
     clips: Sequence[Covariates],
     strata: Strata,
     counts: Ints,
@@ -251,13 +255,13 @@ def _dealt(
     """As many clips of every stratum as were decided, in turns."""
     subsets: list[list[int]] = [[] for _ in counts]
     for index, members in enumerate(strata.members):
-        chosen = _spread(clips, members, int(counts[:, index].sum()), numbers, rng)
-        for subset, clip in zip(_turns(counts[:, index], rng), chosen, strict=True):
+        chosen = _spread_members(clips, members, int(counts[:, index].sum()), numbers, rng)
+        for subset, clip in zip(_draw_turns(counts[:, index], rng), chosen, strict=True):
             subsets[subset].append(clip)
     return [sorted(subset) for subset in subsets]
 
 
-def _spread(
+def _spread_members(
     clips: Sequence[Covariates],
     members: list[int],
     wanted: int,
@@ -272,7 +276,7 @@ def _spread(
     return [shuffled[int(step)] for step in steps]
 
 
-def _turns(counts: Ints, rng: np.random.Generator) -> list[int]:
+def _draw_turns(counts: Ints, rng: np.random.Generator) -> list[int]:
     """Whose turn it is: every subset as often as it gets a clip, in rounds of changing order."""
     left, turns = counts.copy(), list[int]()
     while left.sum():
@@ -282,7 +286,7 @@ def _turns(counts: Ints, rng: np.random.Generator) -> list[int]:
     return turns
 
 
-def standardised(clips: Sequence[Covariates], numbers: Sequence[str]) -> Floats:
+def standardize(clips: Sequence[Covariates], numbers: Sequence[str]) -> Floats:
     """A row a clip; every number has mean 0 and a standard deviation of 1.
 
     Where clips differ by rounding alone, or not at all, all are 0.
@@ -295,7 +299,7 @@ def standardised(clips: Sequence[Covariates], numbers: Sequence[str]) -> Floats:
     return np.asarray(centred / np.where(differ, spread, 1.0))
 
 
-def _distance(table: Floats, subsets: list[list[int]]) -> float:
+def _squared_distance(table: Floats, subsets: list[list[int]]) -> float:
     return float(sum((table[subset].mean(axis=0) ** 2).sum() for subset in subsets))
 
 
@@ -312,24 +316,24 @@ def _exchange_clips(table: Floats, strata: Strata, subsets: list[list[int]]) -> 
     while gained:
         gained = False
         for members in strata.members:
-            gained |= _levelled(table, group, np.array(members), len(subsets))
+            gained |= _level_stratum(table, group, np.array(members), len(subsets))
     return [np.flatnonzero(group == place).tolist() for place in range(len(subsets))]
 
 
-def _levelled(table: Floats, group: Ints, members: Ints, number: int) -> bool:
+def _level_stratum(table: Floats, group: Ints, members: Ints, number: int) -> bool:
     """Exchange clips of one stratum, the best two first; whether anything was gained.
 
     Taking clip b for clip a changes the squares of a's subset by 2 s · (b − a) + |b − a|², where s
     is what its numbers sum to; what is left over does not count.
     """
-    own = table[members]
-    apart = ((own[:, None] - own[None]) ** 2).sum(axis=-1)
+    scores = table[members]
+    apart = ((scores[:, None] - scores[None]) ** 2).sum(axis=-1)
     sums = np.array([table[group == place].sum(axis=0) for place in range(number)])
     sums = np.vstack([sums, np.zeros(table.shape[1])])
     gained = False
     for _ in range(MAX_EXCHANGE_ROUNDS):
         mine = group[members]
-        along = sums[mine] @ own.T
+        along = sums[mine] @ scores.T
         change = 2 * (along - np.diag(along)[:, None]) + apart
         change[mine == number] = 0
         cost = change + change.T
@@ -337,8 +341,8 @@ def _levelled(table: Floats, group: Ints, members: Ints, number: int) -> bool:
         a, b = divmod(int(cost.argmin()), len(members))
         if cost[a, b] > -MIN_GAIN:
             break
-        sums[mine[a]] += own[b] - own[a]
-        sums[mine[b]] += own[a] - own[b]
+        sums[mine[a]] += scores[b] - scores[a]
+        sums[mine[b]] += scores[a] - scores[b]
         sums[number] = 0
         group[members[[a, b]]] = mine[[b, a]]
         gained = True

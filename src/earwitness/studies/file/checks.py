@@ -14,7 +14,7 @@ from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import LETTERS, TrialKind
 from earwitness.studies.trials.rubric import RubricKind
 from earwitness.studies.trials.single import SingleKind
-from earwitness.studies.wording import misfits, wording
+from earwitness.studies.wording import placeholder_problems, wording
 
 # --- Rubrics, captions and juries ----------------------------------------------------------------
 
@@ -270,7 +270,7 @@ def _words(value: StudyMapping) -> Iterator[Fault]:
         for name in own.get(kind, {}):
             if name not in names:
                 yield Fault(f"wordings.{kind}.{name}", "unknown", nearest(name, names))
-    for path, told in misfits(own):
+    for path, told in placeholder_problems(own):
         yield Fault(f"wordings.{path}", told)
     for name, words in own.get("scales", {}).items():
         if name in known.scales and "labels" in words:

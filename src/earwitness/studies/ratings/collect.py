@@ -20,7 +20,7 @@ from earwitness.studies.ratings.columns import KnownNames, Limit
 from earwitness.studies.ratings.from_answers import ratings_from_answers, study_answers
 from earwitness.studies.ratings.reader import OffScaleVote, RatingsTable, read_ratings
 from earwitness.studies.results import Grouping, Groupings, RatingFault, Who
-from earwitness.studies.rubric import TOTAL, Rubric, defined
+from earwitness.studies.rubric import TOTAL, Rubric, read_rubric
 from earwitness.studies.rubric_totals import Blank, off_scale, with_totals
 from earwitness.studies.study import STORE_FILE_NAME, Study
 from earwitness.studies.trials import block_kind
@@ -170,7 +170,7 @@ class RatingCollection:
         self.notes += table.notes
         self.join(table.groups, name)
         self.captions |= table.captions
-        known = defined(table.rubric) if table.rubric else None
+        known = read_rubric(table.rubric) if table.rubric else None
         off = [off_scale(known, f"{name}:{one.line}", *_vote(one)) for one in table.off]
         if known is None:
             self.add(table.ratings, table.input)

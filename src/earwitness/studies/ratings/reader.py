@@ -40,7 +40,7 @@ from earwitness.studies.ratings.columns import (
     whole,
 )
 from earwitness.studies.results import Grouping, Who
-from earwitness.studies.rubric import BUILT_IN_RUBRICS, TOTAL, Rubric, defined
+from earwitness.studies.rubric import BUILT_IN_RUBRICS, TOTAL, Rubric, read_rubric
 from earwitness.studies.wording import LANGUAGES
 
 # --- Rubric dimensions as columns ----------------------------------------------------------------
@@ -66,11 +66,11 @@ def by_rubric(options: ColumnOptions, table: InputTable, said: str = "") -> Colu
     written = [one for one in dict.fromkeys(cells) if isinstance(one, str)]
     for name in [said] if said else BUILT_IN_RUBRICS:
         found = {one: own for one in written if (own := spellings(name).get(folded(one)))}
-        lacking = [one for one in defined(name).names if one not in found.values()]
+        lacking = [one for one in read_rubric(name).names if one not in found.values()]
         if not lacking:
-            return _fitted(options, defined(name), found, table, wide=not long)
+            return _fitted(options, read_rubric(name), found, table, wide=not long)
         if said:
-            _tell_dimensions(table, defined(name), lacking)
+            _tell_dimensions(table, read_rubric(name), lacking)
     return options
 
 
@@ -117,7 +117,7 @@ def spellings(name: str) -> Mapping[str, str]:
 
 def _spelt(name: str) -> Iterator[tuple[str, str]]:
     for language in LANGUAGES:
-        for one in defined(name, language).dimensions:
+        for one in read_rubric(name, language).dimensions:
             yield folded(one.shown), one.name
             yield folded(one.name), one.name
     yield TOTAL, TOTAL

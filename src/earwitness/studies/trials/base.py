@@ -151,32 +151,37 @@ class TrialKind(ABC):
         treatments, pool = self.treatments(systems, reference), pool or PanelHistory()
         order = listener_order(items, treatments, sessions, rng, pool)
         asked = asked or (self.scale_orders[0],) * sessions
-        ways = {one: self._dealt(one, items, pool) for one in treatments}
+        ways = {treatment: self._dealt(treatment, items, pool) for treatment in treatments}
         return [
-            [self._trial(item, one, ways[one][item], scales, block, pool) for item, one in own]
-            for own, scales in zip(order, asked, strict=True)
+            [
+                self._trial(item, treatment, ways[treatment][item], scales, block, pool)
+                for item, treatment in session
+            ]
+            for session, scales in zip(order, asked, strict=True)
         ]
 
-    def _dealt(self, one: Treatment, items: Sequence[str], pool: PanelHistory) -> dict[str, Way]:
+    def _dealt(
+        self, treatment: Treatment, items: Sequence[str], pool: PanelHistory
+    ) -> dict[str, Way]:
         """A way of presenting for every item: the next one for the next listener, and item."""
-        turn = pool.turns[one]
-        pool.turns[one] += 1
-        first = self.ways(one, pool.rng(one, 0, 0))
+        turn = pool.turns[treatment]
+        pool.turns[treatment] += 1
+        first = self.ways(treatment, pool.rng(treatment, 0, 0))
         if len(first) == 1:
             return dict.fromkeys(items, first[0])
         rounds = {0: first} if not self.drawn else {}
-        found = {}
-        for item, rank in zip(items, pool.ranks(one, len(items)), strict=True):
+        way_of = {}
+        for item, rank in zip(items, pool.ranks(treatment, len(items)), strict=True):
             place = rank // len(first) if self.drawn else 0
             if place not in rounds:
-                rounds[place] = self.ways(one, pool.rng(one, place, turn // len(first)))
-            found[item] = rounds[place][(rank + turn) % len(first)]
-        return found
+                rounds[place] = self.ways(treatment, pool.rng(treatment, place, turn // len(first)))
+            way_of[item] = rounds[place][(rank + turn) % len(first)]
+        return way_of
 
     def _trial(
         self,
         item: str,
-        one: Treatment,
+        treatment: Treatment,
         way: Way,
         scales: tuple[str, ...],
         block: int,
@@ -184,11 +189,11 @@ class TrialKind(ABC):
     ) -> Trial:
         """A trial, or the same one that was made before."""
         key = item, way, scales
-        found = pool.trials.get(key)
-        if found is None:
-            found = Trial(item, way[0], scales, block, way[1], self.against(one))
-            pool.trials[key] = found
-        return found
+        trial = pool.trials.get(key)
+        if trial is None:
+            trial = Trial(item, way[0], scales, block, way[1], self.against(treatment))
+            pool.trials[key] = trial
+        return trial
 
     def heard(
         self, item: str, shown: tuple[str, ...], systems: Sequence[str], reference: str
@@ -234,9 +239,9 @@ class TrialKind(ABC):
     def presented(self, trial: Trial, words: Wording, reference: str) -> list[tuple[str, str]]:
         """Systems that are heard, in order, and what each is called on the page."""
         letters = self.letters if len(trial.systems) > 1 else ("",)
-        found = list(zip(trial.systems, letters, strict=False))
+        sounds = list(zip(trial.systems, letters, strict=False))
         first = [(reference, words.pages["reference"])] if self.open_reference else []
-        return first + found
+        return first + sounds
 
     def read(
         self, trial: Trial, values: Values, listener: int, session: int, number: int = 0
@@ -255,8 +260,8 @@ class TrialKind(ABC):
             if name not in values:
                 yield name, f"{name} is not answered"
             elif not scale.allows(values[name]):
-                told = f"from {scale.low:g} to {scale.high:g} in steps of {scale.step:g}"
-                yield name, f"{name} must be {told}, got {values[name]!r}"
+                limits = f"from {scale.low:g} to {scale.high:g} in steps of {scale.step:g}"
+                yield name, f"{name} must be {limits}, got {values[name]!r}"
         for name in values:
             if name not in asks:
                 yield name, f"nobody asked for {name!r}"

@@ -57,7 +57,7 @@ class Mushra(TrialKind):
         super().__post_init__()
         anchors: object = self.anchors
         if not isinstance(anchors, list | tuple) or not all(
-            isinstance(one, str) and one for one in anchors
+            isinstance(name, str) and name for name in anchors
         ):
             raise UsageError(f"anchors must be a list of folders, got {anchors!r}")
         if len(set(anchors)) < len(anchors):
@@ -143,12 +143,12 @@ class BS1116(TrialKind):
             yield "one of the two is the reference — rate it 5.0"
 
     def rated(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
-        given = dict(zip(trial.systems, (values["B"], values["C"]), strict=True))
+        grades = dict(zip(trial.systems, (values["B"], values["C"]), strict=True))
         hidden = trial.systems[trial.target]
         system = trial.systems[1 - trial.target]
-        for name, value in given.items():
+        for name, value in grades.items():
             yield rate(name, IMPAIRMENT_SCALE.name, value)
-        yield rate(system, DIFFERENCE_GRADE, round(given[system] - given[hidden], 6), hidden)
+        yield rate(system, DIFFERENCE_GRADE, round(grades[system] - grades[hidden], 6), hidden)
 
     def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
         heard = [person.hears(trial.item, s, IMPAIRMENT_SCALE.name, rng) for s in trial.systems]

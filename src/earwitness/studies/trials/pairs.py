@@ -79,9 +79,13 @@ class PairKind(TrialKind):
         self, item: str, shown: tuple[str, ...], systems: Sequence[str], reference: str
     ) -> Trial:
         pair = shown[:2]
-        known = [one for one in self.treatments(systems, reference) if set(one) == set(pair)]
+        same_pair = [
+            treatment
+            for treatment in self.treatments(systems, reference)
+            if set(treatment) == set(pair)
+        ]
         target = pair.index(shown[2]) if self.unknown and shown[2] in pair else 0
-        against = known[0][0] if known else pair[0]
+        against = same_pair[0][0] if same_pair else pair[0]
         return Trial(item, pair, self.scale_orders[0], target=target, against=against)
 
     def load(self, systems: int) -> Load:
@@ -156,8 +160,8 @@ class ABX(PairKind):
         return {"SAME": 1.0 if abs(a - x) <= abs(b - x) else -1.0}
 
     def presented(self, trial: Trial, words: Wording, reference: str) -> list[tuple[str, str]]:
-        known = super().presented(trial, words, reference)
-        return [*known, (trial.systems[trial.target], "X")]
+        pair = super().presented(trial, words, reference)
+        return [*pair, (trial.systems[trial.target], "X")]
 
 
 # --- Comparison category rating ------------------------------------------------------------------

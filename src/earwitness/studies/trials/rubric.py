@@ -12,7 +12,7 @@ import numpy as np
 from earwitness.core import Rating
 from earwitness.errors import UsageError
 from earwitness.studies.population import Person
-from earwitness.studies.rubric import TOTAL, Dimension, Rubric, WorkedExample, defined
+from earwitness.studies.rubric import TOTAL, Dimension, Rubric, WorkedExample, read_rubric
 from earwitness.studies.rubric_totals import BLANK_POLICIES, Blank, total
 from earwitness.studies.study import Scale, Trial
 from earwitness.studies.trials.base import (
@@ -33,19 +33,19 @@ from earwitness.studies.wording import Wording
 # --- Rubrics as page views -----------------------------------------------------------------------
 
 
-def dimension_view(one: Dimension, words: Wording) -> View:
+def dimension_view(dimension: Dimension, words: Wording) -> View:
     """A dimension: what it asks, which numbers there are, and what some stand for."""
     return {
-        "name": one.name,
-        "title": one.shown,
-        "role": one.role,
-        "help": one.help,
-        "low": one.low,
-        "high": one.high,
-        "step": one.step,
+        "name": dimension.name,
+        "title": dimension.shown,
+        "role": dimension.role,
+        "help": dimension.help,
+        "low": dimension.low,
+        "high": dimension.high,
+        "step": dimension.step,
         "anchors": [
             {"value": anchor.value, "shown": words.number(anchor.value), "text": anchor.text}
-            for anchor in one.anchors
+            for anchor in dimension.anchors
         ],
     }
 
@@ -53,11 +53,11 @@ def dimension_view(one: Dimension, words: Wording) -> View:
 def examples_view(rubric: Rubric, words: Wording, address: Sound) -> View:
     """The page of captions that were judged already; sounds come in the order of the examples."""
     sounds, examples = list[View](), list[View]()
-    for number, one in enumerate(rubric.examples):
-        view = _example(one, rubric, words)
-        if one.sound:
+    for number, example in enumerate(rubric.examples):
+        view = _example(example, rubric, words)
+        if example.sound:
             view["sound"] = len(sounds)
-            sounds.append({"address": address("", one.sound, number), "label": ""})
+            sounds.append({"address": address("", example.sound, number), "label": ""})
         examples.append(view)
     return {
         "kind": "examples",
@@ -65,23 +65,23 @@ def examples_view(rubric: Rubric, words: Wording, address: Sound) -> View:
         "text": words.page("examples_told"),
         "rubric": rubric.title,
         "formula": rubric.total,
-        "dimensions": [dimension_view(one, words) for one in rubric.dimensions],
+        "dimensions": [dimension_view(example, words) for example in rubric.dimensions],
         "examples": examples,
         **({"sounds": sounds, "switching": True, "plays": 0, "questions": []} if sounds else {}),
     }
 
 
-def _example(one: WorkedExample, rubric: Rubric, words: Wording) -> View:
+def _example(example: WorkedExample, rubric: Rubric, words: Wording) -> View:
     values = [
-        {"title": dimension.shown, "shown": words.number(one.values[dimension.name])}
+        {"title": dimension.shown, "shown": words.number(example.values[dimension.name])}
         for dimension in rubric.dimensions
     ]
     return {
-        "heard": one.heard,
-        "caption": one.caption,
+        "heard": example.heard,
+        "caption": example.caption,
         "values": values,
-        "total": words.number(total(rubric, one.values)),
-        "comment": one.comment,
+        "total": words.number(total(rubric, example.values)),
+        "comment": example.comment,
     }
 
 
@@ -132,8 +132,8 @@ class RubricKind(TrialKind):
             raise UsageError(
                 f"blank must be one of {', '.join(BLANK_POLICIES)}, got {self.blank!r}"
             )
-        given: dict[str, object] = {"group": self.group, "synthesised": self.synthesised}
-        for (name, value), kind in zip(given.items(), (str, bool), strict=True):
+        options: dict[str, object] = {"group": self.group, "synthesised": self.synthesised}
+        for (name, value), kind in zip(options.items(), (str, bool), strict=True):
             if not isinstance(value, kind):
                 raise UsageError(f"{name} must be {kind.__name__}, got {value!r}")
         assert self.judged  # or it is refused
@@ -141,7 +141,7 @@ class RubricKind(TrialKind):
     @cached_property
     def judged(self) -> Rubric:
         """The rubric; its words are in English unless they are the study's own."""
-        return defined(self.rubric)
+        return read_rubric(self.rubric)
 
     @property
     def scales(self) -> tuple[Scale, ...]:
@@ -174,7 +174,7 @@ class RubricKind(TrialKind):
     def told(self, words: Wording, sound: Sound) -> dict[str, View]:
         """A word about headphones, and captions that were judged already."""
         title, text = words.page("headphones"), words.page("headphones_told")
-        rubric = defined(self.rubric, words.language)
+        rubric = read_rubric(self.rubric, words.language)
         return {
             "headphones": {"kind": "text", "title": title, "text": text},
             "examples": examples_view(rubric, words, sound),
@@ -189,7 +189,7 @@ class RubricKind(TrialKind):
         caption: Caption | None = None,
     ) -> View:
         """The clip, the captions, and what each is judged by."""
-        rubric = defined(self.rubric, words.language)
+        rubric = read_rubric(self.rubric, words.language)
         wrote = [caption(trial.item, one) if caption else "" for one in trial.systems]
         return {
             **super().view(trial, words, sound, reference),
@@ -203,22 +203,22 @@ class RubricKind(TrialKind):
 
     def questions(self, trial: Trial, words: Wording) -> list[View]:
         """All dimensions of every caption; then comments, and whether the clip is synthesised."""
-        rubric, letters = defined(self.rubric, words.language), LETTERS[: len(trial.systems)]
+        rubric, letters = read_rubric(self.rubric, words.language), LETTERS[: len(trial.systems)]
         asked = [
             {
-                "name": f"{letter}.{one.name}",
-                "prompt": words.page("of_caption", label=letter, prompt=one.shown),
+                "name": f"{letter}.{dimension.name}",
+                "prompt": words.page("of_caption", label=letter, prompt=dimension.shown),
                 "answer": "slider",
-                "low": one.low,
-                "high": one.high,
-                "step": one.step,
+                "low": dimension.low,
+                "high": dimension.high,
+                "step": dimension.step,
                 "sound": 0,
                 "caption": place,
-                "dimension": one.name,
+                "dimension": dimension.name,
                 "needed": True,
             }
             for place, letter in enumerate(letters)
-            for one in rubric.dimensions
+            for dimension in rubric.dimensions
         ]
         return [*asked, *self._rest(letters, words)]
 
@@ -249,19 +249,21 @@ class RubricKind(TrialKind):
             if values[name] not in (None, "yes", "no"):
                 yield name, f"{name} must be yes or no, got {values[name]!r}"
         blank = {ask.name for ask in self.asks(trial) if values.get(ask.name, 0) is None}
-        rest = {name: one for name, one in values.items() if name not in free | asked | blank}
-        for name, told in super()._misfits(trial, rest):
+        numbers = {
+            name: value for name, value in values.items() if name not in free | asked | blank
+        }
+        for name, message in super()._misfits(trial, numbers):
             if name not in blank:
-                yield name, told
+                yield name, message
 
     def rated(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
         """Every dimension that is not blank, and the total."""
         for letter, system in zip(LETTERS, trial.systems, strict=False):
-            own = {one.name: values[f"{letter}.{one.name}"] for one in self.scales}
-            for name, value in own.items():
+            judged = {scale.name: values[f"{letter}.{scale.name}"] for scale in self.scales}
+            for name, value in judged.items():
                 if value is not None:
                     yield rate(system, name, value)
-            whole = total(self.judged, own, self.blank)
+            whole = total(self.judged, judged, self.blank)
             if whole == whole:
                 yield rate(system, TOTAL, whole)
 

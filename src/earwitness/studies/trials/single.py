@@ -38,8 +38,10 @@ class SingleKind(TrialKind):
         return [(treatment, 0)]
 
     def asks(self, trial: Trial) -> list[TrialQuestion]:
-        known = {scale.name: scale for scale in self.scales}
-        return [TrialQuestion(name, known[name], int(self.open_reference)) for name in trial.scales]
+        scale_of = {scale.name: scale for scale in self.scales}
+        return [
+            TrialQuestion(name, scale_of[name], int(self.open_reference)) for name in trial.scales
+        ]
 
     def rated(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
         for name in trial.scales:

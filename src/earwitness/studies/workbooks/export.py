@@ -18,7 +18,7 @@ from earwitness.errors import InputError, Problem, UsageError
 from earwitness.studies.design.report import study_design
 from earwitness.studies.pages import counted
 from earwitness.studies.ratings.from_answers import StudySource
-from earwitness.studies.rubric import Rubric, defined
+from earwitness.studies.rubric import Rubric, read_rubric
 from earwitness.studies.study import Design, ListenerPlan, Study, Trial
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.rubric import RubricKind
@@ -27,7 +27,7 @@ from earwitness.studies.workbooks.write import (
     DEFAULT_FILE_PATTERN,
     WorkbookClip,
     WorkbookContent,
-    workbook,
+    make_workbook,
     write_workbooks,
 )
 
@@ -50,35 +50,40 @@ def study_export_xlsx(
 
     ``listeners`` names some of them, such as ``1-16,20``; without it all get one.
     """
-    made = study_design(study)
-    rubric = judged_by(made.study)
-    check_captions(made)
-    known = {plan.listener: plan for plan in made.plans}
-    sent = [sent_to(made, known[number]) for number in chosen(listeners, list(known))]
-    ask = kind_of(made.study).synthesised
+    design = study_design(study)
+    rubric = study_rubric(design.study)
+    check_captions(design)
+    plan_of = {plan.listener: plan for plan in design.plans}
+    sent = [
+        workbook_content(design, plan_of[number])
+        for number in choose_listeners(listeners, list(plan_of))
+    ]
+    ask = rubric_kind(design.study).synthesised
     return write_workbooks(folder, sent, rubric, local=local, web=web, pattern=pattern, ask=ask)
 
 
-def own_workbook(made: Design, listener: int, links: str) -> bytes:
+def rater_workbook(design: Design, listener: int, links: str) -> bytes:
     """The workbook of one rater, with links into a folder or to an address."""
-    plan = next(plan for plan in made.plans if plan.listener == listener)
-    check_captions(made)
-    ask = kind_of(made.study).synthesised
-    return workbook(sent_to(made, plan), judged_by(made.study), links=links, ask=ask)
+    plan = next(plan for plan in design.plans if plan.listener == listener)
+    check_captions(design)
+    ask = rubric_kind(design.study).synthesised
+    return make_workbook(
+        workbook_content(design, plan), study_rubric(design.study), links=links, ask=ask
+    )
 
 
-def obstacle(made: Design) -> str:
+def workbook_obstacle(design: Design) -> str:
     """Why a study cannot have workbooks; nothing if it can."""
     try:
-        kind_of(made.study)
-        check_captions(made)
+        rubric_kind(design.study)
+        check_captions(design)
     except (UsageError, InputError) as error:
         return str(error)
     missing = [name for name in ("openpyxl", "xlsxwriter") if find_spec(name) is None]
     return f"{missing[0]} is not installed: pip install 'earwitness[xlsx]'" if missing else ""
 
 
-def kind_of(study: Study) -> RubricKind:
+def rubric_kind(study: Study) -> RubricKind:
     """What captions of a study are asked by; refused where a workbook could not ask it."""
     kinds = list(map(block_kind, study.blocks))
     judging = [kind for kind in kinds if isinstance(kind, RubricKind)]
@@ -89,19 +94,21 @@ def kind_of(study: Study) -> RubricKind:
     return judging[0]
 
 
-def judged_by(study: Study) -> Rubric:
+def study_rubric(study: Study) -> Rubric:
     """The rubric of a study, in its language."""
-    return defined(kind_of(study).rubric, study.language)
+    return read_rubric(rubric_kind(study).rubric, study.language)
 
 
-def sent_to(made: Design, plan: ListenerPlan) -> WorkbookContent:
+def workbook_content(design: Design, plan: ListenerPlan) -> WorkbookContent:
     """What a rater is sent."""
-    study, group = made.study, kind_of(made.study).group
-    datasets = {clip.name: _shown(clip.covariates.get(group, "")) for clip in study.material}
-    files = _files(study)
+    study, group = design.study, rubric_kind(design.study).group
+    datasets = {
+        clip.name: _covariate_text(clip.covariates.get(group, "")) for clip in study.material
+    }
+    files = _file_names(study)
     clips = [
         WorkbookClip(
-            trial.item, tuple(captions(study, trial)), files[trial.item], datasets[trial.item]
+            trial.item, tuple(trial_captions(study, trial)), files[trial.item], datasets[trial.item]
         )
         for trial in counted(plan).values()
     ]
@@ -109,63 +116,63 @@ def sent_to(made: Design, plan: ListenerPlan) -> WorkbookContent:
     return WorkbookContent(title, f"P{plan.listener}", tuple(clips), study.digest, plan.listener)
 
 
-def captions(study: Study, trial: Trial) -> list[str]:
+def trial_captions(study: Study, trial: Trial) -> list[str]:
     """The captions of a trial in their order."""
     return [study.caption(trial.item, system) for system in trial.systems]
 
 
-def check_captions(made: Design) -> None:
+def check_captions(design: Design) -> None:
     """Refuse captions that have the same words and are judged together: nobody could tell later
     which of them was meant."""
-    every = {
-        (trial.item, trial.treatment) for plan in made.plans for trial in counted(plan).values()
+    captions = {
+        (trial.item, trial.treatment) for plan in design.plans for trial in counted(plan).values()
     }
     problems = [
         Problem(
-            made.study.title,
+            design.study.title,
             0,
             "captions",
-            f"{one} and {other} {SAME_WORDS_MESSAGE}",
+            f"{first} and {second} {SAME_WORDS_MESSAGE}",
             SAME_WORDS_REMEDY,
             item=item,
         )
-        for item, systems in sorted(every)
-        for one, other in combinations(systems, 2)
-        if _hash(made.study, item, one) == _hash(made.study, item, other)
+        for item, systems in sorted(captions)
+        for first, second in combinations(systems, 2)
+        if _caption_hash(design.study, item, first) == _caption_hash(design.study, item, second)
     ]
     if problems:
         raise InputError(list(dict.fromkeys(problems)), done="written")
 
 
-def _hash(study: Study, item: str, system: str) -> str:
+def _caption_hash(study: Study, item: str, system: str) -> str:
     return caption_hash(study.caption(item, system))
 
 
-def chosen(listeners: str, known: Sequence[int]) -> list[int]:
+def choose_listeners(listeners: str, numbers: Sequence[int]) -> list[int]:
     """Numbers that are meant, in order.
 
     >>> chosen("2-3, 5", [1, 2, 3, 4, 5]), chosen("", [1, 2])
     ([2, 3, 5], [1, 2])
     """
-    found = sorted({*_numbers(listeners)}) if listeners.strip() else list(known)
-    if unknown := [one for one in found if one not in {*known}]:
-        told = f"there is no listener {unknown[0]}"
-        raise UsageError(f"listeners: {told} — known: {min(known)} to {max(known)}")
-    return found
+    wanted = sorted({*_parse_numbers(listeners)}) if listeners.strip() else list(numbers)
+    if unknown := [number for number in wanted if number not in {*numbers}]:
+        message = f"there is no listener {unknown[0]}"
+        raise UsageError(f"listeners: {message} — known: {min(numbers)} to {max(numbers)}")
+    return wanted
 
 
-def _numbers(listeners: str) -> Iterator[int]:
+def _parse_numbers(listeners: str) -> Iterator[int]:
     for part in listeners.split(","):
-        found = NUMBER_RANGE.fullmatch(part.strip())
-        if found is None:
+        match = NUMBER_RANGE.fullmatch(part.strip())
+        if match is None:
             raise UsageError(f'listeners: "{part.strip()}" is no number — write them as 1-16,20')
-        first, last = int(found[1]), int(found[2] or found[1])
+        first, last = int(match[1]), int(match[2] or match[1])
         if last < first or last - first > 100_000:
             raise UsageError(f'listeners: "{part.strip()}" must go from a number to a higher one')
         yield from range(first, last + 1)
 
 
-def _files(study: Study) -> dict[str, str]:
+def _file_names(study: Study) -> dict[str, str]:
     """The file of every clip, from the folder that all of them share."""
     system = min(study.systems)
     paths = {one.name: PurePosixPath(study.file(one.name, system)) for one in study.material}
@@ -176,5 +183,5 @@ def _files(study: Study) -> dict[str, str]:
     return {name: "/".join(path.parts[shared:]) for name, path in paths.items()}
 
 
-def _shown(value: str | float) -> str:
+def _covariate_text(value: str | float) -> str:
     return f"{value:g}" if isinstance(value, float) else " ".join(str(value).split())

@@ -32,7 +32,7 @@ CARRIAGE_RETURN_CODE = "_x000D_"  # how workbooks spell a carriage return
 CAPTION_HASH_CHARACTERS = 12
 
 
-def text(cell: Cell) -> str:
+def cell_text(cell: Cell) -> str:
     """A cell as text without blanks around it; of a formula that is a link, what it shows."""
     if isinstance(cell, CellFormula):
         shown = HYPERLINK_FORMULA.fullmatch(cell.text)
@@ -50,10 +50,10 @@ def is_blank(cell: Cell) -> bool:
     >>> is_blank(" N/A "), is_blank(0), is_blank("0")
     (True, False, False)
     """
-    return not isinstance(cell, CellFormula) and text(cell).casefold() in BLANK_TEXTS
+    return not isinstance(cell, CellFormula) and cell_text(cell).casefold() in BLANK_TEXTS
 
 
-def computed(cell: Cell) -> bool:
+def is_formula(cell: Cell) -> bool:
     """Whether a name is computed, and not just a link with a name."""
     return isinstance(cell, CellFormula) and HYPERLINK_FORMULA.fullmatch(cell.text) is None
 
@@ -70,48 +70,48 @@ def caption_hash(caption: str) -> str:
     return hashlib.sha256(plain.encode()).hexdigest()[:CAPTION_HASH_CHARACTERS]
 
 
-def number(cell: Cell, dimension: Dimension) -> float | Fault | None:
+def read_number(cell: Cell, dimension: Dimension) -> float | Fault | None:
     """A number on a dimension, None for a blank, or why it cannot be."""
     if is_blank(cell):
         return None
     if isinstance(cell, CellFormula):
         return Fault("", f'is a formula, got "{cell.text}"', "write the number itself")
     if isinstance(cell, date | time | timedelta):
-        told = f"is a date, got {cell}"
-        return Fault("", told, "a spreadsheet made a date of it: write the number alone")
-    found = None if isinstance(cell, bool) else _read(text(cell), dimension)
-    if found is None:
-        return Fault("", f'must be a number, got "{text(cell)}"', _remedy(dimension))
-    if dimension.allows(found):
-        return dimension.exactly(found)
-    told = f"must be {dimension.range}, got {text(cell)}"
-    return Fault("", told, _sign(found, dimension) or _remedy(dimension))
+        message = f"is a date, got {cell}"
+        return Fault("", message, "a spreadsheet made a date of it: write the number alone")
+    value = None if isinstance(cell, bool) else _parse_number(cell_text(cell), dimension)
+    if value is None:
+        return Fault("", f'must be a number, got "{cell_text(cell)}"', _range_remedy(dimension))
+    if dimension.allows(value):
+        return dimension.exactly(value)
+    message = f"must be {dimension.range}, got {cell_text(cell)}"
+    return Fault("", message, _sign_remedy(value, dimension) or _range_remedy(dimension))
 
 
-def _read(written: str, dimension: Dimension) -> float | None:
+def _parse_number(written: str, dimension: Dimension) -> float | None:
     plain = unicodedata.normalize("NFKC", written.replace("⁄", "/")).replace("−", "-")
     plain = plain.replace("–", "-")
     if (share := FRACTION.fullmatch(plain)) is not None:
         most = max(abs(dimension.low), abs(dimension.high))
-        if _plain(share["of"]) != most:
+        if _parse_decimal(share["of"]) != most:
             return None
         plain = share["value"]
-    return _plain(plain.replace("- ", "-"))
+    return _parse_decimal(plain.replace("- ", "-"))
 
 
-def _plain(written: str) -> float | None:
+def _parse_decimal(written: str) -> float | None:
     written = written.strip()
     return float(written.replace(",", ".")) if DECIMAL_NUMBER.fullmatch(written) else None
 
 
-def _sign(value: float, dimension: Dimension) -> str:
+def _sign_remedy(value: float, dimension: Dimension) -> str:
     """What to do about a penalty that adds."""
     if dimension.role == "penalty" and value > 0 and dimension.allows(-value):
         return f"a penalty is 0 or below: write −{value:g}"
     return ""
 
 
-def _remedy(dimension: Dimension) -> str:
+def _range_remedy(dimension: Dimension) -> str:
     return f"write a number from {dimension.range}, or leave it blank"
 
 
@@ -152,7 +152,7 @@ class SheetBlock:
         return "text" if "text" in self.columns else "label"
 
 
-def spelt(name: str) -> str:
+def normalize_spelling(name: str) -> str:
     """A name without what people write differently.
 
     >>> spelt(" Précision (1–5) *"), spelt("synthesized?")
@@ -163,20 +163,20 @@ def spelt(name: str) -> str:
     return "".join(one for one in letters if one.isalnum() and one.isascii())
 
 
-def assessed(sheets: tuple[Sheet, ...], rubric: Rubric) -> list[SheetBlock]:
+def assessment_blocks(sheets: tuple[Sheet, ...], rubric: Rubric) -> list[SheetBlock]:
     """All blocks of the sheets for assessments: those called so, else all but examples."""
-    named = [one for one in sheets if spelt(one.name) in ASSESSMENT_SHEETS]
-    others = [one for one in sheets if spelt(one.name) not in EXAMPLE_SHEETS]
-    return [block for sheet in named or others for block in blocks(sheet, rubric)]
+    named = [one for one in sheets if normalize_spelling(one.name) in ASSESSMENT_SHEETS]
+    others = [one for one in sheets if normalize_spelling(one.name) not in EXAMPLE_SHEETS]
+    return [block for sheet in named or others for block in find_blocks(sheet, rubric)]
 
 
-def blocks(sheet: Sheet, rubric: Rubric) -> Iterator[SheetBlock]:
+def find_blocks(sheet: Sheet, rubric: Rubric) -> Iterator[SheetBlock]:
     """Blocks of a sheet."""
-    known = _known(rubric)
+    roles = _column_roles(rubric)
     heads = {
         number: groups
         for number, row in sheet.rows.items()
-        if (groups := [one for one in _groups(row, known) if _is_head(one, rubric)])
+        if (groups := [group for group in _group_columns(row, roles) if _is_head(group, rubric)])
     }
     ends = [*list(heads)[1:], max(sheet.rows, default=0) + 1][: len(heads)]
     for (number, groups), end in zip(heads.items(), ends, strict=True):
@@ -184,40 +184,45 @@ def blocks(sheet: Sheet, rubric: Rubric) -> Iterator[SheetBlock]:
             yield SheetBlock(sheet, number, end, columns)
 
 
-def heading(sheet: Sheet, row: int) -> str:
+def row_heading(sheet: Sheet, row: int) -> str:
     """What a row says if it says a single thing, such as the name of a dataset."""
-    said = [text(one) for one in sheet.rows.get(row, ()) if text(one)]
+    said = [cell_text(one) for one in sheet.rows.get(row, ()) if cell_text(one)]
     return said[0] if len(said) == 1 else ""
 
 
-def _known(rubric: Rubric) -> dict[str, str]:
+def _column_roles(rubric: Rubric) -> dict[str, str]:
     """Roles by the spelling of their names; dimensions in all languages."""
-    known = {name: role for role, names in COLUMN_SPELLINGS.items() for name in names}
+    roles = {name: role for role, names in COLUMN_SPELLINGS.items() for name in names}
     for language in LANGUAGES:
-        own = BUILT_IN_RUBRICS[rubric.name](language) if rubric.name in BUILT_IN_RUBRICS else rubric
-        for one in own.dimensions:
-            known |= {spelt(one.shown): one.name, spelt(one.name): one.name}
-    for one in rubric.dimensions:
-        known |= {spelt(one.shown): one.name}
-    return known
+        localized = (
+            BUILT_IN_RUBRICS[rubric.name](language) if rubric.name in BUILT_IN_RUBRICS else rubric
+        )
+        for dimension in localized.dimensions:
+            roles |= {
+                normalize_spelling(dimension.shown): dimension.name,
+                normalize_spelling(dimension.name): dimension.name,
+            }
+    for dimension in rubric.dimensions:
+        roles |= {normalize_spelling(dimension.shown): dimension.name}
+    return roles
 
 
-def _role(name: str, known: Mapping[str, str]) -> str:
-    plain = spelt(name)
-    if plain in known:
-        return known[plain]
-    long = [one for one in known if len(one) >= MIN_LETTERS_FOR_SLIPS]
+def _match_role(name: str, roles: Mapping[str, str]) -> str:
+    plain = normalize_spelling(name)
+    if plain in roles:
+        return roles[plain]
+    long = [spelling for spelling in roles if len(spelling) >= MIN_LETTERS_FOR_SLIPS]
     if len(plain) < MIN_LETTERS_FOR_SLIPS:
         return ""
     close = extractOne(plain, long, scorer=ratio, score_cutoff=MIN_SIMILARITY_PERCENT)
-    return known[close[0]] if close else ""
+    return roles[close[0]] if close else ""
 
 
-def _groups(row: Row, known: Mapping[str, str]) -> list[dict[str, int]]:
+def _group_columns(row: Row, roles: Mapping[str, str]) -> list[dict[str, int]]:
     """Columns by role; where a role comes again, another block begins."""
     groups: list[dict[str, int]] = [{}]
     for column, cell in enumerate(row):
-        if not isinstance(cell, str) or len(cell) > 60 or not (role := _role(cell, known)):
+        if not isinstance(cell, str) or len(cell) > 60 or not (role := _match_role(cell, roles)):
             continue
         if role in groups[-1]:
             groups.append({})
@@ -232,11 +237,11 @@ def _is_head(columns: Mapping[str, int], rubric: Rubric) -> bool:
     )
 
 
-def unknown(block: SheetBlock, rubric: Rubric) -> list[str]:
+def unknown_columns(block: SheetBlock, rubric: Rubric) -> list[str]:
     """Names in the head of a block that say nothing here."""
-    known, cells = _known(rubric), block.sheet.rows[block.head]
-    return [text(one) for one in cells if isinstance(one, str) and one.strip()
-            and not _role(one, known)]  # fmt: skip
+    roles, cells = _column_roles(rubric), block.sheet.rows[block.head]
+    return [cell_text(cell) for cell in cells if isinstance(cell, str) and cell.strip()
+            and not _match_role(cell, roles)]  # fmt: skip
 
 
 # --- Table of caption authors --------------------------------------------------------------------
@@ -251,18 +256,18 @@ def read_key(path: str | PathLike[str]) -> dict[Caption, str]:
     """Systems by clip and hash of the caption; all that is wrong is told at once."""
     table, _ = read_table(RecordSource(path), KEY_COLUMNS)
     absent = [name for name in KEY_COLUMNS[:2] if name not in table.names]
-    told = [Fault(name, "there is no such column") for name in absent]
+    faults = [Fault(name, "there is no such column") for name in absent]
     if not {"caption", "hash"} & {*table.names}:
-        told.append(Fault("caption", "there is no such column", "or a column hash"))
-    table.wrong.add((1, one) for one in told)
+        faults.append(Fault("caption", "there is no such column", "or a column hash"))
+    table.wrong.add((1, fault) for fault in faults)
     table.wrong.refuse()
-    found: dict[Caption, str] = {}
-    table.wrong.add(_gathered(table, found))
+    systems: dict[Caption, str] = {}
+    table.wrong.add(_read_key_rows(table, systems))
     table.wrong.refuse()
-    return found
+    return systems
 
 
-def _gathered(table: InputTable, found: dict[Caption, str]) -> Iterator[tuple[int, Fault]]:
+def _read_key_rows(table: InputTable, systems: dict[Caption, str]) -> Iterator[tuple[int, Fault]]:
     words = "hash" if "hash" in table.names else "caption"
     cells = (table.cells(name) for name in ("item", "system", words))
     for line, item, system, caption in zip(table.lines, *cells, strict=True):
@@ -270,6 +275,6 @@ def _gathered(table: InputTable, found: dict[Caption, str]) -> Iterator[tuple[in
             yield line, Fault("", "needs an item, a system and a caption")
             continue
         key = str(item), caption if words == "hash" else caption_hash(caption)
-        if found.setdefault(key, str(system)) != system:
-            told = f'"{found[key]}" and "{system}" have the same caption of "{item}"'
-            yield line, Fault("caption", told, "which of them was rated cannot be told")
+        if systems.setdefault(key, str(system)) != system:
+            message = f'"{systems[key]}" and "{system}" have the same caption of "{item}"'
+            yield line, Fault("caption", message, "which of them was rated cannot be told")

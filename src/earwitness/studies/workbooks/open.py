@@ -43,26 +43,28 @@ SAVE_REMEDY = "open it in a spreadsheet and save it anew as .xlsx"
 Parts = dict[str, bytes]
 
 
-def guarded(data: bytes, name: str, unpacked: int = MAX_UNPACKED_BYTES) -> Parts:
+def read_parts(data: bytes, name: str, unpacked: int = MAX_UNPACKED_BYTES) -> Parts:
     """All parts of a workbook that are read, if it may be opened; else why it is refused."""
-    if wrong := _no_workbook(data):
-        raise _refused(name, *wrong)
+    if wrong := _check_file(data):
+        raise _refusal(name, *wrong)
     try:
         with ZipFile(io.BytesIO(data)) as file:
-            wrong = next(_misgivings(file, unpacked), None)
+            wrong = next(_check_directory(file, unpacked), None)
             if wrong is None:
-                parts = {one.filename: file.read(one) for one in file.infolist() if _is_read(one)}
-                parts |= {one: b"" for one in file.namelist() if one not in parts}
+                parts = {
+                    part.filename: file.read(part) for part in file.infolist() if _is_read(part)
+                }
+                parts |= {part: b"" for part in file.namelist() if part not in parts}
     except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        raise _refused(name, f"is a damaged workbook: {error}", SAVE_REMEDY) from error
-    wrong = wrong or next((told for text in parts.values() if (told := _hidden(text))), None)
-    wrong = wrong or _crowded(parts, unpacked // MIN_BYTES_PER_CELL)
+        raise _refusal(name, f"is a damaged workbook: {error}", SAVE_REMEDY) from error
+    wrong = wrong or next((fault for text in parts.values() if (fault := _check_part(text))), None)
+    wrong = wrong or _check_cells(parts, unpacked // MIN_BYTES_PER_CELL)
     if wrong is not None:
-        raise _refused(name, *wrong)
+        raise _refusal(name, *wrong)
     return parts
 
 
-def remarks(parts: Parts) -> Iterator[str]:
+def content_remarks(parts: Parts) -> Iterator[str]:
     """What a workbook has that is passed over."""
     if any(name.startswith("xl/externalLinks/") for name in parts):
         yield "has links to other workbooks, which were not followed"
@@ -70,19 +72,19 @@ def remarks(parts: Parts) -> Iterator[str]:
         yield "has macros, which were not run"
 
 
-def _refused(name: str, message: str, remedy: str) -> InputError:
+def _refusal(name: str, message: str, remedy: str) -> InputError:
     return InputError([Problem(name, 0, "", message, remedy)], done="imported")
 
 
-def _no_workbook(data: bytes) -> tuple[str, str] | None:
+def _check_file(data: bytes) -> tuple[str, str] | None:
     if len(data) > MAX_FILE_BYTES:
         return (
             f"is larger than {MAX_FILE_BYTES // MEGABYTE} MB",
             "take out pictures and other sheets",
         )
     if data.startswith(OLE_MAGIC):
-        told = "is protected by a password, or an old .xls file"
-        return told, "save it as .xlsx without a password"
+        message = "is protected by a password, or an old .xls file"
+        return message, "save it as .xlsx without a password"
     if not data.startswith(b"PK"):
         return "is no .xlsx workbook", SAVE_REMEDY
     return None
@@ -92,36 +94,36 @@ def _is_read(part: ZipInfo) -> bool:
     return part.filename.lower().endswith(READ_PART_SUFFIXES)
 
 
-def _misgivings(file: ZipFile, unpacked: int) -> Iterator[tuple[str, str]]:
+def _check_directory(file: ZipFile, unpacked: int) -> Iterator[tuple[str, str]]:
     """What the directory says against it."""
     parts = file.infolist()
-    names = [one.filename for one in parts]
-    if any(one.flag_bits & 1 for one in parts):
+    names = [part.filename for part in parts]
+    if any(part.flag_bits & 1 for part in parts):
         yield "is protected by a password", "save it without one"
     if len(parts) > MAX_PARTS or len({*names}) < len(names):
         yield f"has more than {MAX_PARTS:,} parts, or one twice", SAVE_REMEDY
-    read = [one for one in parts if _is_read(one)]
-    if sum(one.file_size for one in read) > unpacked:
-        told = f"unpacks to more than {unpacked // MEGABYTE} MB"
-        yield told, "delete the empty rows and columns around the table"
-    for one in read:
-        if one.file_size > unpacked // OTHER_PART_DIVISOR and not one.filename.startswith(
+    read = [part for part in parts if _is_read(part)]
+    if sum(part.file_size for part in read) > unpacked:
+        message = f"unpacks to more than {unpacked // MEGABYTE} MB"
+        yield message, "delete the empty rows and columns around the table"
+    for part in read:
+        if part.file_size > unpacked // OTHER_PART_DIVISOR and not part.filename.startswith(
             SHEET_PART_PREFIXES
         ):
-            told = f"its part {one.filename} is too large"
-            yield told, "copy the table into a new workbook"
-    for one in read:
-        if one.file_size > max(MEGABYTE, MAX_COMPRESSION_RATIO * one.compress_size):
+            message = f"its part {part.filename} is too large"
+            yield message, "copy the table into a new workbook"
+    for part in read:
+        if part.file_size > max(MEGABYTE, MAX_COMPRESSION_RATIO * part.compress_size):
             ratio = MAX_COMPRESSION_RATIO
-            told = f"its part {one.filename} unpacks to more than {ratio} times its size"
-            yield told, "delete the empty rows and columns around the table"
+            message = f"its part {part.filename} unpacks to more than {ratio} times its size"
+            yield message, "delete the empty rows and columns around the table"
     if "xl/workbook.bin" in names or "content.xml" in names:
         yield "is a workbook of another form", "save it as .xlsx"
-    if "[Content_Types].xml" not in names or not any(one.startswith("xl/") for one in names):
+    if "[Content_Types].xml" not in names or not any(part.startswith("xl/") for part in names):
         yield "is no .xlsx workbook", SAVE_REMEDY
 
 
-def _crowded(parts: Parts, most: int) -> tuple[str, str] | None:
+def _check_cells(parts: Parts, most: int) -> tuple[str, str] | None:
     """Cells beyond number, which take more to read than their bytes tell."""
     sheets = (part for name, part in parts.items() if name.startswith(SHEET_PART_PREFIXES))
     if sum(len(CELL_TAG.findall(part)) for part in sheets) <= most:
@@ -129,7 +131,7 @@ def _crowded(parts: Parts, most: int) -> tuple[str, str] | None:
     return f"has more than {most:,} cells", "delete the empty rows and columns around the table"
 
 
-def _hidden(part: bytes) -> tuple[str, str] | None:
+def _check_part(part: bytes) -> tuple[str, str] | None:
     """Declarations in a part, or text in which they could hide."""
     if b"<!DOCTYPE" in part or b"<!ENTITY" in part:
         return "declares entities, which no workbook needs", SAVE_REMEDY
@@ -195,9 +197,9 @@ class WorkbookSheets:
     remarks: tuple[str, ...]
 
 
-def opened(data: bytes, name: str, unpacked: int = MAX_UNPACKED_BYTES) -> WorkbookSheets:
+def open_workbook(data: bytes, name: str, unpacked: int = MAX_UNPACKED_BYTES) -> WorkbookSheets:
     """The sheets of a workbook, once it was found harmless."""
-    parts = guarded(data, name, unpacked)
+    parts = read_parts(data, name, unpacked)
     try:
         from openpyxl import load_workbook
         from openpyxl.utils.exceptions import InvalidFileException
@@ -208,26 +210,26 @@ def opened(data: bytes, name: str, unpacked: int = MAX_UNPACKED_BYTES) -> Workbo
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what openpyxl leaves out
-            book = load_workbook(_bare(parts), read_only=True, keep_links=False)
-            sheets = tuple(_sheet(one, parts, name) for one in book.worksheets)
+            book = load_workbook(_repack(parts), read_only=True, keep_links=False)
+            sheets = tuple(_read_sheet(sheet, parts, name) for sheet in book.worksheets)
     except InputError:
         raise
     except refusals as error:
-        told = f"cannot be read as a workbook ({type(error).__name__})"
-        raise InputError([Problem(name, 0, "", told, SAVE_REMEDY)], done="imported") from error
-    return WorkbookSheets(sheets, tuple(remarks(parts)))
+        message = f"cannot be read as a workbook ({type(error).__name__})"
+        raise InputError([Problem(name, 0, "", message, SAVE_REMEDY)], done="imported") from error
+    return WorkbookSheets(sheets, tuple(content_remarks(parts)))
 
 
-def _bare(parts: Parts) -> io.BytesIO:
+def _repack(parts: Parts) -> io.BytesIO:
     """A workbook whose sheets have nothing but their rows: all else in them would be read, too."""
     held = io.BytesIO()
     with ZipFile(held, "w") as file:
         for name, part in parts.items():
-            file.writestr(name, _rows_alone(part))
+            file.writestr(name, _keep_rows(part))
     return held
 
 
-def _rows_alone(part: bytes) -> bytes:
+def _keep_rows(part: bytes) -> bytes:
     whole, begin = WORKSHEET_TAG.search(part), SHEET_DATA_TAG.search(part)
     if whole is None or begin is None:
         return part
@@ -236,57 +238,59 @@ def _rows_alone(part: bytes) -> bytes:
     return whole[0] + rows + b"</" + whole[1] + b"worksheet>"
 
 
-def _sheet(sheet: Any, parts: Parts, name: str) -> Sheet:
+def _read_sheet(sheet: Any, parts: Parts, name: str) -> Sheet:
     raw = parts[sheet._worksheet_path.lstrip("/")]
-    if _goes_on(raw):
+    if _exceeds_row_limit(raw):
         problem = Problem(name, 0, sheet.title, ROW_LIMIT_MESSAGE, "keep one table a sheet")
         raise InputError([problem], done="imported")
-    every = enumerate(sheet.iter_rows(max_col=MAX_COLUMNS, max_row=MAX_ROWS), 1)
-    filled = {n: row for n, row in every if any(one.value not in EMPTY_VALUES for one in row)}
-    rows = {number: tuple(map(_cell, row)) for number, row in filled.items()}
-    return Sheet(sheet.title, rows, _merges(raw))
+    numbered_rows = enumerate(sheet.iter_rows(max_col=MAX_COLUMNS, max_row=MAX_ROWS), 1)
+    filled = {
+        n: row for n, row in numbered_rows if any(cell.value not in EMPTY_VALUES for cell in row)
+    }
+    rows = {number: tuple(map(_read_cell, row)) for number, row in filled.items()}
+    return Sheet(sheet.title, rows, _read_merges(raw))
 
 
-def _goes_on(raw: bytes) -> bool:
+def _exceeds_row_limit(raw: bytes) -> bool:
     """Whether there is anything in rows that are not read; a format alone does not count."""
     far = next((one for one in ROW_TAG.finditer(raw) if int(one[1]) > MAX_ROWS), None)
     last = max(raw.rfind(b"</row>"), raw.rfind(b":row>"))
     return far is not None and CONTENT_TAG.search(raw, far.end(), max(last, 0)) is not None
 
 
-def _merges(raw: bytes) -> dict[int, tuple[tuple[int, int], ...]]:
+def _read_merges(raw: bytes) -> dict[int, tuple[tuple[int, int], ...]]:
     """First and last rows of merges, by the column in which they begin."""
-    found: dict[int, list[tuple[int, int]]] = {}
+    merges: dict[int, list[tuple[int, int]]] = {}
     for letters, first, last in MERGE_TAG.findall(raw):
-        if len(letters) <= len("XFD") and (column := _column(letters)) < MAX_COLUMNS:
-            found.setdefault(column, []).append((int(first), int(last)))
-    return {column: tuple(sorted(spans)) for column, spans in found.items()}
+        if len(letters) <= len("XFD") and (column := _column_number(letters)) < MAX_COLUMNS:
+            merges.setdefault(column, []).append((int(first), int(last)))
+    return {column: tuple(sorted(spans)) for column, spans in merges.items()}
 
 
-def _column(letters: bytes) -> int:
+def _column_number(letters: bytes) -> int:
     number = 0
     for letter in letters:
         number = number * 26 + letter - ord("A") + 1
     return number - 1
 
 
-def _cell(cell: Any) -> Cell:
+def _read_cell(cell: Any) -> Cell:
     value = cell.value
     if value is not None and cell.data_type == "f":
         return CellFormula(str(getattr(value, "text", value)))
     return value if value is None or isinstance(value, PLAIN_TYPES) else str(value)
 
 
-def letters(column: int) -> str:
+def column_letters(column: int) -> str:
     """The name of a column, from 0.
 
     >>> letters(0), letters(25), letters(26)
     ('A', 'Z', 'AA')
     """
-    return "".join(_letters(column))
+    return "".join(_reversed_letters(column))
 
 
-def _letters(column: int) -> Iterator[str]:
+def _reversed_letters(column: int) -> Iterator[str]:
     if column >= 26:
-        yield from _letters(column // 26 - 1)
+        yield from _reversed_letters(column // 26 - 1)
     yield chr(ord("A") + column % 26)

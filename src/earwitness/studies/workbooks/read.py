@@ -15,22 +15,22 @@ from earwitness.io.schema import Fault
 from earwitness.studies.rubric import Rubric, thumbs
 from earwitness.studies.workbooks.layout import (
     SheetBlock,
-    assessed,
+    assessment_blocks,
     caption_hash,
-    computed,
-    heading,
+    cell_text,
     is_blank,
-    number,
-    text,
-    unknown,
+    is_formula,
+    read_number,
+    row_heading,
+    unknown_columns,
 )
 from earwitness.studies.workbooks.open import (
     MAX_FILE_BYTES,
     MAX_UNPACKED_BYTES,
     Cell,
     Sheet,
-    letters,
-    opened,
+    column_letters,
+    open_workbook,
 )
 
 # --- Judged rows and findings --------------------------------------------------------------------
@@ -137,41 +137,47 @@ class SheetReader:
     _dataset: str = ""
     _above: str = ""
 
-    def block(self, block: SheetBlock) -> Iterator[JudgedRow]:
+    def read_block(self, block: SheetBlock) -> Iterator[JudgedRow]:
         """Rows of a block that were judged."""
-        if not self._complete(block):
+        if not self._has_all_columns(block):
             return
-        for name in unknown(block, self.rubric):
-            self._find("passed", block, block.head, "", f'column "{name}" is passed over')
+        for name in unknown_columns(block, self.rubric):
+            self._add_finding("passed", block, block.head, "", f'column "{name}" is passed over')
         before = max((row for row in block.sheet.rows if row < block.head), default=0)
-        self._above, self._dataset = "", heading(block.sheet, before)
+        self._above, self._dataset = "", row_heading(block.sheet, before)
         for row in range(block.head + 1, block.end):
-            if row in block.sheet.rows and (found := self._row(block, row)) is not None:
-                yield found
+            if row in block.sheet.rows and (judged := self._read_row(block, row)) is not None:
+                yield judged
 
-    def _complete(self, block: SheetBlock) -> bool:
+    def _has_all_columns(self, block: SheetBlock) -> bool:
         """Whether all columns are there."""
-        missing = [one.shown for one in self.rubric.dimensions if one.name not in block.columns]
+        missing = [
+            dimension.shown
+            for dimension in self.rubric.dimensions
+            if dimension.name not in block.columns
+        ]
         if not {"record", "key"} & {*block.columns}:
             missing.append("Record ID")
         for name in missing:
-            told = f'there is no column "{name}" in row {block.head}'
-            self._tell(block, block.head, "", Fault("", told, "is its name spelt otherwise?"))
+            message = f'there is no column "{name}" in row {block.head}'
+            self._add_problem(
+                block, block.head, "", Fault("", message, "is its name spelt otherwise?")
+            )
         return not missing
 
-    def _row(self, block: SheetBlock, row: int) -> JudgedRow | None:
-        caption = text(self._cell(block, row, block.caption))
+    def _read_row(self, block: SheetBlock, row: int) -> JudgedRow | None:
+        caption = cell_text(self._cell(block, row, block.caption))
         scores = [self._cell(block, row, name) for name in self.rubric.names]
         if not caption and all(map(is_blank, scores)):
             self._pass_over(block, row)
             return None
         if not caption:
             fault = Fault("", "there is no caption", "put the caption back")
-            self._tell(block, row, block.caption, fault)
+            self._add_problem(block, row, block.caption, fault)
             return None
-        record = self._record(block, row, caption)
-        values = {name: self._number(block, row, name) for name in self.rubric.names}
-        self._tell_blanks(block, row, [name for name, one in values.items() if one is None])
+        record = self._read_record(block, row, caption)
+        values = {name: self._read_number(block, row, name) for name in self.rubric.names}
+        self._add_blank_findings(block, row, [name for name, one in values.items() if one is None])
         return JudgedRow(
             record,
             caption,
@@ -179,66 +185,70 @@ class SheetReader:
             self._place(block, row, block.caption),
             {name: self._place(block, row, name).cell for name in values},
             self._dataset,
-            self._synthesised(block, row),
-            text(self._cell(block, row, "comment")),
+            self._read_synthesised(block, row),
+            cell_text(self._cell(block, row, "comment")),
         )
 
-    def _record(self, block: SheetBlock, row: int, caption: str) -> str:
+    def _read_record(self, block: SheetBlock, row: int, caption: str) -> str:
         """The clip: by the key of the row, else by the cell, else by the row above."""
         if "key" in block.columns:
-            return self._by_key(block, row, caption)
+            return self._record_from_key(block, row, caption)
         column = block.columns["record"]
         cell = block.sheet.spread(row, column)
-        if computed(cell):
-            self._tell(block, row, "record", Fault("", "is a formula", "write the name itself"))
-        if not text(cell) and self._above:
-            told = f'has no clip; taken for "{self._above}" as above'
-            self._find("above", block, row, "record", told)
-        found = text(cell) or self._above
-        if not found:
-            self._tell(block, row, "record", Fault("", "there is no clip", "write its id"))
-        self._above = found
-        return found
-
-    def _by_key(self, block: SheetBlock, row: int, caption: str) -> str:
-        key = text(self._cell(block, row, "key"))
-        record, mark, known = key.rpartition(KEY_SEPARATOR)
-        if not mark or not record:
-            fault = Fault("", f'the hidden key is "{key}"', "delete rows that were added")
-            self._tell(block, row, "key", fault)
-        elif known != caption_hash(caption):
-            shown = f'"{caption[:SHOWN_TEXT_CHARACTERS]}"'
-            fault = Fault("", f"the caption was changed to {shown}", "put the caption back")
-            self._tell(block, row, block.caption, fault)
+        if is_formula(cell):
+            self._add_problem(
+                block, row, "record", Fault("", "is a formula", "write the name itself")
+            )
+        if not cell_text(cell) and self._above:
+            message = f'has no clip; taken for "{self._above}" as above'
+            self._add_finding("above", block, row, "record", message)
+        record = cell_text(cell) or self._above
+        if not record:
+            self._add_problem(block, row, "record", Fault("", "there is no clip", "write its id"))
+        self._above = record
         return record
 
-    def _number(self, block: SheetBlock, row: int, name: str) -> float | None:
-        dimension = next(one for one in self.rubric.dimensions if one.name == name)
-        found = number(self._cell(block, row, name), dimension)
-        if isinstance(found, Fault):
-            told = f"{dimension.shown} {found.message}"
-            self._tell(block, row, name, found._replace(message=told))
-            return None
-        return found
+    def _record_from_key(self, block: SheetBlock, row: int, caption: str) -> str:
+        key = cell_text(self._cell(block, row, "key"))
+        record, mark, hash_ = key.rpartition(KEY_SEPARATOR)
+        if not mark or not record:
+            fault = Fault("", f'the hidden key is "{key}"', "delete rows that were added")
+            self._add_problem(block, row, "key", fault)
+        elif hash_ != caption_hash(caption):
+            shown = f'"{caption[:SHOWN_TEXT_CHARACTERS]}"'
+            fault = Fault("", f"the caption was changed to {shown}", "put the caption back")
+            self._add_problem(block, row, block.caption, fault)
+        return record
 
-    def _tell_blanks(self, block: SheetBlock, row: int, names: list[str]) -> None:
+    def _read_number(self, block: SheetBlock, row: int, name: str) -> float | None:
+        dimension = next(
+            candidate for candidate in self.rubric.dimensions if candidate.name == name
+        )
+        value = read_number(self._cell(block, row, name), dimension)
+        if isinstance(value, Fault):
+            message = f"{dimension.shown} {value.message}"
+            self._add_problem(block, row, name, value._replace(message=message))
+            return None
+        return value
+
+    def _add_blank_findings(self, block: SheetBlock, row: int, names: list[str]) -> None:
         blank = [name for name in names if is_blank(self._cell(block, row, name))]
         if len(blank) == len(self.rubric.names):
-            self._find("unrated", block, row, blank[0], "nothing was filled in")
+            self._add_finding("unrated", block, row, blank[0], "nothing was filled in")
             return
         for name in blank:
-            self._find("blank", block, row, name, f"{name} is blank")
+            self._add_finding("blank", block, row, name, f"{name} is blank")
 
-    def _synthesised(self, block: SheetBlock, row: int) -> bool | None:
+    def _read_synthesised(self, block: SheetBlock, row: int) -> bool | None:
         if "synthesised" not in block.columns:
             return None
-        said = text(block.sheet.spread(row, block.columns["synthesised"]))
+        said = cell_text(block.sheet.spread(row, block.columns["synthesised"]))
         word = said.casefold().strip(".!? ")
         if word in YES_WORDS | NO_WORDS:
             return word in YES_WORDS
         if word and word not in {"n/a", "na", "-"}:
-            told = f'synthesised: "{said[:SHOWN_TEXT_CHARACTERS]}" is neither yes nor no'
-            self._find("unclear", block, row, "synthesised", told)
+            message = f'synthesised: "{said[:SHOWN_TEXT_CHARACTERS]}" is neither yes nor no'
+            self._add_finding("unclear", block, row, "synthesised", message)
         return None
 
     def _pass_over(self, block: SheetBlock, row: int) -> None:
@@ -246,13 +256,15 @@ class SheetReader:
 
         Headings of our own layout are no news.
         """
-        said = [text(one) for one in block.sheet.rows[row] if text(one)]
-        own = [text(self._cell(block, row, name)) for name in block.columns]
-        above = heading(block.sheet, row)
+        said = [cell_text(cell) for cell in block.sheet.rows[row] if cell_text(cell)]
+        cells = [cell_text(self._cell(block, row, name)) for name in block.columns]
+        above = row_heading(block.sheet, row)
         self._dataset = above or self._dataset
-        if any(own) and not (above and "key" in block.columns):
-            told = f'"{said[0][:SHOWN_TEXT_CHARACTERS]}": neither caption nor numbers; passed over'
-            self._find("passed", block, row, "", told)
+        if any(cells) and not (above and "key" in block.columns):
+            message = (
+                f'"{said[0][:SHOWN_TEXT_CHARACTERS]}": neither caption nor numbers; passed over'
+            )
+            self._add_finding("passed", block, row, "", message)
 
     def _cell(self, block: SheetBlock, row: int, role: str) -> Cell:
         column = block.columns.get(role)
@@ -260,15 +272,15 @@ class SheetReader:
 
     def _place(self, block: SheetBlock, row: int, role: str) -> CellLocation:
         column = block.columns.get(role)
-        cell = f"{letters(column)}{row}" if column is not None else str(row)
+        cell = f"{column_letters(column)}{row}" if column is not None else str(row)
         return CellLocation(self.source, block.sheet.name, cell)
 
-    def _tell(self, block: SheetBlock, row: int, role: str, fault: Fault) -> None:
+    def _add_problem(self, block: SheetBlock, row: int, role: str, fault: Fault) -> None:
         place = self._place(block, row, role)
         where = f"{place.sheet}!{place.cell}"
         self.problems.append(Problem(self.source, row, where, fault.message, fault.remedy))
 
-    def _find(self, kind: str, block: SheetBlock, row: int, role: str, message: str) -> None:
+    def _add_finding(self, kind: str, block: SheetBlock, row: int, role: str, message: str) -> None:
         self.findings.append(Finding(kind, self._place(block, row, role), message))
 
 
@@ -298,28 +310,32 @@ def read_workbook(
     (``P3_google.xlsx`` is of P3). One that unpacks to more bytes than these is refused.
     """
     name = whole_characters(name or (str(place) if not isinstance(place, bytes) else "workbook"))
-    data = place if isinstance(place, bytes) else _bytes(Path(place), name)
-    book, reading = opened(data, name, unpacked), SheetReader(name, rubric or thumbs())
-    about = _about(book.sheets)
-    others = tuple(one for one in book.sheets if one.name != ABOUT_SHEET or not about)
-    blocks = assessed(others, reading.rubric)
+    data = place if isinstance(place, bytes) else _read_bytes(Path(place), name)
+    book, reading = open_workbook(data, name, unpacked), SheetReader(name, rubric or thumbs())
+    about = _read_about(book.sheets)
+    others = tuple(sheet for sheet in book.sheets if sheet.name != ABOUT_SHEET or not about)
+    blocks = assessment_blocks(others, reading.rubric)
     if not blocks:
-        names = ", ".join(f'"{one.name}"' for one in others)
-        asked = ", ".join(one.shown for one in reading.rubric.dimensions)
-        told = f"no sheet has columns for {asked}"
-        reading.problems.append(Problem(name, 0, "", told, f"sheets: {names}"))
-    rows = [row for block in blocks for row in reading.block(block)]
-    kept = list(_once(rows, reading))
+        names = ", ".join(f'"{sheet.name}"' for sheet in others)
+        asked = ", ".join(sheet.shown for sheet in reading.rubric.dimensions)
+        message = f"no sheet has columns for {asked}"
+        reading.problems.append(Problem(name, 0, "", message, f"sheets: {names}"))
+    rows = [row for block in blocks for row in reading.read_block(block)]
+    kept = list(_drop_repeats(rows, reading))
     if reading.problems:
         raise InputError(reading.problems, done=IMPORT_DONE_WORD)
-    findings = (*_remarks(name, book.remarks), *reading.findings, *_doubled(kept))
-    known = Input(name, hashlib.sha256(data).hexdigest(), len(data))
-    who = about.get("rater") or rater or rater_of(name)
+    findings = (
+        *_remark_findings(name, book.remarks),
+        *reading.findings,
+        *_duplicate_findings(kept),
+    )
+    source = Input(name, hashlib.sha256(data).hexdigest(), len(data))
+    who = about.get("rater") or rater or rater_from_name(name)
     return ReturnedWorkbook(
         who,
-        tuple(_per_clip(kept)),
+        tuple(_spread_over_clip(kept)),
         findings,
-        known,
+        source,
         about.get("study", ""),
         about.get("digest", ""),
         _whole_number(about.get("listener", "")),
@@ -330,19 +346,19 @@ def read_workbooks(
     places: Sequence[str | PathLike[str]], rubric: Rubric | None = None
 ) -> list[ReturnedWorkbook]:
     """Several of them; faults of all are told at once."""
-    found, problems, count = list[ReturnedWorkbook](), list[Problem](), 0
+    workbooks, problems, count = list[ReturnedWorkbook](), list[Problem](), 0
     for place in places:
         try:
-            found.append(read_workbook(place, rubric))
+            workbooks.append(read_workbook(place, rubric))
         except InputError as error:
             problems += error.problems
             count += error.count
     if problems:
         raise InputError(problems, count, done=IMPORT_DONE_WORD)
-    return found
+    return workbooks
 
 
-def rater_of(name: str) -> str:
+def rater_from_name(name: str) -> str:
     """Who a file is of, by its name.
 
     >>> rater_of("in/P3_google.xlsx"), rater_of("anna_local (2).xlsx"), rater_of("bert.xlsx")
@@ -353,20 +369,22 @@ def rater_of(name: str) -> str:
     return numbered[0].upper() if numbered else FLAVOR_SUFFIX.sub("", stem).strip() or stem
 
 
-def _bytes(path: Path, name: str) -> bytes:
+def _read_bytes(path: Path, name: str) -> bytes:
     try:
         with path.open("rb") as file:
             return file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
-        told = f"cannot be read: {error.strerror}"
-        raise InputError([Problem(name, 0, "", told)], done=IMPORT_DONE_WORD) from error
+        message = f"cannot be read: {error.strerror}"
+        raise InputError([Problem(name, 0, "", message)], done=IMPORT_DONE_WORD) from error
 
 
-def _about(sheets: Iterable[Sheet]) -> dict[str, str]:
+def _read_about(sheets: Iterable[Sheet]) -> dict[str, str]:
     """What our hidden sheet says, or nothing."""
     for sheet in sheets:
-        if sheet.name == ABOUT_SHEET and text(sheet.at(1, 0)) == ABOUT_FIRST_CELL:
-            return {text(row[0]): text(row[1]) for row in sheet.rows.values() if len(row) > 1}
+        if sheet.name == ABOUT_SHEET and cell_text(sheet.at(1, 0)) == ABOUT_FIRST_CELL:
+            return {
+                cell_text(row[0]): cell_text(row[1]) for row in sheet.rows.values() if len(row) > 1
+            }
     return {}
 
 
@@ -375,12 +393,12 @@ def _whole_number(text: str) -> int:
     return int(text) if LISTENER_NUMBER.fullmatch(text) else 0
 
 
-def _remarks(name: str, told: Iterable[str]) -> Iterator[Finding]:
-    for one in told:
-        yield Finding("passed", CellLocation(name, "", ""), one)
+def _remark_findings(name: str, remarks: Iterable[str]) -> Iterator[Finding]:
+    for remark in remarks:
+        yield Finding("passed", CellLocation(name, "", ""), remark)
 
 
-def _once(rows: Iterable[JudgedRow], reading: SheetReader) -> Iterator[JudgedRow]:
+def _drop_repeats(rows: Iterable[JudgedRow], reading: SheetReader) -> Iterator[JudgedRow]:
     """Every clip and caption once; a row that comes again must say the same."""
     seen: dict[tuple[str, str], JudgedRow] = {}
     for row in rows:
@@ -388,32 +406,32 @@ def _once(rows: Iterable[JudgedRow], reading: SheetReader) -> Iterator[JudgedRow
         if first is row:
             yield row
         elif first.values == row.values:
-            told = f"the same row as {first.place.cell}; counted once"
-            reading.findings.append(Finding("repeated", row.place, told))
+            message = f"the same row as {first.place.cell}; counted once"
+            reading.findings.append(Finding("repeated", row.place, message))
         else:
             where = f"{row.place.sheet}!{row.place.cell}"
-            told = f'clip "{row.record}" has this caption twice, also in {first.place.cell}'
+            message = f'clip "{row.record}" has this caption twice, also in {first.place.cell}'
             number = int(re.sub(r"\D", "", row.place.cell))
-            problem = Problem(reading.source, number, where, told, "keep one of the two")
+            problem = Problem(reading.source, number, where, message, "keep one of the two")
             reading.problems.append(problem)
 
 
-def _doubled(rows: Iterable[JudgedRow]) -> Iterator[Finding]:
+def _duplicate_findings(rows: Iterable[JudgedRow]) -> Iterator[Finding]:
     """Captions that stand under two clips."""
     first: dict[str, JudgedRow] = {}
     for row in rows:
         before = first.setdefault(caption_hash(row.caption), row)
         if before is not row:
-            told = f'the caption of clip "{row.record}" is that of "{before.record}"'
-            yield Finding("duplicate", row.place, f"{told} ({before.place.cell})")
+            message = f'the caption of clip "{row.record}" is that of "{before.record}"'
+            yield Finding("duplicate", row.place, f"{message} ({before.place.cell})")
 
 
-def _per_clip(rows: Sequence[JudgedRow]) -> Iterator[JudgedRow]:
+def _spread_over_clip(rows: Sequence[JudgedRow]) -> Iterator[JudgedRow]:
     """What was said once of a clip holds for all its captions."""
     said: dict[str, bool] = {}
     for row in rows:
         if row.synthesised is not None:
             said.setdefault(row.record, row.synthesised)
     for row in rows:
-        known = row.synthesised if row.synthesised is not None else said.get(row.record)
-        yield replace(row, synthesised=known)
+        synthesised = row.synthesised if row.synthesised is not None else said.get(row.record)
+        yield replace(row, synthesised=synthesised)

@@ -25,7 +25,7 @@ from earwitness.studies.ratings.from_answers import StudySource
 from earwitness.studies.study import Design, ListenerPlan, Study, Trial
 from earwitness.studies.trials.base import LETTERS
 from earwitness.studies.trials.rubric import COMMENT_FIELD, SYNTHESIZED_FIELD
-from earwitness.studies.workbooks.export import judged_by, kind_of
+from earwitness.studies.workbooks.export import rubric_kind, study_rubric
 from earwitness.studies.workbooks.layout import Caption, caption_hash
 from earwitness.studies.workbooks.read import (
     IMPORT_DONE_WORD,
@@ -37,9 +37,9 @@ from earwitness.studies.workbooks.read import (
 from earwitness.studies.workbooks.to_ratings import (
     blank_cells,
     is_filled,
-    joined,
+    join_rows,
+    merge_findings,
     row_problem,
-    told_once,
 )
 from earwitness.version import __version__
 
@@ -78,72 +78,80 @@ class MatchedAnswers:
         return tuple(one.answer for one in self.pages)
 
 
-def matched(
-    made: Design, returned: Sequence[ReturnedWorkbook], listener: int = 0
+def match_answers(
+    design: Design, returned: Sequence[ReturnedWorkbook], listener: int = 0
 ) -> MatchedAnswers:
     """Answers of workbooks, of whoever sent them, or of one ``listener`` alone."""
-    found = _Matching(made, {plan.listener: plan for plan in made.plans})
-    books = [one for book in returned for one in found.known(book, listener)]
-    rows: dict[int, dict[Caption, JudgedRow]] = {_number(one.rater): {} for one in books}
-    for rater, row in joined(books, found.problems):
-        rows[_number(rater)][row.key] = row
-    files = {one.input.name: one for one in books}
-    pages = [page for number in sorted(rows) for page in found.pages(number, rows[number], files)]
-    if found.problems:
-        raise InputError(found.problems, done=IMPORT_DONE_WORD)
-    kept = [row for own in rows.values() for row in own.values()]
-    sources = {_number(one.rater): one.input.name for one in books}
-    findings = (*told_once(books, kept), *found.findings)
-    return MatchedAnswers(made.study, tuple(pages), findings, tuple(found.notes), sources)
+    matching = _Matching(design, {plan.listener: plan for plan in design.plans})
+    books = [book for received in returned for book in matching.of_this_study(received, listener)]
+    rows: dict[int, dict[Caption, JudgedRow]] = {_rater_number(book.rater): {} for book in books}
+    for rater, row in join_rows(books, matching.problems):
+        rows[_rater_number(rater)][row.key] = row
+    files = {book.input.name: book for book in books}
+    pages = [
+        page
+        for number in sorted(rows)
+        for page in matching.answered_pages(number, rows[number], files)
+    ]
+    if matching.problems:
+        raise InputError(matching.problems, done=IMPORT_DONE_WORD)
+    kept = [row for listener_rows in rows.values() for row in listener_rows.values()]
+    sources = {_rater_number(book.rater): book.input.name for book in books}
+    findings = (*merge_findings(books, kept), *matching.findings)
+    return MatchedAnswers(design.study, tuple(pages), findings, tuple(matching.notes), sources)
 
 
 @dataclass
 class _Matching:
     """Finds pages for rows; gathers what is wrong and what is odd."""
 
-    made: Design
+    design: Design
     plans: Mapping[int, ListenerPlan]
     problems: list[Problem] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def known(self, book: ReturnedWorkbook, listener: int) -> Iterator[ReturnedWorkbook]:
+    def of_this_study(self, book: ReturnedWorkbook, listener: int) -> Iterator[ReturnedWorkbook]:
         """A workbook under the number of its rater, if it is of this study."""
-        name, number = book.input.name, book.listener or _number(book.rater)
-        if book.digest and book.digest != self.made.study.digest:
-            told = f'is of another study, or of another form of it: "{book.study}"'
+        name, number = book.input.name, book.listener or _rater_number(book.rater)
+        if book.digest and book.digest != self.design.study.digest:
+            message = f'is of another study, or of another form of it: "{book.study}"'
             remedy = "take the workbook that was made for this study"
-            self.problems.append(Problem(name, 0, "", told, remedy))
+            self.problems.append(Problem(name, 0, "", message, remedy))
         elif listener and book.study and number != listener:
-            told = f"is the workbook of {book.rater}, and this is the link of P{listener}"
-            self.problems.append(Problem(name, 0, "", told, "send back your own workbook"))
+            message = f"is the workbook of {book.rater}, and this is the link of P{listener}"
+            self.problems.append(Problem(name, 0, "", message, "send back your own workbook"))
         elif (listener or number) in self.plans:
             yield replace(book, rater=f"P{listener or number}")
         else:
-            told = f"there is no listener {number}" if number else "does not say whose it is"
+            message = f"there is no listener {number}" if number else "does not say whose it is"
             remedy = f"name it by its rater, P{min(self.plans)}.xlsx to P{max(self.plans)}.xlsx"
-            self.problems.append(Problem(name, 0, "", told, remedy))
+            self.problems.append(Problem(name, 0, "", message, remedy))
 
-    def pages(
+    def answered_pages(
         self, number: int, rows: dict[Caption, JudgedRow], files: Mapping[str, ReturnedWorkbook]
     ) -> Iterator[JudgedPage]:
         """Pages of a listener that are answered."""
         trials, answered = counted(self.plans[number]), 0
-        self._strangers(trials.values(), rows)
+        self._check_unknown_rows(trials.values(), rows)
         for page, trial in trials.items():
-            own = self._rows(trial, rows)
-            if not any(map(is_filled, filter(None, own))):
-                self._unheeded(own)
-            elif self._whole(trial, own) and (values := self._values(number, trial, own)):
+            clip_rows = self._clip_rows(trial, rows)
+            if not any(map(is_filled, filter(None, clip_rows))):
+                self._add_lone_comments(clip_rows)
+            elif self._has_all_rows(trial, clip_rows) and (
+                values := self._page_values(number, trial, clip_rows)
+            ):
                 answered += 1
-                judged = tuple(row for row in own if row is not None)
-                yield self._judged(number, page, trial, values, judged, files)
+                judged = tuple(row for row in clip_rows if row is not None)
+                yield self._judged_page(number, page, trial, values, judged, files)
         if answered < len(trials):
             left = len(trials) - answered
-            told = f"P{number}: {left:,} of {len(trials):,} clips are empty, and stay as they were"
-            self.notes.append(told)
+            message = (
+                f"P{number}: {left:,} of {len(trials):,} clips are empty, and stay as they were"
+            )
+            self.notes.append(message)
 
-    def _judged(
+    def _judged_page(
         self,
         number: int,
         page: str,
@@ -152,51 +160,59 @@ class _Matching:
         rows: tuple[JudgedRow, ...],
         files: Mapping[str, ReturnedWorkbook],
     ) -> JudgedPage:
-        digest = self.made.study.digest
+        digest = self.design.study.digest
         answer = Answer(digest, number, page, values, heard(trial), "", __version__)
-        sources = [files[one].input for one in dict.fromkeys(row.place.source for row in rows)]
-        told = [{"name": Path(one.name).name, "sha256": one.sha256} for one in sources]
-        return JudgedPage(answer, rows, {WORKBOOK_META_KEY: told})
+        sources = [
+            files[source].input for source in dict.fromkeys(row.place.source for row in rows)
+        ]
+        workbooks = [
+            {"name": Path(source.name).name, "sha256": source.sha256} for source in sources
+        ]
+        return JudgedPage(answer, rows, {WORKBOOK_META_KEY: workbooks})
 
-    def _strangers(self, trials: Any, rows: Mapping[Caption, JudgedRow]) -> None:
+    def _check_unknown_rows(self, trials: Any, rows: Mapping[Caption, JudgedRow]) -> None:
         """Rows that were filled in and are of no clip or caption of this rater."""
-        known = {(trial.item, caption_hash(one)) for trial in trials for one in self._texts(trial)}
-        items = {item for item, _ in known}
+        captions = {
+            (trial.item, caption_hash(text))
+            for trial in trials
+            for text in self._caption_texts(trial)
+        }
+        items = {item for item, _ in captions}
         for key, row in rows.items():
-            if key in known or not is_filled(row):
+            if key in captions or not is_filled(row):
                 continue
-            told, remedy = f'there is no clip "{row.record}"', nearest(row.record, items)
+            message, remedy = f'there is no clip "{row.record}"', nearest(row.record, items)
             if row.record in items:
                 caption = row.caption[:SHOWN_CAPTION_CHARACTERS]
-                told = f'clip "{row.record}" has no such caption: "{caption}"'
+                message = f'clip "{row.record}" has no such caption: "{caption}"'
                 remedy = "put the caption back"
-            self.problems.append(row_problem(row, row.place.cell, told, remedy))
+            self.problems.append(row_problem(row, row.place.cell, message, remedy))
 
-    def _texts(self, trial: Trial) -> list[str]:
-        return [self.made.study.caption(trial.item, one) for one in trial.systems]
+    def _caption_texts(self, trial: Trial) -> list[str]:
+        return [self.design.study.caption(trial.item, one) for one in trial.systems]
 
-    def _rows(self, trial: Trial, rows: Mapping[Caption, JudgedRow]) -> list[JudgedRow | None]:
-        return [rows.get((trial.item, caption_hash(one))) for one in self._texts(trial)]
+    def _clip_rows(self, trial: Trial, rows: Mapping[Caption, JudgedRow]) -> list[JudgedRow | None]:
+        return [rows.get((trial.item, caption_hash(one))) for one in self._caption_texts(trial)]
 
-    def _whole(self, trial: Trial, own: Sequence[JudgedRow | None]) -> bool:
+    def _has_all_rows(self, trial: Trial, clip_rows: Sequence[JudgedRow | None]) -> bool:
         """Whether all captions of a clip have a row, and no blanks where there may be none."""
-        there = [row for row in own if row is not None]
-        for row, text in zip(own, self._texts(trial), strict=True):
+        there = [row for row in clip_rows if row is not None]
+        for row, text in zip(clip_rows, self._caption_texts(trial), strict=True):
             if row is None:
                 caption = text[:SHOWN_CAPTION_CHARACTERS]
-                told = f'clip "{trial.item}" has no row for the caption "{caption}"'
+                message = f'clip "{trial.item}" has no row for the caption "{caption}"'
                 place = there[0].place.cell
-                self.problems.append(row_problem(there[0], place, told, "put the row back"))
-        blanks = [one for row in there for one in blank_cells(row, NO_BLANKS_REMEDY)]
-        if kind_of(self.made.study).blank == "refuse":
+                self.problems.append(row_problem(there[0], place, message, "put the row back"))
+        blanks = [problem for row in there for problem in blank_cells(row, NO_BLANKS_REMEDY)]
+        if rubric_kind(self.design.study).blank == "refuse":
             self.problems += blanks
-        return len(there) == len(own)
+        return len(there) == len(clip_rows)
 
-    def _values(
-        self, number: int, trial: Trial, own: Sequence[JudgedRow | None]
+    def _page_values(
+        self, number: int, trial: Trial, clip_rows: Sequence[JudgedRow | None]
     ) -> dict[str, Any] | None:
         """The answer to a page, by letter; nothing where it cannot be."""
-        kind, rows = kind_of(self.made.study), [row for row in own if row is not None]
+        kind, rows = rubric_kind(self.design.study), [row for row in clip_rows if row is not None]
         values: dict[str, Any] = {}
         for letter, row in zip(LETTERS, rows, strict=False):
             values |= {f"{letter}.{name}": value for name, value in row.values.items()}
@@ -209,27 +225,27 @@ class _Matching:
             kind.read(trial, values, number, 1)
         except BadAnswer as error:
             self.problems += [
-                row_problem(rows[0], rows[0].place.cell, one, "") for one in error.wrong
+                row_problem(rows[0], rows[0].place.cell, message, "") for message in error.wrong
             ]
             return None
         return values
 
-    def _unheeded(self, own: Sequence[JudgedRow | None]) -> None:
+    def _add_lone_comments(self, clip_rows: Sequence[JudgedRow | None]) -> None:
         """Comments on captions of a clip that has no number at all, which is no answer."""
-        for row in own:
+        for row in clip_rows:
             if row is not None and row.comment:
-                told = "there is a comment, but no number: not kept"
-                self.findings.append(Finding("unrated", row.place, told))
+                message = "there is a comment, but no number: not kept"
+                self.findings.append(Finding("unrated", row.place, message))
 
 
-def _number(rater: str) -> int:
+def _rater_number(rater: str) -> int:
     """The number of a rater.
 
     >>> _number("P03"), _number("anna")
     (3, 0)
     """
-    found = RATER_NUMBER.fullmatch(rater)
-    return int(found[1]) if found else 0
+    match = RATER_NUMBER.fullmatch(rater)
+    return int(match[1]) if match else 0
 
 
 # --- Answers of returned workbooks ---------------------------------------------------------------
@@ -240,13 +256,13 @@ def study_import_answers(study: StudySource, files: Sequence[StrPath]) -> Matche
     if not files:
         raise UsageError("name the workbooks that came back")
     plan = study if isinstance(study, Study) else read_study(Path(study), heard=False)
-    rubric = judged_by(plan)
-    return matched(study_design(plan), read_workbooks(files, rubric))
+    rubric = study_rubric(plan)
+    return match_answers(study_design(plan), read_workbooks(files, rubric))
 
 
-def answer_lines(found: MatchedAnswers) -> str:
+def answer_lines(matched: MatchedAnswers) -> str:
     """Answers as lines of a file; the same workbooks give the same lines."""
-    return b"".join(map(answer_line, found.answers)).decode()
+    return b"".join(map(answer_line, matched.answers)).decode()
 
 
 def check_new(path: Path, text: str) -> bool:
@@ -275,81 +291,84 @@ class WorkbookEntryResult:
     matched: MatchedAnswers
     new: int
     corrected: int
-    known: int
+    unchanged: int
 
 
 def study_enter(
     study: StudySource, files: Sequence[StrPath], db: StrPath, *, replace: bool = False
 ) -> WorkbookEntryResult:
     """Keep the answers of workbooks in a store, which is made where there is none."""
-    found = study_import_answers(study, files)
-    with opened(found.study, db, new=not is_there(db)) as store:
-        return entered(
-            found, entering(store, found, CONFLICT_OR_REPLACE_REMEDY, replace=replace).result()
+    matched = study_import_answers(study, files)
+    with opened(matched.study, db, new=not is_there(db)) as store:
+        return entry_result(
+            matched,
+            enter_answers(store, matched, CONFLICT_OR_REPLACE_REMEDY, replace=replace).result(),
         )
 
 
-def entering(
-    store: Store, found: MatchedAnswers, remedy: str, *, replace: bool = False
+def enter_answers(
+    store: Store, matched: MatchedAnswers, remedy: str, *, replace: bool = False
 ) -> Future[tuple[AnswerChange, ...]]:
     """Enter answers in one transaction; the ``remedy`` is for who has answered otherwise."""
-    study, numbers = found.study, sorted(found.sources)
-    decide = _Decide(found, remedy, replace)
+    study, numbers = matched.study, sorted(matched.sources)
+    decide = _Decide(matched, remedy, replace)
     return store.write(change_answers, study.digest, study.title, numbers, decide)
 
 
-def entered(found: MatchedAnswers, changes: Sequence[AnswerChange]) -> WorkbookEntryResult:
+def entry_result(matched: MatchedAnswers, changes: Sequence[AnswerChange]) -> WorkbookEntryResult:
     """What came of workbooks, by what was changed."""
-    corrected = sum(bool(one.supersedes) for one in changes)
-    new, known = len(changes) - corrected, len(found.pages) - len(changes)
-    return WorkbookEntryResult(found, new, corrected, known)
+    corrected = sum(bool(change.supersedes) for change in changes)
+    new, unchanged = len(changes) - corrected, len(matched.pages) - len(changes)
+    return WorkbookEntryResult(matched, new, corrected, unchanged)
 
 
 @dataclass(frozen=True)
 class _Decide:
     """Decides what is kept of workbooks, by what a store holds; or says all that is wrong."""
 
-    found: MatchedAnswers
+    matched: MatchedAnswers
     remedy: str
     replace: bool
 
     def __call__(self, held: AnswerHistory) -> list[AnswerChange]:
-        problems, changes = list(self._gone(held)), list[AnswerChange]()
-        for page in self.found.pages:
+        problems, changes = list(self._withdrawn_problems(held)), list[AnswerChange]()
+        for page in self.matched.pages:
             last = held.last(page.answer.listener, page.answer.page)
             counts = last is not None and not last.aside
-            if last is not None and counts and _same(last, page.answer.values):
+            if last is not None and counts and _is_same_answer(last, page.answer.values):
                 continue
-            if last is not None and counts and not (self.replace or _by_workbook(last)):
-                problems.append(_otherwise(page, self.remedy))
+            if last is not None and counts and not (self.replace or _is_from_workbook(last)):
+                problems.append(_conflict_problem(page, self.remedy))
             supersedes = last.id if last is not None and counts else ""
-            id = _id(page, "" if last is None else last.id)
+            id = _answer_id(page, "" if last is None else last.id)
             changes.append(AnswerChange(page.answer, id, supersedes, page.meta))
         if problems:
             raise InputError(problems, done=IMPORT_DONE_WORD)
         return changes
 
-    def _gone(self, held: AnswerHistory) -> Iterator[Problem]:
-        for one in held.listeners:
-            if one.state == ParticipationState.WITHDRAWN:
-                told = f"listener {one.number} has withdrawn"
-                source = self.found.sources[one.number]
-                yield Problem(source, 0, "", told, "nothing of theirs may be kept")
+    def _withdrawn_problems(self, held: AnswerHistory) -> Iterator[Problem]:
+        for listener in held.listeners:
+            if listener.state == ParticipationState.WITHDRAWN:
+                message = f"listener {listener.number} has withdrawn"
+                source = self.matched.sources[listener.number]
+                yield Problem(source, 0, "", message, "nothing of theirs may be kept")
 
 
-def _by_workbook(given: SubmittedAnswer) -> bool:
-    return given.meta is not None and WORKBOOK_META_KEY in given.meta
+def _is_from_workbook(submitted: SubmittedAnswer) -> bool:
+    return submitted.meta is not None and WORKBOOK_META_KEY in submitted.meta
 
 
-def _same(given: SubmittedAnswer, values: Mapping[str, Any]) -> bool:
+def _is_same_answer(submitted: SubmittedAnswer, values: Mapping[str, Any]) -> bool:
     """Whether a workbook says what is known; of a browser, texts that it lacks do not matter."""
-    known, new = _said(given.answer.values), _said(values)
-    if not _by_workbook(given):
-        known = {name: one for name, one in known.items() if name in new or not _is_text(name)}
-    return known == new
+    stored, new = _answered_values(submitted.answer.values), _answered_values(values)
+    if not _is_from_workbook(submitted):
+        stored = {
+            name: value for name, value in stored.items() if name in new or not _is_text(name)
+        }
+    return stored == new
 
 
-def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+def _answered_values(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: one for name, one in values.items() if one not in (None, "")}
 
 
@@ -357,14 +376,21 @@ def _is_text(name: str) -> bool:
     return name == SYNTHESIZED_FIELD or name.endswith(f".{COMMENT_FIELD}")
 
 
-def _otherwise(page: JudgedPage, remedy: str) -> Problem:
+def _conflict_problem(page: JudgedPage, remedy: str) -> Problem:
     row = page.rows[0]
-    told = f'clip "{row.record}" was answered otherwise in a browser'
-    return row_problem(row, row.place.cell, told, remedy)
+    message = f'clip "{row.record}" was answered otherwise in a browser'
+    return row_problem(row, row.place.cell, message, remedy)
 
 
-def _id(page: JudgedPage, last: str) -> str:
+def _answer_id(page: JudgedPage, last: str) -> str:
     """The same for the same answer in the same place, so that what comes again is known."""
-    one = page.answer
-    content = [WORKBOOK_META_KEY, one.study, one.listener, one.page, _said(one.values), last]
+    answer = page.answer
+    content = [
+        WORKBOOK_META_KEY,
+        answer.study,
+        answer.listener,
+        answer.page,
+        _answered_values(answer.values),
+        last,
+    ]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]

@@ -9,7 +9,7 @@ from typing import Any
 
 from earwitness.core import Input, Key, Rating, StrPath
 from earwitness.errors import InputError, Problem, UsageError
-from earwitness.studies.rubric import TOTAL, Rubric, defined
+from earwitness.studies.rubric import TOTAL, Rubric, read_rubric
 from earwitness.studies.rubric_totals import Blank, CaptionJudgment, check_blanks, ratings
 from earwitness.studies.workbooks.layout import Caption, read_key
 from earwitness.studies.workbooks.read import (
@@ -50,7 +50,7 @@ class ImportedRatings:
 
     def judged(self) -> list[CaptionJudgment]:
         """Rows as totals and means take them."""
-        return [_judged(one) for one in self.rows]
+        return [_judgment(row) for row in self.rows]
 
 
 def study_import_xlsx(
@@ -67,61 +67,66 @@ def study_import_xlsx(
     """
     if not files:
         raise UsageError("name the workbooks that came back")
-    known = defined(rubric_name)
-    check_blanks(known, [], blank)
+    rubric = read_rubric(rubric_name)
+    check_blanks(rubric, [], blank)
     systems = None if key is None else read_key(key)
-    returned = read_workbooks(files, known)
-    problems = list(_other_studies(returned))
+    returned = read_workbooks(files, rubric)
+    problems = list(_study_problems(returned))
     rows = [
-        RaterRow(rater, _system(row, systems, problems), row)
-        for rater, row in joined(returned, problems)
+        RaterRow(rater, _find_system(row, systems, problems), row)
+        for rater, row in join_rows(returned, problems)
     ]
     if blank == "refuse":
-        problems += [problem for one in rows for problem in blank_cells(one.row, FILL_REMEDY)]
+        problems += [
+            problem for rater_row in rows for problem in blank_cells(rater_row.row, FILL_REMEDY)
+        ]
     if problems:
         raise InputError(problems, done=IMPORT_DONE_WORD)
     return ImportedRatings(
-        ratings(known, [_judged(one) for one in rows], blank),
+        ratings(rubric, [_judgment(rater_row) for rater_row in rows], blank),
         rows,
-        tuple(told_once(returned, [one.row for one in rows])),
-        tuple(_notes(rows, systems, known, blank)),
-        tuple(dict.fromkeys(one.input for one in returned)),
-        known,
+        tuple(merge_findings(returned, [rater_row.row for rater_row in rows])),
+        tuple(_import_notes(rows, systems, rubric, blank)),
+        tuple(dict.fromkeys(rater_row.input for rater_row in returned)),
+        rubric,
     )
 
 
-def import_columns(found: ImportedRatings) -> tuple[str, ...]:
+def import_columns(imported: ImportedRatings) -> tuple[str, ...]:
     """Columns of that table; those that would be empty are left out."""
     return (
         *RATING_COLUMNS,
-        *(name for name in CAPTION_COLUMNS if any(getattr(r.row, name) for r in found.rows)),
+        *(name for name in CAPTION_COLUMNS if any(getattr(r.row, name) for r in imported.rows)),
     )
 
 
-def import_records(found: ImportedRatings) -> Iterator[dict[str, Any]]:
+def import_records(imported: ImportedRatings) -> Iterator[dict[str, Any]]:
     """Ratings as rows of a table that ``study analyse`` reads."""
-    names = import_columns(found)
-    known = {name: _known(found, name) for name in names[len(RATING_COLUMNS) :]}
-    for one in found.ratings:
-        values = (one.key.item, one.key.system, one.listener, one.scale, one.value)
-        more = [own.get(one.key, "") for own in known.values()]
+    names = import_columns(imported)
+    columns_of = {name: _caption_column(imported, name) for name in names[len(RATING_COLUMNS) :]}
+    for rating in imported.ratings:
+        values = (rating.key.item, rating.key.system, rating.listener, rating.scale, rating.value)
+        more = [column.get(rating.key, "") for column in columns_of.values()]
         yield dict(zip(names, (*values, *more), strict=True))
 
 
-def _known(found: ImportedRatings, name: str) -> dict[Key, str]:
+def _caption_column(imported: ImportedRatings, name: str) -> dict[Key, str]:
     """What the first workbook that says it says of every caption."""
-    rows = [(Key(one.row.record, one.system), getattr(one.row, name)) for one in found.rows]
+    rows = [
+        (Key(rater_row.row.record, rater_row.system), getattr(rater_row.row, name))
+        for rater_row in imported.rows
+    ]
     return {key: text for key, text in reversed(rows) if text}
 
 
-def comment_records(found: ImportedRatings) -> Iterator[dict[str, Any]]:
+def comment_records(imported: ImportedRatings) -> Iterator[dict[str, Any]]:
     """What raters wrote beside the numbers, with the words of captions."""
-    for one in found.rows:
-        row = one.row
+    for rater_row in imported.rows:
+        row = rater_row.row
         yield {
             "item": row.record,
-            "system": one.system,
-            "listener": one.rater,
+            "system": rater_row.system,
+            "listener": rater_row.rater,
             "dataset": row.dataset,
             "caption": row.caption,
             "synthesised": row.synthesised,
@@ -129,31 +134,33 @@ def comment_records(found: ImportedRatings) -> Iterator[dict[str, Any]]:
         }
 
 
-def _judged(one: RaterRow) -> CaptionJudgment:
-    return CaptionJudgment(Key(one.row.record, one.system), one.rater, one.row.values)
+def _judgment(rater_row: RaterRow) -> CaptionJudgment:
+    return CaptionJudgment(
+        Key(rater_row.row.record, rater_row.system), rater_row.rater, rater_row.row.values
+    )
 
 
-def _other_studies(returned: Sequence[ReturnedWorkbook]) -> Iterator[Problem]:
-    studies = [one for one in returned if one.study]
-    for one in studies:
-        if one.study != (first := studies[0]).study:
-            told = f'is of the study "{one.study}", {first.input.name} of "{first.study}"'
-            yield Problem(one.input.name, 0, "", told, "import one study at a time")
+def _study_problems(returned: Sequence[ReturnedWorkbook]) -> Iterator[Problem]:
+    studies = [workbook for workbook in returned if workbook.study]
+    for workbook in studies:
+        if workbook.study != (first := studies[0]).study:
+            message = f'is of the study "{workbook.study}", {first.input.name} of "{first.study}"'
+            yield Problem(workbook.input.name, 0, "", message, "import one study at a time")
 
 
-def joined(
+def join_rows(
     returned: Sequence[ReturnedWorkbook], problems: list[Problem]
 ) -> Iterator[tuple[str, JudgedRow]]:
     """Rows of every rater, each once; of two that differ one must be empty."""
-    found: dict[tuple[str, Caption], JudgedRow] = {}
+    rows: dict[tuple[str, Caption], JudgedRow] = {}
     for book in returned:
         for row in book.rows:
-            before = found.setdefault((book.rater, row.key), row)
+            before = rows.setdefault((book.rater, row.key), row)
             if is_filled(row) and not is_filled(before):
-                found[book.rater, row.key] = row
+                rows[book.rater, row.key] = row
             elif is_filled(row) and row.values != before.values:
-                problems.append(_torn(book.rater, row, before))
-    for (rater, _), row in found.items():
+                problems.append(_conflict_problem(book.rater, row, before))
+    for (rater, _), row in rows.items():
         yield rater, row
 
 
@@ -162,17 +169,19 @@ def is_filled(row: JudgedRow) -> bool:
     return any(value is not None for value in row.values.values())
 
 
-def _torn(rater: str, row: JudgedRow, before: JudgedRow) -> Problem:
-    told = f"{rater} gave other numbers in {before.place}"
-    return row_problem(row, row.place.cell, told, "leave out one of the two files")
+def _conflict_problem(rater: str, row: JudgedRow, before: JudgedRow) -> Problem:
+    message = f"{rater} gave other numbers in {before.place}"
+    return row_problem(row, row.place.cell, message, "leave out one of the two files")
 
 
-def _system(row: JudgedRow, systems: Mapping[Caption, str] | None, wrong: list[Problem]) -> str:
+def _find_system(
+    row: JudgedRow, systems: Mapping[Caption, str] | None, wrong: list[Problem]
+) -> str:
     if systems is None:
         return row.key[1]
     if row.key not in systems:
-        told = f'the key has no such caption of "{row.record}"'
-        wrong.append(row_problem(row, row.place.cell, told, "is it the key of this study?"))
+        message = f'the key has no such caption of "{row.record}"'
+        wrong.append(row_problem(row, row.place.cell, message, "is it the key of this study?"))
     return systems.get(row.key, "")
 
 
@@ -189,12 +198,14 @@ def row_problem(row: JudgedRow, cell: str, message: str, remedy: str) -> Problem
     return Problem(row.place.source, number, f"{row.place.sheet}!{cell}", message, remedy)
 
 
-def told_once(returned: Sequence[ReturnedWorkbook], rows: Sequence[JudgedRow]) -> Iterator[Finding]:
+def merge_findings(
+    returned: Sequence[ReturnedWorkbook], rows: Sequence[JudgedRow]
+) -> Iterator[Finding]:
     """Findings; what is wrong with the captions of all raters is told of the first.
 
     Blanks count in rows that do; many rows of a file that are empty are told in one sentence.
     """
-    counted = {replace(one.place, cell=cell) for one in rows for cell in one.cells.values()}
+    counted = {replace(row.place, cell=cell) for row in rows for cell in row.cells.values()}
     seen: set[object] = set()
     for book in returned:
         blank = [f for f in book.findings if f.kind in BLANK_FINDINGS and f.place in counted]
@@ -202,8 +213,8 @@ def told_once(returned: Sequence[ReturnedWorkbook], rows: Sequence[JudgedRow]) -
         others = [f for f in book.findings if f.kind not in BLANK_FINDINGS]
         if len(empty) > SHOWN_EMPTY_ROWS:
             blank = [f for f in blank if f.kind != "unrated"]
-            told = f"nothing was filled in in {len(empty):,} of {len(book.rows):,} rows"
-            others.append(Finding("unrated", CellLocation(book.input.name, "", ""), told))
+            message = f"nothing was filled in in {len(empty):,} of {len(book.rows):,} rows"
+            others.append(Finding("unrated", CellLocation(book.input.name, "", ""), message))
         for finding in (*others, *blank):
             words = re.sub(r" \(\w+\)$", "", finding.message)
             mark = words if finding.kind == "duplicate" else finding
@@ -212,19 +223,21 @@ def told_once(returned: Sequence[ReturnedWorkbook], rows: Sequence[JudgedRow]) -
                 yield finding
 
 
-def _notes(
-    rows: Sequence[RaterRow], systems: Mapping[Caption, str] | None, known: Rubric, blank: Blank
+def _import_notes(
+    rows: Sequence[RaterRow], systems: Mapping[Caption, str] | None, rubric: Rubric, blank: Blank
 ) -> Iterator[str]:
     if systems is None:
         yield "no key was named: the system of every rating is the hash of its caption"
     else:
-        held = dict.fromkeys(dict.fromkeys(one.rater for one in rows), 0)
-        for one in rows:
-            held[one.rater] += 1
+        held = dict.fromkeys(dict.fromkeys(rater_row.rater for rater_row in rows), 0)
+        for rater_row in rows:
+            held[rater_row.rater] += 1
         for rater, count in held.items():
             if count < len(systems):
                 yield f"{rater} has {count:,} of the {len(systems):,} captions of the key"
-    left = sum(any(one.row.values[name] is None for name in known.names) for one in rows)
+    left = sum(
+        any(rater_row.row.values[name] is None for name in rubric.names) for rater_row in rows
+    )
     if left:
         meant = {"drop": f"these raters are left out of the {TOTAL} of these captions only",
                  "zero": "a blank penalty counts as 0 in totals"}  # fmt: skip

@@ -40,7 +40,7 @@ class WorkbookWording:
 
 
 @cache
-def words(language: str) -> WorkbookWording:
+def load_wording(language: str) -> WorkbookWording:
     """The words of a language."""
     wording(language)  # refuses one that is not there
     place = files(__package__).joinpath("wordings", f"{language}.json")
@@ -55,41 +55,44 @@ def words(language: str) -> WorkbookWording:
 NUMBER_FIELDS = {"low", "high", "step", "number"}  # places with numbers that are written otherwise
 
 
-def told_in(language: str, problem: Problem) -> Problem:
+def translate_problem(language: str, problem: Problem) -> Problem:
     """A problem in a language; what has no words there stays as it is.
 
     >>> told_in("fr", Problem("a.xlsx", 2, "A!E2", 'must be a number', "write the number itself"))
     Problem(source='a.xlsx', line=2, field='A!E2', message='must be a number', \
 remedy='écrivez le nombre lui-même', item='')
     """
-    message, remedy = (_said(language, text) for text in (problem.message, problem.remedy))
+    message, remedy = (_translate(language, text) for text in (problem.message, problem.remedy))
     return replace(problem, message=message, remedy=remedy)
 
 
-def _said(language: str, text: str) -> str:
-    for form, said in _forms(language):
-        if found := form.fullmatch(text):
-            known = {name: _written(language, name, one) for name, one in found.groupdict().items()}
-            return PLACEHOLDER.sub(lambda place, known=known: known[place[1]], said)  # type: ignore[misc]
+def _translate(language: str, text: str) -> str:
+    for form, said in _message_patterns(language):
+        if match := form.fullmatch(text):
+            values = {
+                name: _translate_value(language, name, value)
+                for name, value in match.groupdict().items()
+            }
+            return PLACEHOLDER.sub(lambda place, values=values: values[place[1]], said)  # type: ignore[misc]
     return text
 
 
-def _written(language: str, name: str, value: str) -> str:
+def _translate_value(language: str, name: str, value: str) -> str:
     decimal = wording(language).pages["decimal"]
     return value.replace(".", decimal) if name in NUMBER_FIELDS else value
 
 
 @cache
-def _forms(language: str) -> list[tuple[re.Pattern[str], str]]:
+def _message_patterns(language: str) -> list[tuple[re.Pattern[str], str]]:
     """Forms of messages, and how they are said; English needs none."""
     place = files(__package__).joinpath("wordings", f"faults.{language}.json")
     if not place.is_file():
         return []
-    known = json.loads(place.read_text(encoding="utf-8"))
-    return [(_form(english), said) for english, said in known.items()]
+    messages = json.loads(place.read_text(encoding="utf-8"))
+    return [(_message_pattern(english), said) for english, said in messages.items()]
 
 
-def _form(english: str) -> re.Pattern[str]:
+def _message_pattern(english: str) -> re.Pattern[str]:
     parts = PLACEHOLDER.split(english)  # text, place, text, …
-    made = [f"(?P<{one}>.+?)" if n % 2 else re.escape(one) for n, one in enumerate(parts)]
-    return re.compile("".join(made), re.DOTALL)
+    patterns = [f"(?P<{part}>.+?)" if n % 2 else re.escape(part) for n, part in enumerate(parts)]
+    return re.compile("".join(patterns), re.DOTALL)

@@ -20,7 +20,7 @@ from earwitness.studies.rubric import Dimension, Rubric, WorkedExample, thumbs
 from earwitness.studies.wording import PLACEHOLDER
 from earwitness.studies.workbooks.layout import caption_hash
 from earwitness.studies.workbooks.read import ABOUT_FIRST_CELL, ABOUT_SHEET, KEY_SEPARATOR
-from earwitness.studies.workbooks.wording import WorkbookWording, words
+from earwitness.studies.workbooks.wording import WorkbookWording, load_wording
 
 # --- Clips, links and file names -----------------------------------------------------------------
 
@@ -65,26 +65,26 @@ class WorkbookContent:
 
     def _misfits(self) -> Iterator[str]:
         """What cannot be written, or could not be told apart when it comes back."""
-        datasets = (one.dataset for one in self.clips if one.dataset)
-        for name in (self.study, self.rater, *(one.record for one in self.clips), *datasets):
+        datasets = (text.dataset for text in self.clips if text.dataset)
+        for name in (self.study, self.rater, *(text.record for text in self.clips), *datasets):
             if not is_name(name):
                 yield f"{name!r} must be printable text without blanks around it"
-        records = [one.record for one in self.clips]
+        records = [text.record for text in self.clips]
         if not records or len({*records}) < len(records):
             yield "needs clips, each of them once"
         for clip in self.clips:
-            if len({caption_hash(one) for one in clip.captions}) != len(clip.captions) or not all(
-                one.strip() for one in clip.captions
+            if len({caption_hash(text) for text in clip.captions}) != len(clip.captions) or not all(
+                text.strip() for text in clip.captions
             ):
                 yield f'clip "{clip.record}" needs captions that differ'
             if not clip.captions:
                 yield f'clip "{clip.record}" has no caption'
-            for one in clip.captions:
-                if CONTROL_CHARACTER.search(one) or len(one) > MAX_CELL_CHARACTERS:
+            for text in clip.captions:
+                if CONTROL_CHARACTER.search(text) or len(text) > MAX_CELL_CHARACTERS:
                     yield f'clip "{clip.record}": a caption has control characters or is too long'
 
 
-def link(place: str, clip: WorkbookClip) -> str:
+def clip_link(place: str, clip: WorkbookClip) -> str:
     """Where a clip is: in a folder, or at an address, which may say where ``{file}`` goes.
 
     >>> link("clips", WorkbookClip("a", ("Wind.",), "a b.wav"))
@@ -93,14 +93,14 @@ def link(place: str, clip: WorkbookClip) -> str:
     'https://example.org/get?name=a.wav'
     """
     file = quote(clip.file or clip.record)
-    found = (
+    address = (
         place.replace(FILE_PLACEHOLDER, file)
         if FILE_PLACEHOLDER in place
         else f"{place.rstrip('/')}/{file}"
     )
-    if len(found) > MAX_ADDRESS_CHARACTERS:
+    if len(address) > MAX_ADDRESS_CHARACTERS:
         raise UsageError(f'clip "{clip.record}": its address is too long')
-    return found if is_web(place) else f"external:{found}"
+    return address if is_web(place) else f"external:{address}"
 
 
 def is_web(place: str) -> bool:
@@ -124,21 +124,21 @@ def file_names(pattern: str, raters: Mapping[str, int], flavours: Sequence[str])
     for place in PLACEHOLDER.findall(pattern):
         if place not in FILE_NAME_FIELDS:
             raise UsageError(f"pattern: no {{{place}}} — known: {', '.join(FILE_NAME_FIELDS)}")
-    made = [
-        [_filled(pattern, n=str(n), rater=rater, flavour=one) for one in flavours]
+    names = [
+        [_fill_pattern(pattern, n=str(n), rater=rater, flavour=flavour) for flavour in flavours]
         for rater, n in raters.items()
     ]
-    every = [name.casefold() for names in made for name in names]
-    if len({*every}) < len(every):
+    folded = [name.casefold() for rater_names in names for name in rater_names]
+    if len({*folded}) < len(folded):
         raise UsageError(f'pattern "{pattern}": two files would have one name — use {{n}}')
-    for name in every:
+    for name in folded:
         if not name.endswith(".xlsx") or re.search(r'[/\\:*?"<>|]', name) or not is_name(name):
             raise UsageError(f'pattern: "{name}" must be a file name that ends in .xlsx')
-    return made
+    return names
 
 
-def _filled(pattern: str, **known: str) -> str:
-    return PLACEHOLDER.sub(lambda place: known[place[1]], pattern)
+def _fill_pattern(pattern: str, **values: str) -> str:
+    return PLACEHOLDER.sub(lambda place: values[place[1]], pattern)
 
 
 # --- Sheets and cell formats ---------------------------------------------------------------------
@@ -176,7 +176,7 @@ class SheetWriter:
         self._fixed = book.add_format({**CELL_FORMAT, "num_format": "0.0"})
         self._over_all = book.add_format({**CELL_FORMAT, "bold": True, "num_format": "@"})
 
-    def examples(self) -> None:
+    def write_examples(self) -> None:
         """The rubric, and captions that were judged by it."""
         sheet = self._book.add_worksheet("Example")
         self._widen(sheet)
@@ -185,37 +185,37 @@ class SheetWriter:
         sheet.write_string(1, 0, self._words["told"])
         sheet.merge_range(3, 1, 3, 2, self._words["dimension"], self._head)
         sheet.write_string(3, 3, self._words["meaning"], self._head)
-        for row, one in enumerate(self._rubric.dimensions, 4):
-            self._explain(sheet, row, one)
+        for row, dimension in enumerate(self._rubric.dimensions, 4):
+            self._write_dimension(sheet, row, dimension)
         below = 5 + len(self._rubric.dimensions)
-        self._heads(sheet, below)
+        self._write_heads(sheet, below)
         sheet.write_string(below, 1, self._words["heard"], self._head)
         for row, example in enumerate(self._rubric.examples, below + 1):
-            self._example(sheet, row, row - below, example)
+            self._write_example(sheet, row, row - below, example)
         sheet.protect("", PROTECTION_OPTIONS)
 
-    def assessment(self, clips: Sequence[tuple[WorkbookClip, str]]) -> None:
+    def write_assessment(self, clips: Sequence[tuple[WorkbookClip, str]]) -> None:
         """The table that is filled in, with a hidden key in every row."""
         sheet = self._book.add_worksheet("Assessment")
         self._widen(sheet)
-        self._heads(sheet, 0)
+        self._write_heads(sheet, 0)
         sheet.set_column(len(self._columns), len(self._columns), None, None, {"hidden": True})
         sheet.write_string(0, len(self._columns), "key", self._head)
         row, above = 1, ""
         for number, (clip, address) in enumerate(clips, 1):
             if clip.dataset != above:
-                self._dataset(sheet, row, clip.dataset)
+                self._write_dataset(sheet, row, clip.dataset)
                 row, above = row + 1, clip.dataset
-            self._clip(sheet, row, number, clip, address)
+            self._write_clip(sheet, row, number, clip, address)
             row += len(clip.captions)
-        for one in self._rubric.dimensions:
-            column = self._columns.index(one.name)
-            sheet.data_validation(1, column, row - 1, column, self._limits(one))
+        for dimension in self._rubric.dimensions:
+            column = self._columns.index(dimension.name)
+            sheet.data_validation(1, column, row - 1, column, self._validation(dimension))
         sheet.freeze_panes(1, 0)
         sheet.protect("", PROTECTION_OPTIONS)
         sheet.activate()
 
-    def _heads(self, sheet: Any, row: int) -> None:
+    def _write_heads(self, sheet: Any, row: int) -> None:
         shown = {one.name: one.shown for one in self._rubric.dimensions}
         for column, name in enumerate(self._columns):
             sheet.write_string(row, column, shown.get(name) or self._words[name], self._head)
@@ -224,16 +224,18 @@ class SheetWriter:
         for column, name in enumerate(self._columns):
             sheet.set_column(column, column, COLUMN_WIDTHS.get(name, DEFAULT_COLUMN_WIDTH))
 
-    def _explain(self, sheet: Any, row: int, one: Dimension) -> None:
-        told = [f"{self._words.number(anchor.value)}: {anchor.text}" for anchor in one.anchors]
-        meaning = "\n".join([one.help, self._words.of("range", one), *told])
-        sheet.set_row(row, _height(meaning))
-        sheet.merge_range(row, 1, row, 2, one.shown, self._text)
+    def _write_dimension(self, sheet: Any, row: int, dimension: Dimension) -> None:
+        anchors = [
+            f"{self._words.number(anchor.value)}: {anchor.text}" for anchor in dimension.anchors
+        ]
+        meaning = "\n".join([dimension.help, self._words.of("range", dimension), *anchors])
+        sheet.set_row(row, _row_height(meaning))
+        sheet.merge_range(row, 1, row, 2, dimension.shown, self._text)
         sheet.write_string(row, 3, meaning, self._text)
 
-    def _example(self, sheet: Any, row: int, number: int, example: WorkedExample) -> None:
+    def _write_example(self, sheet: Any, row: int, number: int, example: WorkedExample) -> None:
         sheet.set_row(
-            row, max(_height(example.heard, "record"), _height(example.comment, "comment"))
+            row, max(_row_height(example.heard, "record"), _row_height(example.comment, "comment"))
         )
         sheet.write_number(row, 0, number, self._text)
         said = {"record": example.heard, "text": example.caption, "comment": example.comment}
@@ -242,26 +244,28 @@ class SheetWriter:
         for name, value in example.values.items():
             sheet.write_number(row, self._columns.index(name), value, self._fixed)
 
-    def _dataset(self, sheet: Any, row: int, name: str) -> None:
+    def _write_dataset(self, sheet: Any, row: int, name: str) -> None:
         """A row that says of which dataset the clips below it are."""
         sheet.merge_range(row, 0, row, len(self._columns) - 1, "", self._over_all)
         sheet.write_string(row, 0, name, self._over_all)
 
-    def _clip(self, sheet: Any, row: int, number: int, clip: WorkbookClip, address: str) -> None:
+    def _write_clip(
+        self, sheet: Any, row: int, number: int, clip: WorkbookClip, address: str
+    ) -> None:
         last = row + len(clip.captions) - 1
         for name, form in (("number", self._text), ("record", self._link)):
-            self._over(sheet, row, last, name, form)
+            self._merge_rows(sheet, row, last, name, form)
         sheet.write_number(row, 0, number, self._text)
         sheet.write_url(row, 1, address, self._link, clip.record)
         for place, caption in enumerate(clip.captions):
-            self._caption(sheet, row + place, place, clip.record, caption)
+            self._write_caption(sheet, row + place, place, clip.record, caption)
         if "synthesised" in self._columns:
-            self._over(sheet, row, last, "synthesised", self._free)
+            self._merge_rows(sheet, row, last, "synthesised", self._free)
             column = self._columns.index("synthesised")
             answers = {"validate": "list", "source": [self._words["yes"], self._words["no"]]}
             sheet.data_validation(row, column, row, column, answers)
 
-    def _over(self, sheet: Any, first: int, last: int, name: str, form: Any) -> None:
+    def _merge_rows(self, sheet: Any, first: int, last: int, name: str, form: Any) -> None:
         """One empty cell over the rows of a clip."""
         column = self._columns.index(name)
         if last > first:
@@ -269,9 +273,9 @@ class SheetWriter:
         else:
             sheet.write_blank(first, column, None, form)
 
-    def _caption(self, sheet: Any, row: int, place: int, record: str, caption: str) -> None:
+    def _write_caption(self, sheet: Any, row: int, place: int, record: str, caption: str) -> None:
         label = LABEL_LETTERS[place] if place < len(LABEL_LETTERS) else str(place + 1)
-        sheet.set_row(row, _height(caption))
+        sheet.set_row(row, _row_height(caption))
         sheet.write_string(row, 2, label, self._text)
         sheet.write_string(row, 3, caption, self._text)
         for name in self._rubric.names:
@@ -281,25 +285,27 @@ class SheetWriter:
             row, len(self._columns), f"{record}{KEY_SEPARATOR}{caption_hash(caption)}"
         )
 
-    def _limits(self, one: Dimension) -> dict[str, Any]:
+    def _validation(self, dimension: Dimension) -> dict[str, Any]:
         """A range of decimals, not a list, and what is said beside the cell."""
-        penalty = self._words["penalty"] if one.role == "penalty" else ""
+        penalty = self._words["penalty"] if dimension.role == "penalty" else ""
         return {
             "validate": "decimal",
             "criteria": "between",
-            "minimum": one.low,
-            "maximum": one.high,
+            "minimum": dimension.low,
+            "maximum": dimension.high,
             "ignore_blank": True,
-            "input_title": one.shown[:MAX_TITLE_CHARACTERS],
-            "input_message": f"{self._words.of('range', one)}. {one.help}"[:MAX_MESSAGE_CHARACTERS],
-            "error_title": one.shown[:MAX_TITLE_CHARACTERS],
-            "error_message": f"{self._words.of('wrong', one)} {penalty}".strip()[
+            "input_title": dimension.shown[:MAX_TITLE_CHARACTERS],
+            "input_message": f"{self._words.of('range', dimension)}. {dimension.help}"[
+                :MAX_MESSAGE_CHARACTERS
+            ],
+            "error_title": dimension.shown[:MAX_TITLE_CHARACTERS],
+            "error_message": f"{self._words.of('wrong', dimension)} {penalty}".strip()[
                 :MAX_MESSAGE_CHARACTERS
             ],
         }
 
 
-def _height(text: str, column: str = "text") -> float:
+def _row_height(text: str, column: str = "text") -> float:
     """The height of a row in which a text fits; not every spreadsheet finds it by itself.
 
     >>> _height("Wind."), _height("Wind.\\n" + "far " * 30)
@@ -324,7 +330,7 @@ TEXT_ONLY_OPTIONS = {
 }
 
 
-def workbook(
+def make_workbook(
     sent: WorkbookContent, rubric: Rubric | None = None, *, links: str, ask: bool = True
 ) -> bytes:
     """The workbook of a rater, whose links go into a folder or to an address.
@@ -349,10 +355,10 @@ def workbook(
     book.set_properties({"title": f"{sent.study}: {sent.rater}", "created": CREATION_DATE})
     for name, value in about.items():
         book.set_custom_property(name, value, "text")
-    table = SheetWriter(book, rubric, words(rubric.language), ask)
-    table.examples()
-    table.assessment([(clip, link(links, clip)) for clip in sent.clips])
-    _about(book, about)
+    table = SheetWriter(book, rubric, load_wording(rubric.language), ask)
+    table.write_examples()
+    table.write_assessment([(clip, clip_link(links, clip)) for clip in sent.clips])
+    _write_about(book, about)
     book.close()
     return held.getvalue()
 
@@ -371,18 +377,18 @@ def write_workbooks(
     with links to the address ``web``, where these are given.
     """
     flavours = {name: place for name, place in (("local", local), ("web", web)) if place}
-    _check(sent, flavours)
-    numbers = {one.rater: one.listener or place for place, one in enumerate(sent, 1)}
+    _check_contents(sent, flavours)
+    numbers = {content.rater: content.listener or place for place, content in enumerate(sent, 1)}
     names = file_names(pattern, numbers, list(flavours))
     place = Path(folder)
-    with AtomicFolder(place) as made:
-        for one, files in zip(sent, names, strict=True):
+    with AtomicFolder(place) as temporary:
+        for content, files in zip(sent, names, strict=True):
             for file, links in zip(files, flavours.values(), strict=True):
-                (made / file).write_bytes(workbook(one, rubric, links=links, ask=ask))
+                (temporary / file).write_bytes(make_workbook(content, rubric, links=links, ask=ask))
     return [place / file for files in names for file in files]
 
 
-def _check(sent: Sequence[WorkbookContent], flavours: dict[str, str]) -> None:
+def _check_contents(sent: Sequence[WorkbookContent], flavours: dict[str, str]) -> None:
     raters = [one.rater for one in sent]
     if not sent or len({*raters}) < len(raters):
         raise UsageError("workbooks need raters, each of them once")
@@ -394,7 +400,7 @@ def _check(sent: Sequence[WorkbookContent], flavours: dict[str, str]) -> None:
         raise UsageError(f"local: must be a folder, got {flavours['local']!r}")
 
 
-def _about(book: Any, about: dict[str, str]) -> None:
+def _write_about(book: Any, about: dict[str, str]) -> None:
     """The hidden sheet by which we know our own workbooks."""
     sheet = book.add_worksheet(ABOUT_SHEET)
     for row, (name, value) in enumerate({ABOUT_FIRST_CELL: LAYOUT_VERSION, **about}.items()):
