@@ -25,7 +25,7 @@ import soundfile
 from earwitness.audio.encode import encode
 from earwitness.audio.signal import Floats, render
 from earwitness.recordings.cut import cut
-from earwitness.recordings.recording import recording_of
+from earwitness.recordings.recording import open_recording
 from earwitness.recordings.types import Recording
 from earwitness.skims.day import heard
 from earwitness.skims.locate.locate import match_all, one_channel
@@ -35,7 +35,7 @@ from earwitness.skims.methods.plan import SkimPlan
 from earwitness.skims.metrics import MarkedRecording, measured
 from earwitness.skims.reader import skims_of_sound
 from earwitness.skims.types import Pick, Skim
-from earwitness.soundscapes.mix import chunks
+from earwitness.soundscapes.mix import iterate_sound
 from earwitness.soundscapes.write import soundscape
 
 SEED, HOURS = 5_300, 2
@@ -75,9 +75,9 @@ def day_of(folder: Path, name: str, rate: int, seed: int, hours: int) -> Recordi
     path = folder / f"{name}{rate}_{seed}.flac"
     scene = soundscape(name, seed=seed, hours=hours, rate=rate)
     with soundfile.SoundFile(path, "w", rate, 1, subtype="PCM_16", format="FLAC") as file:
-        for chunk in chunks(scene):
+        for chunk in iterate_sound(scene):
             file.write(chunk)
-    return recording_of([path], name=path.stem)
+    return open_recording([path], name=path.stem)
 
 
 def rendered(recording: Recording, skim: Skim) -> Floats:

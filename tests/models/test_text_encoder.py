@@ -15,7 +15,13 @@ import pytest
 from earwitness.errors import UsageError
 from earwitness.models import text_encoder
 from earwitness.models import text_encoder as module
-from earwitness.models.text_encoder import LAYERS, EncodedText, bertscore, find_encoder, is_there
+from earwitness.models.text_encoder import (
+    BERTSCORE_LAYERS,
+    EncodedText,
+    bertscore,
+    find_encoder,
+    is_available,
+)
 from helpers.samples import many
 
 SENTENCE = "the rain introduction to machine learning results of 東京 naïve questions and answers"
@@ -150,9 +156,9 @@ def test_models_that_are_not_there_and_layers_that_do_not_exist_are_refused(
         find_encoder("minilm", 7)
     with pytest.raises(UsageError, match="a folder without a model"):
         find_encoder(str(tmp_path), 1)
-    assert is_there("minilm")
-    assert not is_there("roberta-large")
-    assert LAYERS["roberta-large"] == 17
+    assert is_available("minilm")
+    assert not is_available("roberta-large")
+    assert BERTSCORE_LAYERS["roberta-large"] == 17
 
 
 def test_a_folder_with_a_model_is_a_model() -> None:

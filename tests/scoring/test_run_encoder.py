@@ -70,9 +70,9 @@ def given(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
     monkeypatch.setattr(text_encoder.Encoder, "_run", counted)
     monkeypatch.setattr(source, "READ_BLOCK_BYTES", 4000)
-    text_encoder._encoder.cache_clear()
+    text_encoder._shared_encoder.cache_clear()
     yield seen
-    text_encoder._encoder.cache_clear()
+    text_encoder._shared_encoder.cache_clear()
 
 
 def texts_of(paths: tuple[Path, Path]) -> set[str]:
@@ -98,7 +98,7 @@ def test_every_distinct_text_of_a_run_is_encoded_once(
     want = sorted(given)
     assert len(want) == len(set(want))
     assert set(want) == texts_of(corpus)
-    text_encoder._encoder.cache_clear()
+    text_encoder._shared_encoder.cache_clear()
     given.clear()
     monkeypatch.setattr(text_encoder, "VECTOR_BYTES_IN_MEMORY", held)
     chosen: Map = ENGINES[engine]

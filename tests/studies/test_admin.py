@@ -119,7 +119,7 @@ def test_some_are_invited_and_the_others_come_by_the_open_link(folder: Path, add
     command = ("study", "links", str(path), "--db", address)
     assert [one["listener"] for one in rows(*command, "--first", "1")] == ["1"]
     with served(path, address, open=1) as client:
-        assert site_of(client).store.free(site_of(client).digest) == 1
+        assert site_of(client).store.count_free_places(site_of(client).digest) == 1
         join(client)
     done = CliRunner().invoke(group, [*command, "--first", "3"])
     assert "the first 3 listeners, but there are 2" in str(done.exception)

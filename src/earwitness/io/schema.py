@@ -44,7 +44,7 @@ class Field(NamedTuple):
     required: bool = False
 
 
-def load(line: bytes) -> Any:
+def load_json_line(line: bytes) -> Any:
     """Parse a line, telling a broken one by its column."""
     try:
         value = json.loads(line.decode())
@@ -75,13 +75,13 @@ class BadLine(Exception):
 def check_record(
     fields: Mapping[str, Field],
     remedy: str = "",
-    inside: Mapping[str, str] | None = None,
-    own: str = CUSTOM_FIELDS_HINT,
+    misplaced: Mapping[str, str] | None = None,
+    custom_hint: str = CUSTOM_FIELDS_HINT,
 ) -> Check:
     """An object with these fields and no others.
 
-    ``remedy`` is for what is no object; ``inside`` names fields that stand here by mistake, with
-    where they belong; ``own`` says where fields of one's own go, if anywhere.
+    ``remedy`` is for what is no object; ``misplaced`` names fields that stand here by mistake, with
+    where they belong; ``custom_hint`` says where fields of one's own go, if anywhere.
     """
 
     def check(value: Any, path: str) -> Iterator[Fault]:
@@ -96,14 +96,16 @@ def check_record(
                 yield from field.check(value[name], _join(path, name))
         for name in value:
             if name not in fields:
-                place = (inside or {}).get(name)
-                hint = f"it belongs inside {place}" if place else nearest(name, fields) + own
-                yield Fault(_join(path, _cut(name)), UNKNOWN_FIELD, hint)
+                place = (misplaced or {}).get(name)
+                hint = (
+                    f"it belongs inside {place}" if place else nearest(name, fields) + custom_hint
+                )
+                yield Fault(_join(path, _shorten(name)), UNKNOWN_FIELD, hint)
 
     return check
 
 
-def listed(inner: Check, *, least: int = 0) -> Check:
+def check_list(inner: Check, *, least: int = 0) -> Check:
     """A list whose every element passes a check."""
 
     def check(value: Any, path: str) -> Iterator[Fault]:
@@ -147,7 +149,7 @@ def is_name(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_INTEGER_NAME
 
 
-def mapping(value: Any, path: str) -> Iterator[Fault]:
+def check_mapping(value: Any, path: str) -> Iterator[Fault]:
     """Any object."""
     if not isinstance(value, dict):
         yield Fault(path, f"must be an object, got {show(value)}")
@@ -169,21 +171,21 @@ def check_row(
     return check
 
 
-def check_either(kind: type, one: Check, other: Check) -> Check:
+def check_either(kind: type, matching_check: Check, other_check: Check) -> Check:
     """One check for values of a kind, another for all else."""
 
     def check(value: Any, path: str) -> Iterator[Fault]:
-        yield from (one if isinstance(value, kind) else other)(value, path)
+        yield from (matching_check if isinstance(value, kind) else other_check)(value, path)
 
     return check
 
 
 def show(value: Any) -> str:
     """A value as JSON, cut to a readable length."""
-    return _cut(json.dumps(value, ensure_ascii=False, default=str))
+    return _shorten(json.dumps(value, ensure_ascii=False, default=str))
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 
@@ -229,14 +231,14 @@ text = Shape(check_text, {"type": "string"})
 name = Shape(check_name, {"type": ["string", "integer"]})
 
 
-def whole(least: int, most: int = MAX_WHOLE_NUMBER) -> Shape:
+def whole_number(least: int, most: int = MAX_WHOLE_NUMBER) -> Shape:
     """A whole number in a range."""
 
     def check(value: Any, path: str) -> Iterator[Fault]:
-        right = isinstance(value, int) and not isinstance(value, bool)
-        if not right or not least <= value <= most:
-            told = f"must be a whole number from {least} to {most:,}"
-            yield Fault(path, f"{told}, got {show(value)}")
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        if not is_integer or not least <= value <= most:
+            message = f"must be a whole number from {least} to {most:,}"
+            yield Fault(path, f"{message}, got {show(value)}")
 
     return Shape(check, {"type": "integer", "minimum": least, "maximum": most})
 
@@ -245,11 +247,11 @@ def number(least: float, most: float = float("inf")) -> Shape:
     """A number in a range."""
 
     def check(value: Any, path: str) -> Iterator[Fault]:
-        found = list(check_number(value, path))
-        yield from found
-        if not found and not least <= value <= most:
-            told = f"from {least:g} on" if most == float("inf") else f"from {least:g} to {most:g}"
-            yield Fault(path, f"must be {told}, got {show(value)}")
+        faults = list(check_number(value, path))
+        yield from faults
+        if not faults and not least <= value <= most:
+            limits = f"from {least:g} on" if most == float("inf") else f"from {least:g} to {most:g}"
+            yield Fault(path, f"must be {limits}, got {show(value)}")
 
     top = {} if most == float("inf") else {"maximum": most}
     return Shape(check, {"type": "number", "minimum": least, **top})
@@ -267,17 +269,17 @@ def either(plain: Shape, whole: Shape) -> Shape:
     return Shape(check, {"anyOf": [plain.schema, whole.schema]})
 
 
-def _yes_or_no(value: Any, path: str) -> Iterator[Fault]:
+def _check_boolean(value: Any, path: str) -> Iterator[Fault]:
     if not isinstance(value, bool):
         yield Fault(path, f"must be true or false, got {show(value)}")
 
 
-yes_or_no = Shape(_yes_or_no, {"type": "boolean"})
+yes_or_no = Shape(_check_boolean, {"type": "boolean"})
 
 
-def one_of(what: str, known: Iterable[str]) -> Shape:
+def one_of(what: str, choices: Iterable[str]) -> Shape:
     """One of several names."""
-    names = list(known)
+    names = list(choices)
 
     def check(value: Any, path: str) -> Iterator[Fault]:
         if value not in names:
@@ -289,7 +291,7 @@ def one_of(what: str, known: Iterable[str]) -> Shape:
 def list_of(inner: Shape, *, least: int = 0) -> Shape:
     """A list whose every element is of a shape."""
     schema = {"type": "array", "items": inner.schema, "minItems": least}
-    return Shape(listed(inner.check, least=least), schema)
+    return Shape(check_list(inner.check, least=least), schema)
 
 
 def pair_of(inner: Shape) -> Shape:
@@ -302,11 +304,11 @@ def mapping_of(inner: Shape) -> Shape:
     """Any names, each with a value of a shape."""
 
     def check(value: Any, path: str) -> Iterator[Fault]:
-        found = list(mapping(value, path))
-        yield from found
-        if not found:
-            for key, one in value.items():
-                yield from inner(one, f"{path}.{key}")
+        faults = list(check_mapping(value, path))
+        yield from faults
+        if not faults:
+            for key, element in value.items():
+                yield from inner(element, f"{path}.{key}")
 
     return Shape(check, {"type": "object", "additionalProperties": inner.schema})
 
@@ -323,13 +325,13 @@ def record(entries: Mapping[str, Entry]) -> Shape:
         "required": [key for key, entry in entries.items() if entry.required],
         "additionalProperties": False,
     }
-    return Shape(check_record(fields, own=""), schema)
+    return Shape(check_record(fields, custom_hint=""), schema)
 
 
-def filled(value: Mapping[str, Any], entries: Mapping[str, Entry]) -> dict[str, Any]:
+def fill_defaults(value: Mapping[str, Any], entries: Mapping[str, Entry]) -> dict[str, Any]:
     """The same with what holds for keys that are left out."""
-    known = {key: entry.default for key, entry in entries.items() if entry.default is not None}
-    return {**known, **value}
+    defaults = {key: entry.default for key, entry in entries.items() if entry.default is not None}
+    return {**defaults, **value}
 
 
 # --- Checks of structs ---------------------------------------------------------------------------
@@ -362,60 +364,60 @@ def derive_check(struct: type) -> Check:
     seconds must not be negative, got -1
     titel unknown field
     """
-    return _derive(inspect.type_info(struct))
+    return _check_of_type(inspect.type_info(struct))
 
 
-def _derive(kind: inspect.Type, wording: Wording | None = None) -> Check:
+def _check_of_type(kind: inspect.Type, wording: Wording | None = None) -> Check:
     """The check of a type."""
     wording = wording or {}
     match kind:
         case inspect.Metadata():
-            return _derive(kind.type, kind.extra)
+            return _check_of_type(kind.type, kind.extra)
         case inspect.StructType(array_like=True):
-            return check_row([_field(one) for one in kind.fields], **wording)
+            return check_row([_derive_field(one) for one in kind.fields], **wording)
         case inspect.StructType():
-            fields = {one.name: _field(one) for one in kind.fields}
-            return check_record(fields, inside=_fields_inside(kind), **wording)
+            fields = {one.name: _derive_field(one) for one in kind.fields}
+            return check_record(fields, misplaced=_fields_inside(kind), **wording)
         case inspect.TupleType() if len(kind.item_types) == 2:
-            return check_row([Field(_derive(one), required=True) for one in kind.item_types])
+            return check_row([Field(_check_of_type(one), required=True) for one in kind.item_types])
         case inspect.ListType():
-            return listed(_derive(kind.item_type), least=kind.min_length or 0)
+            return check_list(_check_of_type(kind.item_type), least=kind.min_length or 0)
         case inspect.UnionType():
             return _check_union(kind.types, wording)
         case inspect.FloatType():
             return _check_bounds(kind, wording)
         case inspect.IntType():
-            return _check_whole(kind, wording)
+            return _check_integer(kind, wording)
         case inspect.StrType():
             return _check_string(kind, wording)
         case inspect.DictType():
-            return mapping
+            return check_mapping
     raise TypeError(f"no check for {kind}")
 
 
-def _field(field: inspect.Field) -> Field:
-    return Field(_derive(field.type), field.required)
+def _derive_field(field: inspect.Field) -> Field:
+    return Field(_check_of_type(field.type), field.required)
 
 
-def _plain(kind: inspect.Type) -> inspect.Type:
+def _without_metadata(kind: inspect.Type) -> inspect.Type:
     return kind.type if isinstance(kind, inspect.Metadata) else kind
 
 
 def _fields_inside(struct: inspect.StructType) -> dict[str, str]:
     """Fields of the structs inside a struct, with where they are."""
-    found: dict[str, str] = {}
+    places: dict[str, str] = {}
     for field in struct.fields:
-        kind, place = _plain(field.type), field.name
+        kind, place = _without_metadata(field.type), field.name
         if isinstance(kind, inspect.ListType):
-            kind, place = _plain(kind.item_type), f"{place}[0]"
+            kind, place = _without_metadata(kind.item_type), f"{place}[0]"
         if isinstance(kind, inspect.StructType) and not kind.array_like:
-            found |= {one.name: place for one in kind.fields}
-    return found
+            places |= {one.name: place for one in kind.fields}
+    return places
 
 
 def _check_union(kinds: Sequence[inspect.Type], wording: Wording) -> Check:
     """One of several types; without a wording, what is of none of them is taken for the first."""
-    checks = [(_json_type(kind), _derive(kind)) for kind in kinds]
+    checks = [(_json_type(kind), _check_of_type(kind)) for kind in kinds]
 
     def check(value: Any, path: str) -> Iterator[Fault]:
         if not wording:
@@ -428,7 +430,7 @@ def _check_union(kinds: Sequence[inspect.Type], wording: Wording) -> Check:
 
 
 def _json_type(kind: inspect.Type) -> type | tuple[type, ...]:
-    kind = _plain(kind)
+    kind = _without_metadata(kind)
     if isinstance(kind, inspect.StructType):
         return list if kind.array_like else dict
     return JSON_TYPES[type(kind)]
@@ -439,39 +441,39 @@ def _check_bounds(kind: inspect.FloatType, wording: Wording) -> Check:
     unit, remedy = wording.get("unit", ""), wording.get("remedy", "")
 
     def check(value: Any, path: str) -> Iterator[Fault]:
-        found = list(check_number(value, path))
-        yield from found
-        if found:
+        faults = list(check_number(value, path))
+        yield from faults
+        if faults:
             return
-        below, above = _below(kind, value), _above(kind, value)
+        below, above = _is_below(kind, value), _is_above(kind, value)
         if "message" in wording and (below or above):
             yield Fault(path, f"{wording['message']}, got {show(value)}", remedy)
         elif below and value < 0 and 0 in (kind.ge, kind.gt):
             yield Fault(path, f"must not be negative, got {show(value)}")
         elif below:
-            least = f"more than {kind.gt:g}" if kind.ge is None else f"at least {kind.ge:g}"
-            yield Fault(path, f"must be {least}{unit}, got {show(value)}")
+            minimum = f"more than {kind.gt:g}" if kind.ge is None else f"at least {kind.ge:g}"
+            yield Fault(path, f"must be {minimum}{unit}, got {show(value)}")
         elif above:
             yield Fault(path, f"must be at most {kind.le:g}{unit}, got {show(value)}", remedy)
 
     return check
 
 
-def _below(kind: inspect.FloatType | inspect.IntType, value: float) -> bool:
+def _is_below(kind: inspect.FloatType | inspect.IntType, value: float) -> bool:
     return (kind.ge is not None and value < kind.ge) or (kind.gt is not None and value <= kind.gt)
 
 
-def _above(kind: inspect.FloatType | inspect.IntType, value: float) -> bool:
+def _is_above(kind: inspect.FloatType | inspect.IntType, value: float) -> bool:
     return kind.le is not None and value > kind.le
 
 
-def _check_whole(kind: inspect.IntType, wording: Wording) -> Check:
+def _check_integer(kind: inspect.IntType, wording: Wording) -> Check:
     """A whole number within its bounds."""
     message = wording.get("message", "must be a whole number")
 
     def check(value: Any, path: str) -> Iterator[Fault]:
-        right = isinstance(value, int) and not isinstance(value, bool)
-        if not right or _below(kind, value) or _above(kind, value):
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        if not is_integer or _is_below(kind, value) or _is_above(kind, value):
             yield Fault(path, f"{message}, got {show(value)}", wording.get("remedy", ""))
 
     return check
@@ -481,11 +483,11 @@ def _check_string(kind: inspect.StrType, wording: Wording) -> Check:
     """Text that is long enough and of a pattern."""
 
     def check(value: Any, path: str) -> Iterator[Fault]:
-        found = list(check_text(value, path))
-        yield from found
-        if not found and len(value) < (kind.min_length or 0):
+        faults = list(check_text(value, path))
+        yield from faults
+        if not faults and len(value) < (kind.min_length or 0):
             yield Fault(path, "must not be empty", wording.get("remedy", ""))
-        elif not found and kind.pattern and not re.search(kind.pattern, value):
+        elif not faults and kind.pattern and not re.search(kind.pattern, value):
             yield Fault(path, f"must match {kind.pattern}, got {show(value)}")
 
     return check

@@ -12,7 +12,7 @@ from typing import Any
 
 from earwitness.core import Input, Key, Progress, Rating, Score, no_progress
 from earwitness.errors import InputError, Problem, UsageError, nearest
-from earwitness.io.schema import BadLine, Fault, load
+from earwitness.io.schema import BadLine, Fault, load_json_line
 from earwitness.io.source import Records, RecordSource
 from earwitness.io.tables import InputTable, TableWording
 from earwitness.metaeval.join import metrics_of
@@ -55,7 +55,7 @@ def output_lengths(outputs: str | Records) -> tuple[list[Score], Input]:
     source, found, wrong = RecordSource(outputs), list[Score](), list[Problem]()
     for number, line in enumerate(_lines(source), 1):
         try:
-            found += [_score(load(line))] if line.strip() else []
+            found += [_score(load_json_line(line))] if line.strip() else []
         except (BadLine, KeyError, TypeError, ValueError):
             told = "has no item, system and output whose length can be told"
             wrong.append(Problem(source.name, number, "", told))

@@ -22,13 +22,13 @@ from earwitness.io.schema import (
     Fault,
     Field,
     check_either,
+    check_list,
+    check_mapping,
     check_name,
     check_number,
     check_record,
     check_text,
-    listed,
-    load,
-    mapping,
+    load_json_line,
 )
 
 try:
@@ -39,22 +39,22 @@ except ImportError:  # some systems have no such locks
 PRESENTED_TRIAL_SHAPE = check_record(
     {
         "item": Field(check_text, required=True),
-        "systems": Field(listed(check_text, least=1), required=True),
+        "systems": Field(check_list(check_text, least=1), required=True),
         "target": Field(check_number, required=True),
     },
-    own="",
+    custom_hint="",
 )
 ANSWER_SHAPE = check_record(
     {
         "study": Field(check_text, required=True),
         "listener": Field(check_either(int, check_number, check_name), required=True),
         "page": Field(check_text, required=True),
-        "values": Field(mapping, required=True),
+        "values": Field(check_mapping, required=True),
         "heard": Field(PRESENTED_TRIAL_SHAPE),
         "at": Field(check_text),
         "version": Field(check_text),
     },
-    own="",
+    custom_hint="",
 )
 SIMULATED_TIMESTAMP = "simulated"  # stands where the time of an answer does
 CUT_LINE_MARK = b" # cut short"  # ends half a line; no JSON ends in it
@@ -128,7 +128,7 @@ class AnswersFile:
         if not own or not (own.startswith(start) or start.startswith(own)):
             return False
         try:
-            load(line)
+            load_json_line(line)
         except BadLine:
             return True
         return False
@@ -157,7 +157,7 @@ class AnswersFile:
             self._cut.append(number)
             return
         try:
-            value = load(line)
+            value = load_json_line(line)
             faults = list(_wrong(value, self.digest, self._seen))
         except BadLine as bad:
             faults = [bad.fault]

@@ -47,8 +47,8 @@ def alignment(output: str, reference: str) -> Alignment:
     """Reference and output word by word.
 
     >>> alignment("a cat", "cat").pairs
-    (WordPair(wanted='', given='a', mark='I', people=None), \
-WordPair(wanted='cat', given='cat', mark='', people=None))
+    (WordPair(wanted='', actual='a', mark='I', people=None), \
+WordPair(wanted='cat', actual='cat', mark='', people=None))
     """
     found = _processed(output, reference)
     theirs, mine = found.references[0], found.hypotheses[0]
@@ -146,7 +146,7 @@ def aligned(alignments: Sequence[Alignment]) -> str:
     OUT: the ** there
              D  S
     """
-    parts = [part for one in alignments for part in (_pairs(one), one.told) if part]
+    parts = [part for one in alignments for part in (_pairs(one), one.text) if part]
     return "\n\n".join(parts)
 
 
@@ -162,8 +162,8 @@ def _pairs(alignment: Alignment) -> str:
 
 def _column(pair: WordPair) -> tuple[str, str, str, str]:
     return (
-        pair.wanted or "*" * cells(pair.given),
-        pair.given or "*" * cells(pair.wanted),
+        pair.wanted or "*" * cells(pair.actual),
+        pair.actual or "*" * cells(pair.wanted),
         pair.mark,
         "" if pair.people is None else str(pair.people),
     )

@@ -137,7 +137,7 @@ def words_block(part: WordBlock) -> Html:
 
 
 def _alignment(alignment: Alignment) -> Html:
-    told = alignment.told
+    told = alignment.text
     if not alignment.pairs:
         return element("pre", *(element("span", line) for line in told.splitlines()))
     people = any(pair.people is not None for pair in alignment.pairs)
@@ -150,7 +150,7 @@ def _alignment(alignment: Alignment) -> Html:
 
 def _direction(alignment: Alignment) -> str | None:
     """From the right if most letters are of such a script."""
-    text = "".join(pair.wanted + pair.given for pair in alignment.pairs)
+    text = "".join(pair.wanted + pair.actual for pair in alignment.pairs)
     letters = [bidirectional(letter) for letter in text if letter.isalpha()]
     return "rtl" if 2 * sum(one in ("R", "AL") for one in letters) > len(letters) else None
 
@@ -160,7 +160,7 @@ def _pair(pair: WordPair, *, people: bool) -> Html:
     number = "" if pair.people is None else str(pair.people)
     return element(
         "li",
-        *(element("span", word) if word else NO_WORD for word in (pair.wanted, pair.given)),
+        *(element("span", word) if word else NO_WORD for word in (pair.wanted, pair.actual)),
         element("b", pair.mark, title=EDIT_LABELS[pair.mark]) if pair.mark else None,
         element("small", number) if people else None,
         class_=pair.mark or None,

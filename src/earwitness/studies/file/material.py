@@ -13,7 +13,7 @@ from unicodedata import normalize
 from earwitness.audio.wav import wav_seconds
 from earwitness.errors import Problem, UsageError, nearest
 from earwitness.io.schema import Fault, is_name, show
-from earwitness.io.tables import TABLE_ERRORS, objects, open_csv, unreadable
+from earwitness.io.tables import TABLE_ERRORS, open_csv, read_objects, unreadable_problem
 from earwitness.studies.study import Clip, Gold, Scale
 from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ
 
@@ -153,10 +153,10 @@ def read_table(path: Path, sounds: Sounds | None, folders: Sequence[str] = ()) -
     found = StudyMaterial()
     try:
         lined = path.suffix == ".jsonl"
-        rows = list(objects(path, found.problems) if lined else _read_clip_rows(path, found))
+        rows = list(read_objects(path, found.problems) if lined else _read_clip_rows(path, found))
     except TABLE_ERRORS as error:
         remedy = "without the line material, clips are what the folders of files have"
-        return StudyMaterial(problems=[unreadable(path, error, remedy)])
+        return StudyMaterial(problems=[unreadable_problem(path, error, remedy)])
     if not rows and not found.problems:
         found.problems.append(Problem(str(path), 1, "", "has no clip in it"))
     _take(str(path), rows, sounds, folders, found)
@@ -341,7 +341,7 @@ def read_captions(path: Path, items: Sequence[str], systems: Sequence[str]) -> C
     try:
         rows = list(_lines(path, found) if path.suffix == ".jsonl" else _read_caption_rows(path))
     except TABLE_ERRORS as error:
-        found.problems.append(unreadable(path, error))
+        found.problems.append(unreadable_problem(path, error))
         return found
     for line, row in rows:
         faults = list(_check_caption_row(row, items, systems, found))
@@ -360,7 +360,7 @@ def _read_caption_rows(path: Path) -> Iterator[CaptionRow]:
 
 
 def _lines(path: Path, found: Captions) -> Iterator[CaptionRow]:
-    for number, row in objects(path, found.problems):
+    for number, row in read_objects(path, found.problems):
         wrote = row.get("output")
         yield number, {**row, **wrote} if isinstance(wrote, dict) else row
 
@@ -423,7 +423,7 @@ def read_gold(path: Path, known: GoldVocabulary) -> GoldTable:
                 return GoldTable(problems=[Problem(str(path), 1, "", told)])
             return _read_gold_rows(rows, str(path), known)
     except TABLE_ERRORS as error:
-        return GoldTable(problems=[unreadable(path, error)])
+        return GoldTable(problems=[unreadable_problem(path, error)])
 
 
 def _read_gold_rows(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.errors import InputError, Problem, UsageError
-from earwitness.io.schema import Fault, filled
+from earwitness.io.schema import Fault, fill_defaults
 from earwitness.io.yaml import YamlDocument, read_yaml
 from earwitness.studies.file import schema
 from earwitness.studies.file.checks import (
@@ -138,18 +138,18 @@ def _table_problems(folder: Path, value: Any) -> list[Problem]:
 
 def _filled(value: StudyDict) -> StudyDict:
     """With what holds for keys that are left out, on every level."""
-    value = filled(value, schema.STUDY_KEYS)
+    value = fill_defaults(value, schema.STUDY_KEYS)
     value["blocks"] = [
-        with_rubric(filled(block, schema.BLOCK_KEYS), value.get("rubric"))
+        with_rubric(fill_defaults(block, schema.BLOCK_KEYS), value.get("rubric"))
         for block in value["blocks"]
     ]
     if value["juries"]:
         value.setdefault("listeners", sum(value["juries"].values()))
     for key, inner in (("balance", schema.BALANCE_KEYS), ("analysis", schema.ANALYSIS_KEYS)):
-        value[key] = filled(value[key], inner)
+        value[key] = fill_defaults(value[key], inner)
     value["forms"] = {
-        when: [filled(one, schema.QUESTION_KEYS) for one in questions]
-        for when, questions in filled(value["forms"], schema.FORM_KEYS).items()
+        when: [fill_defaults(one, schema.QUESTION_KEYS) for one in questions]
+        for when, questions in fill_defaults(value["forms"], schema.FORM_KEYS).items()
     }
     value["screening"] = [
         {**rule, "limits": {**SCREENS[rule["rule"]].limits, **rule.get("limits", {})}}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from earwitness.io import schema as fields
-from earwitness.io.schema import Entry, list_of, mapping_of, number, one_of, record, whole
+from earwitness.io.schema import Entry, list_of, mapping_of, number, one_of, record, whole_number
 from earwitness.studies.device import DEVICE_STEPS
 from earwitness.studies.rubric import ROLES
 from earwitness.studies.screening import SCREENS
@@ -26,9 +26,9 @@ BLOCK_KEYS = {
     "kind": Entry(one_of("kind", KINDS), "what is presented and asked", required=True),
     "parameters": Entry(mapping_of(fields.anything), "of the kind", default={}),
     "systems": Entry(list_of(fields.name, least=1), "which of the systems; else all"),
-    "heard": Entry(whole(1), "systems that one listener hears; else all of the block"),
-    "clips": Entry(whole(1), "that one listener hears; else as many as a panel's share has"),
-    "sessions": Entry(whole(1), "parts with a rest between", default=1),
+    "heard": Entry(whole_number(1), "systems that one listener hears; else all of the block"),
+    "clips": Entry(whole_number(1), "that one listener hears; else as many as a panel's share has"),
+    "sessions": Entry(whole_number(1), "parts with a rest between", default=1),
     "rating_seconds": Entry(number(0), "to answer one question", default=4),
 }
 QUESTION_KEYS = {
@@ -105,7 +105,7 @@ RUBRIC_KEYS = {
 }
 STUDY_KEYS = {
     "title": Entry(fields.text, "what the study is called", required=True),
-    "seed": Entry(whole(0, 2**53), "another seed, another design", default=0),
+    "seed": Entry(whole_number(0, 2**53), "another seed, another design", default=0),
     "systems": Entry(list_of(fields.name, least=1), "names; each has a folder", required=True),
     "files": Entry(
         fields.text,
@@ -117,7 +117,7 @@ STUDY_KEYS = {
     ),
     "reference": Entry(fields.name, "the folder with the sounds that others are compared with"),
     "anchors": Entry(fields.text, "a folder with sounds that everybody rates before the sessions"),
-    "training": Entry(whole(0), "trials for practice, of clips not heard later", default=0),
+    "training": Entry(whole_number(0), "trials for practice, of clips not heard later", default=0),
     "feedback": Entry(
         fields.yes_or_no,
         "whether listeners are told what was expected in practice",
@@ -138,11 +138,13 @@ STUDY_KEYS = {
         list_of(one_of("step", DEVICE_STEPS)), "what a listener's device is checked for", default=[]
     ),
     "balance": Entry(record(BALANCE_KEYS), "what subsets are alike in", default={}),
-    "listeners": Entry(whole(1), "how many take part; needed unless there are rows"),
+    "listeners": Entry(whole_number(1), "how many take part; needed unless there are rows"),
     "juries": Entry(
-        mapping_of(whole(1)), "parts of the listeners, such as experts, and how many", default={}
+        mapping_of(whole_number(1)),
+        "parts of the listeners, such as experts, and how many",
+        default={},
     ),
-    "panels": Entry(whole(1), "groups of listeners, each with clips of its own", default=1),
+    "panels": Entry(whole_number(1), "groups of listeners, each with clips of its own", default=1),
     "rest_minutes": Entry(number(0), "between sessions", default=5),
     "blocks": Entry(
         list_of(record(BLOCK_KEYS), least=1), "parts, one after the other", required=True
