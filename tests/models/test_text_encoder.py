@@ -53,7 +53,7 @@ def test_numbers_do_not_depend_on_the_company() -> None:
     encoder = find_encoder("minilm")
     output, reference = texts(random.Random(1), 30), texts(random.Random(2), 30)
     together = bertscore(output, reference, encoder)
-    encoder._kept = text_encoder.EncodedTextStore()
+    encoder._store = text_encoder.EncodedTextStore()
     alone = np.concatenate(
         [bertscore([o], [r], encoder) for o, r in zip(output, reference, strict=True)]
     )
@@ -92,7 +92,7 @@ def test_what_is_kept_in_memory_is_bounded_and_the_rest_comes_back_bit_by_bit(
     for text, encoded in given.items():
         assert text not in store
         store.add(text, encoded)
-        assert store.held <= 1000
+        assert store.bytes_in_memory <= 1000
     for text in [*given, *reversed(given)]:
         assert text in store
         assert store[text].vectors.shape == given[text].vectors.shape
@@ -136,7 +136,7 @@ def test_batches_hold_all_texts_and_few_tokens() -> None:
     assert sorted(text for batch in batches for text in batch) == sorted(given)
     tokenizer = encoder._loaded[0]
     for batch in batches:
-        cut = tokenizer(batch, truncation=True, max_length=encoder._longest)["input_ids"]
+        cut = tokenizer(batch, truncation=True, max_length=encoder._max_tokens)["input_ids"]
         assert len(batch) == 1 or len(batch) * max(map(len, cut)) <= module.BATCH_TOKENS
 
 

@@ -105,8 +105,8 @@ def test_every_distinct_text_of_a_run_is_encoded_once(
     again = score(*corpus, metrics=["title_bertscore", "collar"], map=chosen)
     assert sorted(given) == want
     assert again == plain
-    store = find_encoder("minilm")._kept
-    assert store.held <= held
+    store = find_encoder("minilm")._store
+    assert store.bytes_in_memory <= held
     assert bool(store._spool._places) == (held == 50_000)
     compare(*corpus, metrics="title_bertscore", map=chosen, permutations=10)
     assert sorted(given) == want

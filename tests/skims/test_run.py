@@ -529,7 +529,7 @@ def short(path: Path, seed: int) -> Path:
         TimetableRow("dog", events=spread_over_hours({"18-20": 1}), seconds=(9, 11)),
     )
     mixer = Mixer(make_scene(Timetable("short", rows, hour=12.0, seed=seed), rate=RATE))
-    soundfile.write(path, mixer.frames_of(0, mixer.frames), RATE)
+    soundfile.write(path, mixer.mix_frames(0, mixer.frames), RATE)
     return path
 
 
