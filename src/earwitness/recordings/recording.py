@@ -58,7 +58,7 @@ def sound_files(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...
 def natural_sort_key(path: Path) -> tuple[tuple[tuple[int, str], ...], ...]:
     """A key by which ``a10`` comes behind ``a9``.
 
-    >>> [one.name for one in sorted([Path("a10.wav"), Path("a9.wav")], key=natural)]
+    >>> [path.name for path in sorted([Path("a10.wav"), Path("a9.wav")], key=natural_sort_key)]
     ['a9.wav', 'a10.wav']
     """
     return tuple(_split_digits(part) for part in path.parts)
