@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.logmel import FRAMES_PER_SECOND, log_mel
-from earwitness.models.base import FrameBlocks, grid
+from earwitness.models.base import FrameBlocks, block_places
 from earwitness.models.codebook import Codebook
 from earwitness.models.frames import SHARD_FRAMES, FrameFile
 from earwitness.recordings.types import Recording, Stretch
@@ -27,9 +27,9 @@ from earwitness.skims.methods import Picker
 from earwitness.skims.methods.plan import SkimPlan
 from earwitness.skims.tradeoff import area
 from earwitness.skims.types import Pick
-from earwitness.soundscapes.mix import chunks
-from earwitness.soundscapes.practice import examples
-from earwitness.soundscapes.scene import Scene, day
+from earwitness.soundscapes.mix import iterate_sound
+from earwitness.soundscapes.practice import make_practice_skims
+from earwitness.soundscapes.scene import Scene, make_random_day
 from earwitness.soundscapes.truth import Truth
 
 SEED, LENGTH, RATE, BLOCK = 2026, 600.0, 16_000, 8.0
@@ -60,12 +60,12 @@ def blocks_of(scene: Scene) -> Day:
     """A day as methods see it."""
     step = round(PIECE * FRAMES_PER_SECOND)
     frames = np.concatenate(
-        [log_mel(one, scene.rate)[:step] for one in chunks(scene, seconds=PIECE)]
+        [log_mel(one, scene.rate)[:step] for one in iterate_sound(scene, seconds=PIECE)]
     )
     shards = tuple(frames[at : at + SHARD_FRAMES] for at in range(0, len(frames), SHARD_FRAMES))
     whole = Recording("", (Stretch("", 0, 0, scene.seconds),), scene.seconds, scene.rate, 1)
     found = FrameBlocks(
-        grid(whole, BLOCK), round(BLOCK * FRAMES_PER_SECOND), {"": FrameFile(shards)}
+        block_places(whole, BLOCK), round(BLOCK * FRAMES_PER_SECOND), {"": FrameFile(shards)}
     )
     made = Codebook().embed(found)
     starts = [place.start for place in found.places]
@@ -77,7 +77,7 @@ class Judge:
 
     def __init__(self, number: int, *, seed: int = SEED, length: float = LENGTH) -> None:
         self.number, self.length = number, length
-        self.scene = day(number, seed, rate=RATE, hour=length)
+        self.scene = make_random_day(number, seed, rate=RATE, hour=length)
         self.day = blocks_of(self.scene)
         self.truth = Truth(self.scene.events)
         self.measured = DayMeasures(self.day, length / 4)
@@ -98,7 +98,7 @@ class Judge:
             other = Picker(self.day, SkimPlan(period=self.length / 4, seed=seed))
             found += [self._picked(other, method, np.nan) for method in BASELINES]
         none = (np.nan, np.nan)
-        for number, one in enumerate(examples(self.scene)):
+        for number, one in enumerate(make_practice_skims(self.scene)):
             found.append(self.row(f"example {number + 1}", np.nan, one.skim.picks, none))
         return found
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from earwitness.output_formats import render, report_of
+from earwitness.output_formats import make_report, render
 from earwitness.report.latex import escape
 from earwitness.report.parts import Table
 from earwitness.report.text import render_text as drawn
@@ -77,7 +77,7 @@ def test_of_a_family_that_occurs_often_the_usual_one_leads() -> None:
 
 def test_a_table_too_wide_is_split_and_keeps_its_names() -> None:
     scores = score(*files(*(f"a rather long name {i}" for i in range(5))), metrics="collar")
-    made = drawn(report_of(scores), 80).split("intervals:")[0]
+    made = drawn(make_report(scores), 80).split("intervals:")[0]
     assert max(map(len, made.splitlines())) <= 80
     assert made.count("collar_precision ↑") == 3
 

@@ -120,7 +120,7 @@ class RealServer:
     def told(self, what: str, page: str, listener: int = 1) -> int:
         """How many events of one sort on a page the store has."""
         with self._store() as (store, digest):
-            return len(store.events_of(digest, listener, page, what))
+            return len(store.page_events(digest, listener, page, what))
 
     def events(self, listener: int = 1) -> int:
         """How many events of a listener the store has."""

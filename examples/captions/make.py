@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 
 from earwitness.soundscapes.mix import Mixer
-from earwitness.soundscapes.scene import Scene, SoundEvent, sequence
+from earwitness.soundscapes.scene import Scene, SoundEvent, place_clips
 from earwitness.soundscapes.sources import SOURCES
 from earwitness.soundscapes.synthesis import Sound
-from earwitness.soundscapes.timetable import chance
+from earwitness.soundscapes.timetable import named_generator
 
 HERE = Path(__file__).parent
 RATE = 16_000
@@ -49,7 +49,7 @@ def events(item: str) -> Iterator[SoundEvent]:
     for number, row in enumerate(one for one in rows("sources.csv") if one["item"] == item):
         name, start, end = row["source"], float(row["start"]), float(row["end"])
         source = SOURCES[name]
-        clips = sequence(source, end - start, chance(0, item, name, number))
+        clips = place_clips(source, end - start, named_generator(0, item, name, number))
         last = end if source.lasts else min(end, start + clips[-1].end(source))
         yield SoundEvent(start, last, name, float(row["level"]) + LOUDER, clips)
 

@@ -233,7 +233,7 @@ class WordPair:
     """
 
     wanted: str
-    given: str
+    actual: str
     mark: str = ""
     people: int | None = None
 
@@ -242,12 +242,12 @@ class WordPair:
 class Alignment:
     """Pairs in order, what is wanted by name (a reference, a path), and more in words.
 
-    Texts that no metric lays beside each other have no pairs, and all is ``told``.
+    Texts that no metric lays beside each other have no pairs, and all is in ``text``.
     """
 
     pairs: tuple[WordPair, ...]
     wanted: str = "REF"
-    told: str = ""
+    text: str = ""
 
 
 # --- Map and progress protocols ------------------------------------------------------------------

@@ -100,7 +100,7 @@ class InputError(EarwitnessError, ValueError):
     def __init__(
         self, problems: Sequence[Problem], count: int | None = None, done: str = "scored"
     ) -> None:
-        self.problems = tuple(sorted(problems, key=_place)[:SHOWN_PROBLEMS])
+        self.problems = tuple(sorted(problems, key=_problem_order)[:SHOWN_PROBLEMS])
         self.count = len(problems) if count is None else count
         super().__init__(self._text(done))
 
@@ -113,7 +113,7 @@ class InputError(EarwitnessError, ValueError):
         return "\n".join(lines)
 
 
-def _place(problem: Problem) -> tuple[str, float, Problem]:
+def _problem_order(problem: Problem) -> tuple[str, float, Problem]:
     """Source by source, line by line; what has no line is a consequence and comes last."""
     return problem.source, problem.line or float("inf"), problem
 
@@ -127,7 +127,7 @@ def whole_characters(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str]) -> str:
     """A remedy that names the nearest known name.
 
     >>> nearest("refrence", ["reference", "duration"])
@@ -137,17 +137,18 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("pesq", ["MOS", "PESQ"])
     'did you mean "PESQ"?'
     """
-    known = sorted(known)
-    if not known:
+    names = sorted(names)
+    if not names:
         return ""
-    close = [one for one in known if one.casefold() == name.casefold() and one != name]
-    close += [one for one in get_close_matches(name, known, n=9, cutoff=0.7) if _alike(name, one)]
+    close = [other for other in names if other.casefold() == name.casefold() and other != name]
+    matches = get_close_matches(name, names, n=9, cutoff=0.7)
+    close += [other for other in matches if _has_same_numbers(name, other)]
     if close:
         return f'did you mean "{close[0]}"?'
-    more = f" and {len(known) - SHOWN_NAMES:,} more" * (len(known) > SHOWN_NAMES)
-    return f"known: {', '.join(known[:SHOWN_NAMES])}{more}"
+    more = f" and {len(names) - SHOWN_NAMES:,} more" * (len(names) > SHOWN_NAMES)
+    return f"known: {', '.join(names[:SHOWN_NAMES])}{more}"
 
 
-def _alike(one: str, other: str) -> bool:
+def _has_same_numbers(name: str, other: str) -> bool:
     """Names that have other numbers in them are other names, not slips."""
-    return [int(n) for n in re.findall(r"\d+", one)] == [int(n) for n in re.findall(r"\d+", other)]
+    return [int(n) for n in re.findall(r"\d+", name)] == [int(n) for n in re.findall(r"\d+", other)]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from earwitness.core import Alignment, Case, Cases, Key, Summary, Value, WordNetwork
 from earwitness.errors import UsageError, nearest
-from earwitness.models.text_encoder import LAYERS, Encoder, find_encoder
+from earwitness.models.text_encoder import BERTSCORE_LAYERS, Encoder, find_encoder
 from earwitness.stats.arrays import Bools, Floats, Ints, all_others, bounds
 
 # --- Metrics -------------------------------------------------------------------------------------
@@ -375,7 +375,7 @@ class EncodedMetric(Metric):
             raise UsageError(f"{told}, got {self.model!r}")
         if at_least(0, "layer", self.layer) % 1:
             raise UsageError(f"layer must be a whole number, got {self.layer!r}")
-        object.__setattr__(self, "layer", int(self.layer) or LAYERS.get(self.model, 0))
+        object.__setattr__(self, "layer", int(self.layer) or BERTSCORE_LAYERS.get(self.model, 0))
 
     @property
     def encoder(self) -> Encoder:

@@ -38,7 +38,7 @@ class ResultWriters(NamedTuple):
     csv: Callable[[Any], str]
 
 
-def _writers(result: Result) -> ResultWriters:
+def _find_writers(result: Result) -> ResultWriters:
     from earwitness.scoring.results import Comparison, Scores
 
     if isinstance(result, Scores | Comparison):
@@ -68,7 +68,7 @@ def _writers(result: Result) -> ResultWriters:
     return ResultWriters(power_report, power_json, power_csv)
 
 
-def _medium(form: str) -> Callable[[Report], str]:
+def _find_medium(form: str) -> Callable[[Report], str]:
     if form == "html":
         from earwitness.report.html.page import render_html
 
@@ -82,9 +82,9 @@ def _medium(form: str) -> Callable[[Report], str]:
     return render_markdown
 
 
-def report_of(result: Result) -> Report:
+def make_report(result: Result) -> Report:
     """A result as a report."""
-    return _writers(result).report(result)
+    return _find_writers(result).report(result)
 
 
 # --- Rendering a result --------------------------------------------------------------------------
@@ -104,28 +104,33 @@ def render(
     if to == "text":
         from earwitness.report.text import render_text
 
-        return render_text(report_of(result), width)
+        return render_text(make_report(result), width)
     if to in ("json", "csv"):
-        writers = _writers(result)
+        writers = _find_writers(result)
         return (writers.json if to == "json" else writers.csv)(result)
-    return _medium(to)(report_of(_seen_from(result, folder) if to == "html" else result))
+    if to == "html":
+        result = _with_relative_audio(result, folder)
+    return _find_medium(to)(make_report(result))
 
 
-def _seen_from(result: Result, folder: str | PathLike[str] | None) -> Result:
+def _with_relative_audio(result: Result, folder: str | PathLike[str] | None) -> Result:
     """The same result, with paths of sound as they are seen from a folder, or from anywhere."""
     from earwitness.scoring.results import Comparison, Scores
 
     if isinstance(result, Comparison):
-        scores = _seen_from(result.scores, folder)
+        scores = _with_relative_audio(result.scores, folder)
         assert isinstance(scores, Scores)
         return replace(result, scores=scores)
     if isinstance(result, Scores):
-        shown = [replace(one, audio=_path(one.audio, folder)) for one in result.shown]
-        return replace(result, shown=tuple(shown))
+        examples = [
+            replace(example, audio=_relative_audio_path(example.audio, folder))
+            for example in result.shown
+        ]
+        return replace(result, shown=tuple(examples))
     return result  # without sound
 
 
-def _path(audio: str, folder: str | PathLike[str] | None) -> str:
+def _relative_audio_path(audio: str, folder: str | PathLike[str] | None) -> str:
     if not audio or is_address(audio):
         return audio
     if folder is None:

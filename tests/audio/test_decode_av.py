@@ -14,7 +14,7 @@ from earwitness.audio.decode import decoder_of
 from earwitness.audio.read import Break, read_blocks
 from earwitness.errors import MissingExtra
 from earwitness.recordings.cut import cut
-from earwitness.recordings.recording import mended, recording_of
+from earwitness.recordings.recording import open_recording, remove_breaks
 from helpers.recorder_files import Samples, noise, recorded
 from helpers.samples import many
 
@@ -56,7 +56,7 @@ def test_seeking_gives_the_samples_that_reading_through_gives(
     tmp_path: Path, ending: str, codec: str
 ) -> None:
     samples = made(path := tmp_path / f"a.{ending}", codec)
-    recording, through = recording_of([path]), whole(path)
+    recording, through = open_recording([path]), whole(path)
     assert recording.rate == RATE
     assert recording.seconds == pytest.approx(8, abs=0.2)
     assert len(through) / RATE == pytest.approx(8, abs=0.2)
@@ -77,7 +77,7 @@ def _late(found: Samples, samples: Samples) -> int:
 def test_opus_is_read_with_pyav(tmp_path: Path) -> None:
     path = recorded(tmp_path / "a.opus", 3, RATE)
     assert isinstance(decoder_of(path), ours.PyAvDecoder)
-    assert recording_of([path]).seconds == pytest.approx(3, abs=0.05)
+    assert open_recording([path]).seconds == pytest.approx(3, abs=0.05)
 
 
 def test_a_file_that_was_cut_short_is_read_up_to_there(tmp_path: Path) -> None:
@@ -86,14 +86,14 @@ def test_a_file_that_was_cut_short_is_read_up_to_there(tmp_path: Path) -> None:
     breaks: list[Break] = []
     found = np.concatenate([one.samples for one in read_blocks(path, broken=breaks.append)])
     assert 9 < len(found) / RATE < 11
-    recording = mended(recording_of([path]), breaks)
+    recording = remove_breaks(open_recording([path]), breaks)
     assert recording.seconds == pytest.approx(len(found) / RATE)
 
 
 def test_what_is_no_sound_is_a_damage(tmp_path: Path) -> None:
     (tmp_path / "20250722_060000.m4a").write_bytes(bytes(1000))
     recorded(tmp_path / "20250722_060100.wav", 1)
-    found = recording_of([tmp_path])
+    found = open_recording([tmp_path])
     assert [one.at for one in found.damages] == [0]
     assert found.seconds == 61
 
@@ -102,4 +102,4 @@ def test_without_the_extra_it_is_named(tmp_path: Path, monkeypatch: pytest.Monke
     made(path := tmp_path / "a.m4a", "aac", 1)
     monkeypatch.setattr(ours, "find_spec", lambda _: None)
     with pytest.raises(MissingExtra, match=r"reading m4a files needs av.*earwitness\[av\]"):
-        recording_of([path])
+        open_recording([path])

@@ -13,7 +13,7 @@ from earwitness.audio.files import DecodingError
 from earwitness.audio.mp3 import kind_of, layout_of, walked
 from earwitness.audio.read import Break, read_blocks
 from earwitness.recordings.cut import cut
-from earwitness.recordings.recording import mended, recording_of
+from earwitness.recordings.recording import open_recording, remove_breaks
 from helpers.recorder_files import Samples, noise, write
 from helpers.samples import many
 
@@ -66,7 +66,7 @@ def test_a_file_that_does_not_tell_its_length_is_read_to_its_end(tmp_path: Path,
     untagged(path)
     assert not layout_of(path).honest
     found = whole(path)
-    assert recording_of([path]).seconds == pytest.approx(len(found) / rate)
+    assert open_recording([path]).seconds == pytest.approx(len(found) / rate)
     assert tag is not None
     late = found[tag.skipped :][: len(samples)]
     np.testing.assert_allclose(late, samples, atol=1e-6)
@@ -75,7 +75,7 @@ def test_a_file_that_does_not_tell_its_length_is_read_to_its_end(tmp_path: Path,
 def test_joined_files_are_read_to_their_end_and_the_lie_is_told(tmp_path: Path) -> None:
     samples = made(path := tmp_path / "a.mp3", 20)
     path.write_bytes(path.read_bytes() * 3)
-    recording = recording_of([path])
+    recording = open_recording([path])
     assert 60 < recording.seconds < 60.6
     assert "its header tells 20.0 s, but the file has 60." in recording.notes[0]
     found = whole(path)
@@ -86,7 +86,7 @@ def test_joined_files_are_read_to_their_end_and_the_lie_is_told(tmp_path: Path) 
 def test_seeking_in_joined_files_gives_what_reading_through_gives(tmp_path: Path) -> None:
     made(path := tmp_path / "a.mp3", 20)
     path.write_bytes(path.read_bytes() * 3)
-    recording, through = recording_of([path]), whole(path)
+    recording, through = open_recording([path]), whole(path)
     for frame in np.random.default_rng(1).integers(0, len(through) - 4000, 40):
         found = cut(recording, frame / 16_000, 0.25)[:, 0]
         np.testing.assert_allclose(found, through[frame : frame + 4000], atol=1e-6)
@@ -132,7 +132,7 @@ def test_what_is_overwritten_is_missing_and_the_rest_is_where_it_was(
         begin = 2000 if frame > 31 * 16_000 else 0  # what needs frames that are lost
         plain = samples[frame + begin : frame + len(found)]
         np.testing.assert_allclose(found[begin:][: len(plain)], plain, atol=1e-6)
-    recording = mended(recording_of([path]), breaks)
+    recording = remove_breaks(open_recording([path]), breaks)
     assert [one.message for one in recording.damages] == [breaks[0].message]
     late = cut(recording, 50, 1)[:, 0]
     np.testing.assert_allclose(late, samples[50 * 16_000 : 51 * 16_000], atol=1e-6)
@@ -147,7 +147,7 @@ def test_a_file_that_was_cut_short_is_read_up_to_there(tmp_path: Path) -> None:
     np.testing.assert_allclose(found, samples[: len(found)], atol=1e-6)
     assert [one.at for one in breaks] == [len(found) / 16_000]
     assert breaks[0].message.startswith("cannot be read to the end")
-    assert mended(recording_of([path]), breaks).seconds == len(found) / 16_000
+    assert remove_breaks(open_recording([path]), breaks).seconds == len(found) / 16_000
 
 
 def test_names_before_the_sound_are_passed_over(tmp_path: Path) -> None:

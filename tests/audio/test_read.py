@@ -11,7 +11,7 @@ import pytest
 from earwitness.audio.read import Break, read_blocks
 from earwitness.errors import UsageError
 from earwitness.recordings.cut import cut
-from earwitness.recordings.recording import recording_of
+from earwitness.recordings.recording import open_recording
 from helpers.recorder_files import RATE, Samples, noise, recorded, write
 from helpers.samples import many
 
@@ -23,7 +23,7 @@ def read(
     path: Path, *, at: float = 0, seconds: float | None = None, size: float = 0.7
 ) -> np.ndarray:
     """All chunks in a row; they must follow each other."""
-    pieces, end, rate = [], at, recording_of([path]).rate
+    pieces, end, rate = [], at, open_recording([path]).rate
     for chunk in read_blocks(path, at=at, seconds=seconds, size=size):
         assert chunk.position == pytest.approx(end, abs=1e-9)
         end += len(chunk.samples) / rate
@@ -50,7 +50,7 @@ def test_seeking_gives_the_samples_that_reading_through_gives(
 ) -> None:
     path = recorded(tmp_path / f"a.{ending}", 12, rate)
     through = read(path)
-    recording = recording_of([path])
+    recording = open_recording([path])
     rate = recording.rate  # Opus is always decoded at 48 kHz
     rng = np.random.default_rng(1)
     for _ in range(many(25, 400)):
@@ -71,7 +71,7 @@ def test_a_cut_goes_over_files_that_follow_each_other(tmp_path: Path) -> None:
     samples = noise(6, channels=2)
     for second in (0, 2, 4):
         write(tmp_path / f"20250722_06000{second}.wav", samples[second * RATE :][: 2 * RATE])
-    recording = recording_of([tmp_path])
+    recording = open_recording([tmp_path])
     found = cut(recording, 1.5, 3.25)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, samples[12_000:38_000], atol=1 / 2**15)
@@ -81,7 +81,7 @@ def test_a_cut_goes_over_files_that_follow_each_other(tmp_path: Path) -> None:
 def test_a_cut_of_what_nobody_recorded_is_refused(tmp_path: Path) -> None:
     for second in (0, 4):
         recorded(tmp_path / f"20250722_06000{second}.wav", 2)
-    recording = recording_of([tmp_path])
+    recording = open_recording([tmp_path])
     for start, seconds in ((1, 2), (2.5, 1), (3.5, 1), (5, 1.5), (7, 1)):
         with pytest.raises(UsageError, match="was recorded"):
             cut(recording, start, seconds)
@@ -92,7 +92,7 @@ def test_files_of_two_widths_are_cut_as_one_channel(tmp_path: Path) -> None:
     samples = noise(2, channels=2)
     write(tmp_path / "a.wav", samples[:RATE])
     write(tmp_path / "b.wav", samples[RATE:, :1])
-    found = cut(recording_of([tmp_path]), 0.5, 1)
+    found = cut(open_recording([tmp_path]), 0.5, 1)
     np.testing.assert_allclose(found[: RATE // 2, 0], samples[RATE // 2 : RATE].mean(1), atol=1e-4)
     np.testing.assert_allclose(found[RATE // 2 :, 0], samples[RATE : RATE * 3 // 2, 0], atol=1e-4)
 
@@ -159,7 +159,7 @@ def test_pages_that_are_gone_from_ogg_are_missing_and_the_rest_is_where_it_was(
 def test_a_cut_of_what_is_broken_is_refused(tmp_path: Path) -> None:
     path = damaged(recorded(tmp_path / "a.flac", 30), 0.5, 0.53)
     with pytest.raises(UsageError, match=r"a\.flac: cannot be read from 14.0 s on"):
-        cut(recording_of([path]), 14, 3)
+        cut(open_recording([path]), 14, 3)
 
 
 def test_what_is_not_read_to_the_end_leaves_no_thread_behind(tmp_path: Path) -> None:

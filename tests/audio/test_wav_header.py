@@ -13,7 +13,7 @@ from earwitness.audio.decode import LibsndfileDecoder
 from earwitness.audio.read import read_blocks
 from earwitness.audio.wav import PcmDecoder, riff_of, wav_head
 from earwitness.recordings.cut import cut
-from earwitness.recordings.recording import recording_of
+from earwitness.recordings.recording import open_recording
 from helpers.recorder_files import RATE, Samples, noise
 
 SUBTYPES = ["PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE"]
@@ -66,7 +66,7 @@ def test_plain_numbers_are_those_of_the_library(
 def test_a_lie_is_told_and_all_is_read(tmp_path: Path, size: int, tells: str, subtype: str) -> None:
     samples = made(path := tmp_path / "a.wav", subtype)
     tell(path, size)
-    recording = recording_of([path])
+    recording = open_recording([path])
     wide = {"PCM_U8": 2.0, "PCM_24": 2 / 3, "PCM_32": 0.5, "FLOAT": 0.5, "DOUBLE": 0.25}
     told = f"{wide.get(subtype, 1):.1f} s" if size == 32_000 else tells
     assert recording.notes == (
@@ -87,7 +87,7 @@ def test_a_size_that_began_again_at_zero_is_a_lie(tmp_path: Path) -> None:
     with path.open("r+b") as file:
         file.seek(tell_at)
         file.write(struct.pack("<I", 64_000))
-    recording = recording_of([path])
+    recording = open_recording([path])
     assert recording.seconds == pytest.approx(((1 << 32) + 64_000) / 4 / RATE)
     assert "its header tells 2.0 s, but the file has 134219.7 s" in recording.notes[0]
     assert len(cut(recording, recording.seconds - 1, 1)) == RATE
@@ -96,7 +96,7 @@ def test_a_size_that_began_again_at_zero_is_a_lie(tmp_path: Path) -> None:
 def test_a_file_that_was_cut_short_is_damaged_at_its_end(tmp_path: Path) -> None:
     samples = made(path := tmp_path / "20250722_060000.wav")
     path.write_bytes(path.read_bytes()[: -2 * RATE * 4 + 1])
-    recording = recording_of([tmp_path])
+    recording = open_recording([tmp_path])
     assert recording.seconds == pytest.approx(2)
     assert recording.notes == ()
     damage = recording.damages[0]
@@ -108,14 +108,14 @@ def test_a_file_that_was_cut_short_is_damaged_at_its_end(tmp_path: Path) -> None
 def test_other_chunks_behind_the_sound_are_no_sound(tmp_path: Path) -> None:
     made(path := tmp_path / "a.wav")
     path.write_bytes(path.read_bytes() + b"LIST" + struct.pack("<I", 5) + b"hello\0")
-    assert recording_of([path]).notes == ()
-    assert recording_of([path]).seconds == 4
+    assert open_recording([path]).notes == ()
+    assert open_recording([path]).seconds == 4
 
 
 def test_packed_samples_are_left_to_the_library(tmp_path: Path) -> None:
     soundfile.write(path := tmp_path / "a.wav", noise(4), RATE, subtype="IMA_ADPCM")
     tell(path, 0xFFFFFFFF)
-    assert recording_of([path]).seconds == pytest.approx(4, abs=0.1)
+    assert open_recording([path]).seconds == pytest.approx(4, abs=0.1)
 
 
 @pytest.mark.parametrize("data", [b"", b"RIFF", b"RIFF\0\0\0\0WAVE", b"RIFF\0\0\0\0WAVEdata\0\0"])

@@ -34,7 +34,7 @@ def test_time_goes_on_while_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> 
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(output, "REFRESH_SECONDS", 0.01)
-    with output.bar(unit="steps") as told:
+    with output.progress_bar(unit="steps") as told:
         told(1, 7, 1)
         assert terminal.lively.wait(60)
     assert "1/7" in terminal.getvalue()
@@ -42,5 +42,5 @@ def test_time_goes_on_while_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_nothing_is_shown_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    with output.bar(unit="steps") as told:
+    with output.progress_bar(unit="steps") as told:
         assert told is no_progress

@@ -16,31 +16,31 @@ import soundfile
 
 from earwitness.skims.options import SkimOptions
 from earwitness.soundscapes.mix import Mixer
-from earwitness.soundscapes.scene import Scene, scene_of
-from earwitness.soundscapes.timetable import Timetable, TimetableRow, hourly
+from earwitness.soundscapes.scene import Scene, make_scene
+from earwitness.soundscapes.timetable import Timetable, TimetableRow, spread_over_hours
 from earwitness.soundscapes.write import soundscape_write
 
 RATE, HOUR, BLOCK = 16_000, 20.0, 4.0
 ROWS = (
-    TimetableRow("wind", shares=hourly({"0-24": 0.6})),
-    TimetableRow("crickets", shares=hourly({"20-4": 0.9})),
-    TimetableRow("chorus", shares=hourly({"4-8": 0.8})),
-    TimetableRow("car", events=hourly({"7-19": 1})),
-    TimetableRow("dog", events=hourly({"10-16": 2}), seconds=(4, 8)),
+    TimetableRow("wind", shares=spread_over_hours({"0-24": 0.6})),
+    TimetableRow("crickets", shares=spread_over_hours({"20-4": 0.9})),
+    TimetableRow("chorus", shares=spread_over_hours({"4-8": 0.8})),
+    TimetableRow("car", events=spread_over_hours({"7-19": 1})),
+    TimetableRow("dog", events=spread_over_hours({"10-16": 2}), seconds=(4, 8)),
 )
 
 
 @cache
 def scene(seed: int = 1) -> Scene:
     """A day of eight minutes."""
-    return scene_of(Timetable("tiny", ROWS, hour=HOUR, seed=seed), rate=RATE)
+    return make_scene(Timetable("tiny", ROWS, hour=HOUR, seed=seed), rate=RATE)
 
 
 @cache
 def sound(seed: int = 1) -> Any:
     """All of it."""
     mixer = Mixer(scene(seed))
-    return mixer.frames_of(0, mixer.frames)
+    return mixer.mix_frames(0, mixer.frames)
 
 
 def write(path: Path, *, begin: float = 0.0, end: float = 24 * HOUR, **form: Any) -> Path:

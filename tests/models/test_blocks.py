@@ -11,7 +11,7 @@ import pytest
 
 from earwitness.audio.read import Break, Chunk, ignore, read_blocks
 from earwitness.errors import UsageError
-from earwitness.models.blocks import READING_TIME_RATIO, RecordingBlocks, blocks_of
+from earwitness.models.blocks import READING_TIME_RATIO, RecordingBlocks, read_recording_blocks
 from earwitness.models.cache import Cache
 from earwitness.models.codebook import Codebook
 from earwitness.models.embedders import EMBEDDERS, find_embedder
@@ -59,24 +59,24 @@ def never(
 def test_blocks_begin_with_every_stretch_and_remainders_are_left_out(
     day: Recording, cache: Cache, name: str
 ) -> None:
-    blocks, real = blocks_of(day, find_embedder(name), cache=cache)
+    blocks, real = read_recording_blocks(day, find_embedder(name), cache=cache)
     # 43 s are 5 blocks and 3 s; the second stretch begins at 43 + 7 = 50 s
     assert blocks.starts.tolist() == [0, 8, 16, 24, 32, 50, 58, 66]
     assert real == day
     assert len(blocks) == len(blocks.vectors) == len(blocks.classes) == 8
     assert blocks.seconds == 8
     assert blocks.class_names == ()  # so few blocks have no classes
-    assert "too few" in blocks.few
+    assert "too few" in blocks.few_classes_note
     assert find_embedder(name).signature in blocks.signature
 
 
 def test_blocks_have_a_class_for_every_four_of_them(day: Recording, cache: Cache) -> None:
     for block, classes in ((2.0, 9), (0.32, 48)):  # 36 blocks, and 227
-        blocks, _ = blocks_of(day, Codebook(), block=block, cache=cache)
+        blocks, _ = read_recording_blocks(day, Codebook(), block=block, cache=cache)
         assert blocks.classes.shape == (len(blocks), classes)
         assert len(blocks.class_names) == classes
         assert 0 <= blocks.classes.min() <= blocks.classes.max() <= 1
-        assert bool(blocks.few) == (classes < 24)
+        assert bool(blocks.few_classes_note) == (classes < 24)
 
 
 @pytest.mark.parametrize("name", EMBEDDERS)
@@ -90,7 +90,7 @@ def test_progress_goes_on_while_blocks_are_embedded(
         assert total
         told.append(done / total)
 
-    blocks_of(long, find_embedder(name), block=0.32, cache=cache, progress=progress)
+    read_recording_blocks(long, find_embedder(name), block=0.32, cache=cache, progress=progress)
     assert told == sorted(told)
     assert told[-1] == 1
     # 200 blocks are four portions, gone through three times or more
@@ -101,8 +101,8 @@ def test_blocks_come_back_from_the_cache_without_a_look_at_the_sound(
     day: Recording, cache: Cache
 ) -> None:
     damaged = replace(day, damages=(Damage("x", 1, 2, "cut"),), notes=("a note",))
-    one = blocks_of(damaged, Codebook(), cache=cache)
-    other = blocks_of(damaged, Codebook(), cache=cache, read=never)
+    one = read_recording_blocks(damaged, Codebook(), cache=cache)
+    other = read_recording_blocks(damaged, Codebook(), cache=cache, read=never)
     assert same(one[0], other[0])
     assert one[1] == other[1] == damaged
 
@@ -111,9 +111,9 @@ def test_blocks_come_back_from_the_cache_without_a_look_at_the_sound(
 def test_other_settings_have_other_blocks_but_the_same_frames(
     day: Recording, cache: Cache, change: str
 ) -> None:
-    first, _ = blocks_of(day, Codebook(), cache=cache)
+    first, _ = read_recording_blocks(day, Codebook(), cache=cache)
     moved = replace(day.stretches[0], at=1.0, seconds=42.0)
-    other, _ = blocks_of(
+    other, _ = read_recording_blocks(
         replace(day, stretches=(moved, day.stretches[1])) if change == "stretch" else day,
         Codebook(seed=1 if change == "embedder" else 0),
         cache=cache,
@@ -125,10 +125,10 @@ def test_other_settings_have_other_blocks_but_the_same_frames(
 
 
 def test_a_broken_file_of_blocks_is_made_anew(day: Recording, cache: Cache) -> None:
-    first, _ = blocks_of(day, Codebook(), cache=cache)
+    first, _ = read_recording_blocks(day, Codebook(), cache=cache)
     (path,) = (cache.folder / "blocks").iterdir()
     path.write_bytes(path.read_bytes()[:-4])
-    again, _ = blocks_of(day, Codebook(), cache=cache)
+    again, _ = read_recording_blocks(day, Codebook(), cache=cache)
     assert same(first, again)
 
 
@@ -151,7 +151,7 @@ def test_what_cannot_be_read_is_missing_from_the_recording_and_from_its_blocks(
         yield Chunk(end / RATE, whole[end:last])
         broken(Break(str(path), last / RATE, 1, "ends"))
 
-    blocks, real = blocks_of(day, Codebook(), cache=cache, read=holed)
+    blocks, real = read_recording_blocks(day, Codebook(), cache=cache, read=holed)
     name = day.stretches[0].path
     assert [(one.path, one.at, one.start) for one in real.stretches] == [
         (name, 0, 0),
@@ -160,14 +160,14 @@ def test_what_cannot_be_read_is_missing_from_the_recording_and_from_its_blocks(
     assert [one.end for one in real.stretches] == pytest.approx([20.011, 59.0])
     assert real.damages == (Damage(name, 20.011, 20.011, "broken"), Damage(name, 59, 59, "ends"))
     assert blocks.starts == pytest.approx([0, 8, 30.005, 38.005, 46.005])
-    assert blocks_of(day, Codebook(), cache=cache, read=never)[1] == real
+    assert read_recording_blocks(day, Codebook(), cache=cache, read=never)[1] == real
 
 
 def test_sparse_blocks_are_those_of_the_whole_with_other_vectors(
     day: Recording, cache: Cache
 ) -> None:
-    whole, _ = blocks_of(day, find_embedder("log-mel"), cache=cache)
-    sparse, real = blocks_of(day, find_embedder("log-mel"), cache=cache, sparse=True)
+    whole, _ = read_recording_blocks(day, find_embedder("log-mel"), cache=cache)
+    sparse, real = read_recording_blocks(day, find_embedder("log-mel"), cache=cache, sparse=True)
     assert np.array_equal(sparse.starts, whole.starts)
     assert sparse.vectors.shape == whole.vectors.shape
     assert real == day
@@ -176,7 +176,7 @@ def test_sparse_blocks_are_those_of_the_whole_with_other_vectors(
 
 def test_a_recording_that_is_shorter_than_a_block_has_none(tmp_path: Path, cache: Cache) -> None:
     day = recording(written(tmp_path / "x.wav", sound(5)))
-    blocks, _ = blocks_of(day, Codebook(), cache=cache)
+    blocks, _ = read_recording_blocks(day, Codebook(), cache=cache)
     assert len(blocks) == 0
 
 
@@ -184,14 +184,14 @@ def test_a_stretch_may_be_a_part_of_a_file(tmp_path: Path, cache: Cache) -> None
     path = written(tmp_path / "x.wav", sound(60))
     parts = (Stretch(str(path), 0, 0, 20), Stretch(str(path), 25, 20, 20))
     day = Recording("parts", parts, 40, RATE, 1)
-    blocks, _ = blocks_of(day, find_embedder("log-mel"), cache=cache)
+    blocks, _ = read_recording_blocks(day, find_embedder("log-mel"), cache=cache)
     assert blocks.starts.tolist() == [0, 8, 20, 28]
 
 
 @pytest.mark.parametrize("block", [0, 0.1, -8, float("nan")])
 def test_a_block_that_is_too_short_is_refused(day: Recording, cache: Cache, block: float) -> None:
     with pytest.raises(UsageError, match=r"a block must be at least 0\.32 s"):
-        blocks_of(day, Codebook(), cache=cache, block=block)
+        read_recording_blocks(day, Codebook(), cache=cache, block=block)
 
 
 def test_an_unknown_embedder_is_refused_with_the_nearest_name() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from earwitness.models import blocks as blocks_module
-from earwitness.models.blocks import blocks_of
+from earwitness.models.blocks import read_recording_blocks
 from earwitness.models.cache import Cache
 from earwitness.models.codebook import Codebook
 from earwitness.models.embedders import LogMel
@@ -24,7 +24,7 @@ GAP = 5 * RATE
 def short_hours(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hours of 20.011 s, looked at by 3 s."""
     monkeypatch.setattr(hour_marks.HourMarks.__init__, "__kwdefaults__", {"hour": 20.011})
-    monkeypatch.setattr(hours_of_sound.without_hours, "__kwdefaults__", {"hour": 20.011})
+    monkeypatch.setattr(hours_of_sound.remove_hour_marks, "__kwdefaults__", {"hour": 20.011})
     monkeypatch.setattr(blocks_module, "MARK_PORTION_FRAMES", 150)
 
 
@@ -43,7 +43,7 @@ def test_marks_are_out_of_the_clock_to_the_sample(
     tmp_path: Path, faint: float, sparse: bool
 ) -> None:
     day, cache = hours(tmp_path, faint), Cache(tmp_path / "cache")
-    blocks, real = blocks_of(day, LogMel(), cache=cache, hour_gap=5.0, sparse=sparse)
+    blocks, real = read_recording_blocks(day, LogMel(), cache=cache, hour_gap=5.0, sparse=sparse)
     one = 20.011
     found = [(part.at, part.start, part.seconds) for part in real.stretches]
     expected = [(0, 0, one), (one + 5, one, one), (2 * (one + 5), 2 * one, one)]
@@ -51,16 +51,16 @@ def test_marks_are_out_of_the_clock_to_the_sample(
     assert real.seconds == pytest.approx(3 * one, abs=3 / RATE)
     starts = [0, 8, one, one + 8, 2 * one, 2 * one + 8]
     assert blocks.starts == pytest.approx(starts, abs=3 / RATE)
-    assert blocks_of(day, LogMel(), cache=cache, hour_gap=5.0, sparse=sparse)[1] == real
+    assert read_recording_blocks(day, LogMel(), cache=cache, hour_gap=5.0, sparse=sparse)[1] == real
 
 
 def test_without_being_asked_nobody_looks_for_marks(tmp_path: Path) -> None:
     day = hours(tmp_path)
-    assert blocks_of(day, LogMel(), cache=Cache(tmp_path / "cache"))[1] == day
+    assert read_recording_blocks(day, LogMel(), cache=Cache(tmp_path / "cache"))[1] == day
 
 
 def test_marks_that_are_not_there_are_noted(tmp_path: Path) -> None:
     day = recording(written(tmp_path / "x.wav", sound(60)))
-    _, real = blocks_of(day, Codebook(), cache=Cache(tmp_path / "cache"), hour_gap=5.0)
+    _, real = read_recording_blocks(day, Codebook(), cache=Cache(tmp_path / "cache"), hour_gap=5.0)
     assert real.stretches == day.stretches
     assert any("no silences of 5 s" in note for note in real.notes)

@@ -16,7 +16,7 @@ from earwitness.audio.read import Break, Chunk, ignore, read_blocks
 from earwitness.audio.signal import resampled
 from earwitness.models import blocks as blocks_module
 from earwitness.models.base import BlockEmbeddings, BlockPlace
-from earwitness.models.blocks import blocks_of, filled, runs
+from earwitness.models.blocks import fill_blocks, iterate_runs, read_recording_blocks
 from earwitness.models.cache import Cache
 from helpers.tones import RATE, parts, recording, sound, written
 
@@ -57,7 +57,7 @@ def test_an_embedder_gets_the_samples_of_every_block(
     one = written(tmp_path / "1.wav", sound(43))
     other = written(tmp_path / "2.wav", sound(92, seed=1))
     embedder = Recorder(classes=classes)
-    blocks, _ = blocks_of(recording(one, other, gap=3), embedder, cache=cache)
+    blocks, _ = read_recording_blocks(recording(one, other, gap=3), embedder, cache=cache)
     assert blocks.starts.tolist() == [0, 8, 16, 24, 32, *range(46, 134, 8)]
     whole, size = [sound(43), sound(92, seed=1)], 8 * RATE
     expected = [whole[0][i * size :][:size] for i in range(5)]
@@ -66,14 +66,14 @@ def test_an_embedder_gets_the_samples_of_every_block(
     assert np.array_equal(blocks.vectors, np.stack(expected)[:, :5])
     # who has no classes gets those of the codebook
     assert blocks.class_names[0].startswith("one" if classes else "like ")
-    assert bool(blocks.few) == (not classes)  # its own do not depend on the recording
+    assert bool(blocks.few_classes_note) == (not classes)  # its own do not depend on the recording
     assert blocks.classes.shape == (16, len(blocks.class_names))
 
 
 def test_sparse_it_gets_the_middle_of_every_block(tmp_path: Path, cache: Cache) -> None:
     embedder = Recorder()
     path = written(tmp_path / "x.wav", sound(30))
-    blocks, _ = blocks_of(recording(path), embedder, cache=cache, sparse=True)
+    blocks, _ = read_recording_blocks(recording(path), embedder, cache=cache, sparse=True)
     expected = [sound(30)[(8 * i + 3) * RATE : (8 * i + 5) * RATE] for i in range(3)]
     assert np.array_equal(np.stack(embedder.given), np.stack(expected))
     assert len(blocks) == 3
@@ -99,10 +99,10 @@ def test_whoever_is_interrupted_goes_on_with_the_hour_they_were_at(
         yield from read_blocks(path, at=at, seconds=seconds, broken=broken)
 
     with pytest.raises(KeyboardInterrupt):
-        blocks_of(day, Recorder(), cache=cache, read=reader)
+        read_recording_blocks(day, Recorder(), cache=cache, read=reader)
     begun.clear()
     embedder = Recorder()
-    blocks, _ = blocks_of(day, embedder, cache=cache, read=reader)
+    blocks, _ = read_recording_blocks(day, embedder, cache=cache, read=reader)
     assert begun == [32, 48]
     assert len(embedder.given) == 3
     assert np.array_equal(blocks.vectors[:, 0], sound(60)[:: 8 * RATE][:7])
@@ -117,7 +117,7 @@ def test_progress_counts_both_rounds(tmp_path: Path, cache: Cache) -> None:
         assert cases >= 0
         told.append(done / total)
 
-    blocks_of(day, Recorder(), cache=cache, progress=progress)
+    read_recording_blocks(day, Recorder(), cache=cache, progress=progress)
     assert told == sorted(told)
     assert 0.5 in told
     assert told[-1] == 1
@@ -127,7 +127,7 @@ def test_progress_counts_both_rounds(tmp_path: Path, cache: Cache) -> None:
 def test_blocks_are_filled_however_the_sound_comes(cuts: list[int], size: int, at: int) -> None:
     whole = sound(0.5)
     begins = list(range(at, 5000, size + 10))
-    found = list(filled(parts(whole, sorted(cuts)), begins, size, RATE))
+    found = list(fill_blocks(parts(whole, sorted(cuts)), begins, size, RATE))
     padded = np.concatenate([whole, np.zeros(10_000, np.float32)])
     assert np.array_equal(np.stack(found), np.stack([padded[i : i + size] for i in begins]))
 
@@ -138,9 +138,9 @@ def test_runs_end_with_the_file_at_a_gap_and_after_an_hour(
     monkeypatch.setattr(blocks_module, "BLOCKS_PER_CACHE_FILE", 3)
     at = [("a", 0), ("a", 8), ("a", 16), ("a", 24), ("a", 40), ("b", 48), ("b", 56)]
     places = [BlockPlace(0, path, float(begin)) for path, begin in at]
-    found = [[(one.path, one.at) for one in run] for run in runs(places, 8.0)]
+    found = [[(one.path, one.at) for one in run] for run in iterate_runs(places, 8.0)]
     assert found == [at[:3], at[3:4], at[4:5], at[5:]]
-    assert list(runs([], 8.0)) == []
+    assert list(iterate_runs([], 8.0)) == []
 
 
 @pytest.mark.parametrize("rate", [8000, 32_000, 44_100])

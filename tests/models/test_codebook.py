@@ -9,8 +9,14 @@ import pytest
 
 from earwitness.audio.logmel import ABSENT_BYTE, MEL_BANDS, Bytes, log_mel
 from earwitness.models import codebook
-from earwitness.models.base import BlockPlace, FrameBlocks, standardise, unit
-from earwitness.models.codebook import Codebook, assigned, centres, drawn, learn
+from earwitness.models.base import BlockPlace, FrameBlocks, standardise, unit_vectors
+from earwitness.models.codebook import (
+    Codebook,
+    assign_nearest,
+    draw_patches,
+    fit_spherical_kmeans,
+    learn_codes,
+)
 from earwitness.models.embedders import LogMel
 from earwitness.models.frames import FrameFile
 from helpers.samples import many
@@ -36,12 +42,14 @@ def frames() -> Bytes:
 def plain_codes(block: Bytes, day: FrameBlocks, codebook: Codebook) -> tuple[np.ndarray, ...]:
     """Mean and most of every code over the patches of a block, in double precision."""
     rng = np.random.default_rng(codebook.seed)
-    patches = drawn(day, rng).astype(np.float64)
+    patches = draw_patches(day, rng).astype(np.float64)
     patches = patches - patches.mean(axis=1)[:, None]
     middle = patches.mean(axis=0)
-    learnt = learn(day, codebook.codes, np.random.default_rng(codebook.seed))
-    half = len(learnt.middle)
-    way = np.concatenate([learnt.ways[:, :half], learnt.ways[:, half:]]).astype(np.float64)
+    learnt = learn_codes(day, codebook.codes, np.random.default_rng(codebook.seed))
+    half = len(learnt.projected_mean)
+    way = np.concatenate(
+        [learnt.half_projections[:, :half], learnt.half_projections[:, half:]]
+    ).astype(np.float64)
     codes = []
     for first in range(0, len(block) - 15, 8):
         patch = block[first : first + 16].astype(np.float64)
@@ -56,7 +64,7 @@ def plain_codes(block: Bytes, day: FrameBlocks, codebook: Codebook) -> tuple[np.
 
 def test_codes_are_those_of_a_plain_loop(frames: Bytes) -> None:
     day, embedder = day_of(frames), Codebook(seed=3, codes=30)
-    means, most = np.split(embedder.coded(day), 2, axis=1)
+    means, most = np.split(embedder.encode(day), 2, axis=1)
     for number in range(0, len(day), many(25, 1)):
         mean, top = plain_codes(frames[number * ROWS :][:ROWS], day, embedder)
         assert means[number] == pytest.approx(mean, abs=2e-4)
@@ -65,8 +73,8 @@ def test_codes_are_those_of_a_plain_loop(frames: Bytes) -> None:
 
 def test_dimensions_are_white(frames: Bytes) -> None:
     day = day_of(frames)
-    learnt = learn(day, 30, np.random.default_rng(0))
-    white = np.concatenate([learnt.whitened(part) for part in day.portions()])
+    learnt = learn_codes(day, 30, np.random.default_rng(0))
+    white = np.concatenate([learnt.whiten(part) for part in day.portions()])
     white = white.reshape(-1, white.shape[2])
     # fewer patches than may be learnt from: it learnt from all of them
     assert white.mean(axis=0) == pytest.approx(0, abs=5e-3)
@@ -77,19 +85,19 @@ def test_patches_are_drawn_without_repeats_from_all_over(
     frames: Bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     day = day_of(frames)
-    everything = {one.tobytes() for one in drawn(day, np.random.default_rng(0))}
+    everything = {one.tobytes() for one in draw_patches(day, np.random.default_rng(0))}
     monkeypatch.setattr(codebook, "TRAINING_PATCHES", 200)
-    found = [one.tobytes() for one in drawn(day, np.random.default_rng(0))]
+    found = [one.tobytes() for one in draw_patches(day, np.random.default_rng(0))]
     assert len(found) == len(set(found)) == 200
     assert set(found) <= everything
-    again = [one.tobytes() for one in drawn(day, np.random.default_rng(0))]
-    other = [one.tobytes() for one in drawn(day, np.random.default_rng(1))]
+    again = [one.tobytes() for one in draw_patches(day, np.random.default_rng(0))]
+    other = [one.tobytes() for one in draw_patches(day, np.random.default_rng(1))]
     assert found == again
     assert found != other
 
 
 def test_the_first_patch_that_is_drawn_is_the_first_of_the_day(frames: Bytes) -> None:
-    patches = drawn(day_of(frames), np.random.default_rng(0))
+    patches = draw_patches(day_of(frames), np.random.default_rng(0))
     assert np.array_equal(patches[0].reshape(16, MEL_BANDS), frames[:16])
     assert np.array_equal(patches[1].reshape(16, MEL_BANDS), frames[8:24])
     assert np.array_equal(patches[11].reshape(16, MEL_BANDS), frames[100:116])
@@ -99,7 +107,7 @@ def test_absent_frames_do_not_count(frames: Bytes) -> None:
     holed = frames.copy()
     holed[40:60] = ABSENT_BYTE
     day, embedder = day_of(holed), Codebook(codes=30)
-    means, most = np.split(embedder.coded(day), 2, axis=1)
+    means, most = np.split(embedder.encode(day), 2, axis=1)
     mean, top = plain_codes(holed[:ROWS], day, embedder)
     assert means[0] == pytest.approx(mean, abs=2e-4)
     assert most[0] == pytest.approx(top, abs=2e-4)
@@ -153,11 +161,11 @@ def test_another_seed_has_another_signature() -> None:
 
 def test_centres_are_those_of_plain_k_means() -> None:
     rng = np.random.default_rng(0)
-    places = unit(rng.normal(size=(8, 5)).astype(np.float32))
+    places = unit_vectors(rng.normal(size=(8, 5)).astype(np.float32))
     spread = 0.05 * rng.normal(size=(500, 5))
-    vectors = unit((places[rng.integers(0, 8, 500)] + spread).astype(np.float32))
-    found = centres(vectors, 8, np.random.default_rng(1))
-    own, near = assigned(vectors, found)
+    vectors = unit_vectors((places[rng.integers(0, 8, 500)] + spread).astype(np.float32))
+    found = fit_spherical_kmeans(vectors, 8, np.random.default_rng(1))
+    own, near = assign_nearest(vectors, found)
     for number, one in enumerate(found):
         mean = vectors[own == number].astype(np.float64).sum(axis=0)
         assert one == pytest.approx(mean / np.linalg.norm(mean), abs=1e-5)
@@ -168,7 +176,7 @@ def test_centres_are_those_of_plain_k_means() -> None:
 def test_a_centre_that_nobody_is_near_to_moves_to_the_farthest_vector() -> None:
     vectors = np.array([[1, 0]] * 50 + [[0, 1]], np.float32)
     for seed in range(5):
-        found = centres(vectors, 2, np.random.default_rng(seed))
+        found = fit_spherical_kmeans(vectors, 2, np.random.default_rng(seed))
         assert sorted(map(tuple, found.tolist())) == [(0, 1), (1, 0)]
 
 

@@ -13,7 +13,7 @@ from earwitness.audio.logmel import ABSENT_BYTE, log_mel
 from earwitness.audio.read import Break, Chunk, ignore, read_blocks
 from earwitness.models import frames
 from earwitness.models.cache import Cache
-from earwitness.models.frames import FrameFile, FrameSource, frame_file
+from earwitness.models.frames import FrameFile, FrameSource, load_frame_file
 from helpers.tones import RATE, sound, written
 
 
@@ -62,23 +62,23 @@ def test_frames_on_disk_are_those_of_the_sound_and_are_made_once(
     path: Path, tmp_path: Path
 ) -> None:
     reader, cache = Reader(), Cache(tmp_path / "cache")
-    file = frame_file(FrameSource(path, RATE, reader), cache)
+    file = load_frame_file(FrameSource(path, RATE, reader), cache)
     assert [len(shard) for shard in file.shards] == [100, 100, 100, 100, 75]
     assert np.array_equal(rows(file), log_mel(sound(9.5), RATE))
-    again = frame_file(FrameSource(path, RATE, reader), cache)
+    again = load_frame_file(FrameSource(path, RATE, reader), cache)
     assert np.array_equal(rows(again), rows(file))
     assert reader.begun == [0.0]
 
 
 def test_a_file_of_whole_hours_has_no_empty_shard(tmp_path: Path) -> None:
     path = written(tmp_path / "x.wav", sound(4.0))
-    file = frame_file(FrameSource(path, RATE, Reader()), Cache(tmp_path / "cache"))
+    file = load_frame_file(FrameSource(path, RATE, Reader()), Cache(tmp_path / "cache"))
     assert [len(shard) for shard in file.shards] == [100, 100]
 
 
 def test_an_empty_file_has_one_empty_shard(tmp_path: Path) -> None:
     path = written(tmp_path / "x.wav", sound(0))
-    file = frame_file(FrameSource(path, RATE, Reader()), Cache(tmp_path / "cache"))
+    file = load_frame_file(FrameSource(path, RATE, Reader()), Cache(tmp_path / "cache"))
     assert len(file) == 0
     assert (file.rows(0, 3) == ABSENT_BYTE).all()
 
@@ -86,9 +86,9 @@ def test_an_empty_file_has_one_empty_shard(tmp_path: Path) -> None:
 def test_whoever_is_interrupted_finds_the_hours_that_were_done(path: Path, tmp_path: Path) -> None:
     cache = Cache(tmp_path / "cache")
     with pytest.raises(KeyboardInterrupt):
-        frame_file(FrameSource(path, RATE, Reader(fails_at=5)), cache)
+        load_frame_file(FrameSource(path, RATE, Reader(fails_at=5)), cache)
     reader = Reader()
-    file = frame_file(FrameSource(path, RATE, reader), cache)
+    file = load_frame_file(FrameSource(path, RATE, reader), cache)
     assert reader.begun == [4.0]
     assert np.array_equal(rows(file), log_mel(sound(9.5), RATE))
 
@@ -96,11 +96,11 @@ def test_whoever_is_interrupted_finds_the_hours_that_were_done(path: Path, tmp_p
 @pytest.mark.parametrize("number", [0, 2, 4])
 def test_a_broken_shard_is_made_anew_and_no_other(path: Path, tmp_path: Path, number: int) -> None:
     cache = Cache(tmp_path / "cache")
-    frame_file(FrameSource(path, RATE, Reader()), cache)
+    load_frame_file(FrameSource(path, RATE, Reader()), cache)
     broken = sorted((tmp_path / "cache" / "frames").glob("*/*"))[number]
     broken.write_bytes(broken.read_bytes()[:-1])
     reader = Reader()
-    file = frame_file(FrameSource(path, RATE, reader), cache)
+    file = load_frame_file(FrameSource(path, RATE, reader), cache)
     assert reader.begun == [2.0 * number]
     assert reader.seconds <= 4
     assert np.array_equal(rows(file), log_mel(sound(9.5), RATE))
@@ -108,16 +108,16 @@ def test_a_broken_shard_is_made_anew_and_no_other(path: Path, tmp_path: Path, nu
 
 def test_the_same_content_under_another_name_is_known(path: Path, tmp_path: Path) -> None:
     cache, reader = Cache(tmp_path / "cache"), Reader()
-    frame_file(FrameSource(path, RATE, Reader()), cache)
+    load_frame_file(FrameSource(path, RATE, Reader()), cache)
     path.rename(tmp_path / "y.wav")
-    frame_file(FrameSource(tmp_path / "y.wav", RATE, reader), cache)
+    load_frame_file(FrameSource(tmp_path / "y.wav", RATE, reader), cache)
     assert reader.begun == []
 
 
 def test_sparse_frames_are_the_middle_of_each_8_s_and_the_rest_is_absent(tmp_path: Path) -> None:
     path = written(tmp_path / "x.wav", sound(20.5))
     cache = Cache(tmp_path / "cache")
-    file = frame_file(FrameSource(path, RATE, Reader()), cache, sparse=True)
+    file = load_frame_file(FrameSource(path, RATE, Reader()), cache, sparse=True)
     whole = log_mel(sound(20.5), RATE)
     kept = np.zeros(len(whole), bool)
     for middle in (4, 12, 20):
@@ -127,11 +127,11 @@ def test_sparse_frames_are_the_middle_of_each_8_s_and_the_rest_is_absent(tmp_pat
     assert np.array_equal(found[kept], whole[kept])
     assert (found[~kept] == ABSENT_BYTE).all()
     assert np.array_equal(file.present(0, len(whole)), kept)
-    assert len(frame_file(FrameSource(path, RATE, Reader()), cache)) == len(whole)
+    assert len(load_frame_file(FrameSource(path, RATE, Reader()), cache)) == len(whole)
 
 
 def test_rows_before_the_begin_and_after_the_end_are_absent(path: Path, tmp_path: Path) -> None:
-    file = frame_file(FrameSource(path, RATE, Reader()), Cache(tmp_path / "cache"))
+    file = load_frame_file(FrameSource(path, RATE, Reader()), Cache(tmp_path / "cache"))
     found = file.rows(-5, 485)
     assert (found[:5] == ABSENT_BYTE).all()
     assert (found[480:] == ABSENT_BYTE).all()
@@ -142,14 +142,14 @@ def test_rows_before_the_begin_and_after_the_end_are_absent(path: Path, tmp_path
 def test_seconds_that_were_read_are_told(path: Path, tmp_path: Path) -> None:
     told: list[float] = []
     cache = Cache(tmp_path / "cache")
-    frame_file(FrameSource(path, RATE, Reader()), cache, told=told.append)
+    load_frame_file(FrameSource(path, RATE, Reader()), cache, on_seconds=told.append)
     assert len(told) > 9
     assert told[-1] >= 9.5
 
 
 def make(path: Path, folder: Path) -> int:
     """In a process of its own."""
-    return len(frame_file(FrameSource(path, RATE, Reader()), Cache(folder)))
+    return len(load_frame_file(FrameSource(path, RATE, Reader()), Cache(folder)))
 
 
 def test_two_processes_may_make_the_same_frames_at_once(path: Path, tmp_path: Path) -> None:
@@ -177,13 +177,13 @@ def test_breaks_are_kept_with_their_hour(tmp_path: Path, again: int) -> None:
             else:
                 yield chunk
 
-    file = frame_file(FrameSource(path, RATE, holed), cache)
+    file = load_frame_file(FrameSource(path, RATE, holed), cache)
     breaks = tuple(Break(str(path), at, 0.5, "cannot be read") for at in (1.0, 5.5, 9.0))
     assert file.breaks == breaks
     kept = sorted((tmp_path / "cache" / "frames").glob("*/*"))
     for number in kept[again:]:
         number.unlink()
-    found = frame_file(FrameSource(path, RATE, holed), cache)
+    found = load_frame_file(FrameSource(path, RATE, holed), cache)
     assert found.breaks == breaks
     there = file.present(0, 475)
     assert (~there).sum() == 75

@@ -7,7 +7,7 @@ import pytest
 
 from earwitness.audio.logmel import ABSENT_BYTE, MEL_BANDS
 from earwitness.models import frames as frames_module
-from earwitness.models.frames import FrameFile, columns_of
+from earwitness.models.frames import FrameFile, make_spectrogram_columns
 from earwitness.recordings.types import Recording, Stretch
 
 
@@ -21,7 +21,7 @@ def test_columns_are_the_loudest_and_the_mean_of_their_frames(
     frames[100:150] = ABSENT_BYTE
     stretches = (Stretch("x", 0.0, 0.0, 4.0), Stretch("x", 4.0, 6.0, 6.0))
     day = Recording("day", stretches, 12.0, 8000, 1)
-    found = columns_of(day, {"x": FrameFile((frames,))}, count)
+    found = make_spectrogram_columns(day, {"x": FrameFile((frames,))}, count)
     own: list[list[np.ndarray]] = [[] for _ in range(count)]
     for number, frame in enumerate(frames):
         time = number / 50 if number < 200 else 6 + (number - 200) / 50

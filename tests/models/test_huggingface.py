@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from earwitness.errors import MissingExtra, UsageError
 from earwitness.models import huggingface
-from earwitness.models.huggingface import AudioModel, pieces
+from earwitness.models.huggingface import AudioModel, cut_pieces
 
 Floats = NDArray[np.float32]
 hf: Any = transformers
@@ -185,9 +185,9 @@ def test_no_blocks_are_no_rows(tmp_path: Path) -> None:
 
 def test_pieces_follow_one_another_and_the_last_ends_with_the_block() -> None:
     block = np.arange(25, dtype=np.float32)
-    assert pieces(block, 10, 1)[:, 0].tolist() == [0, 10, 15]
-    assert pieces(block, 10, 8).tolist() == [block.tolist()]
-    assert pieces(block[:4], 10, 1).tolist() == [[0, 1, 2, 3, 0, 0, 0, 0, 0, 0]]
+    assert cut_pieces(block, 10, 1)[:, 0].tolist() == [0, 10, 15]
+    assert cut_pieces(block, 10, 8).tolist() == [block.tolist()]
+    assert cut_pieces(block[:4], 10, 1).tolist() == [[0, 1, 2, 3, 0, 0, 0, 0, 0, 0]]
 
 
 def test_a_folder_without_a_model_says_all_that_is_missing(tmp_path: Path) -> None:

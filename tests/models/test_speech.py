@@ -23,10 +23,10 @@ from earwitness.models.speech import (
     SPEECH_CLASSES,
     CueDetector,
     Silero,
-    cues,
     find_detector,
-    quickly_resampled,
-    speech_of_classes,
+    measure_cues,
+    resample_quickly,
+    speech_class_scores,
     speech_scores,
     speech_share,
 )
@@ -157,7 +157,7 @@ def test_loudness_does_not_matter(gain: float) -> None:
 @pytest.mark.parametrize("rate", [8_000, 22_050, 44_100, 48_000])
 def test_the_rate_does_not_matter(rate: int) -> None:
     sound = voice(4, 4)
-    other = quickly_resampled(sound, RATE, rate)
+    other = resample_quickly(sound, RATE, rate)
     assert speech_scores(other, rate) == pytest.approx(speech_scores(sound, RATE), abs=0.7)
 
 
@@ -227,25 +227,25 @@ def plain_modulation(rows: list[list[float]]) -> tuple[float, float]:
 def test_cues_are_those_of_the_definition(seed: int) -> None:
     size = 320 + 99 * 80
     for sound in (voice(2, seed)[::2], noise(2, seed)[::2]):
-        got = cues(sound[:size], 8_000)
+        got = measure_cues(sound[:size], 8_000)
         assert got.shape == (1, len(CUE_NAMES))
         assert got[0] == pytest.approx(plain_cues(sound[:size]), rel=2e-3, abs=2e-3)
 
 
 def test_the_last_window_ends_with_the_sound() -> None:
     sound = voice(3, 5)[::2][: 320 + 170 * 80]  # 171 frames: windows at 0, 50 and 71
-    got = cues(sound, 8_000)
+    got = measure_cues(sound, 8_000)
     assert len(got) == 3
-    alone = cues(sound[71 * 80 :], 8_000)
+    alone = measure_cues(sound[71 * 80 :], 8_000)
     assert got[2] == pytest.approx(alone[0], abs=0.05)  # silence is relative to the whole
 
 
 def test_classes_of_speech_are_found_by_their_names() -> None:
     classes = np.array([[0.1, 0.7, 0.2], [0.9, 0.0, 0.3]], np.float32)
-    found = speech_of_classes(("Speech", "Bird", "Conversation"), classes)
+    found = speech_class_scores(("Speech", "Bird", "Conversation"), classes)
     assert found is not None
     assert found.tolist() == pytest.approx([0.2, 0.9])
-    assert speech_of_classes(("Bird", "0", "1"), classes) is None
+    assert speech_class_scores(("Bird", "0", "1"), classes) is None
     assert "Speech" in SPEECH_CLASSES
 
 

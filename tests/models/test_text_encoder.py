@@ -15,7 +15,13 @@ import pytest
 from earwitness.errors import UsageError
 from earwitness.models import text_encoder
 from earwitness.models import text_encoder as module
-from earwitness.models.text_encoder import LAYERS, EncodedText, bertscore, find_encoder, is_there
+from earwitness.models.text_encoder import (
+    BERTSCORE_LAYERS,
+    EncodedText,
+    bertscore,
+    find_encoder,
+    is_available,
+)
 from helpers.samples import many
 
 SENTENCE = "the rain introduction to machine learning results of 東京 naïve questions and answers"
@@ -47,7 +53,7 @@ def test_numbers_do_not_depend_on_the_company() -> None:
     encoder = find_encoder("minilm")
     output, reference = texts(random.Random(1), 30), texts(random.Random(2), 30)
     together = bertscore(output, reference, encoder)
-    encoder._kept = text_encoder.EncodedTextStore()
+    encoder._store = text_encoder.EncodedTextStore()
     alone = np.concatenate(
         [bertscore([o], [r], encoder) for o, r in zip(output, reference, strict=True)]
     )
@@ -86,7 +92,7 @@ def test_what_is_kept_in_memory_is_bounded_and_the_rest_comes_back_bit_by_bit(
     for text, encoded in given.items():
         assert text not in store
         store.add(text, encoded)
-        assert store.held <= 1000
+        assert store.bytes_in_memory <= 1000
     for text in [*given, *reversed(given)]:
         assert text in store
         assert store[text].vectors.shape == given[text].vectors.shape
@@ -130,7 +136,7 @@ def test_batches_hold_all_texts_and_few_tokens() -> None:
     assert sorted(text for batch in batches for text in batch) == sorted(given)
     tokenizer = encoder._loaded[0]
     for batch in batches:
-        cut = tokenizer(batch, truncation=True, max_length=encoder._longest)["input_ids"]
+        cut = tokenizer(batch, truncation=True, max_length=encoder._max_tokens)["input_ids"]
         assert len(batch) == 1 or len(batch) * max(map(len, cut)) <= module.BATCH_TOKENS
 
 
@@ -150,9 +156,9 @@ def test_models_that_are_not_there_and_layers_that_do_not_exist_are_refused(
         find_encoder("minilm", 7)
     with pytest.raises(UsageError, match="a folder without a model"):
         find_encoder(str(tmp_path), 1)
-    assert is_there("minilm")
-    assert not is_there("roberta-large")
-    assert LAYERS["roberta-large"] == 17
+    assert is_available("minilm")
+    assert not is_available("roberta-large")
+    assert BERTSCORE_LAYERS["roberta-large"] == 17
 
 
 def test_a_folder_with_a_model_is_a_model() -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from earwitness.errors import MissingExtra, UsageError
 from earwitness.models import yamnet
-from earwitness.models.yamnet import PATCH_SAMPLES, YamNet, log_mel, patches, windows
+from earwitness.models.yamnet import PATCH_SAMPLES, YamNet, cut_patches, cut_sample_windows, log_mel
 from helpers.samples import many
 
 Floats = NDArray[np.float32]
@@ -59,7 +59,7 @@ def test_frames_are_those_of_the_definition() -> None:
 
 def test_patches_begin_every_48_frames_and_the_last_ends_with_the_sound() -> None:
     sound = noise(3)  # 298 frames: patches at 0, 48, 96, 144, 192, and 202, which is the last
-    frames, got = log_mel(sound), patches(sound)
+    frames, got = log_mel(sound), cut_patches(sound)
     assert len(frames) == 298
     for patch, start in zip(got, (0, 48, 96, 144, 192, 202), strict=True):
         assert np.array_equal(patch, frames[start : start + 96])
@@ -67,16 +67,16 @@ def test_patches_begin_every_48_frames_and_the_last_ends_with_the_sound() -> Non
 
 def test_windows_are_the_samples_of_the_patches() -> None:
     sound = noise(2.5)
-    found = np.stack([log_mel(window) for window in windows(sound)])
-    assert found == pytest.approx(patches(sound), abs=1e-5)
+    found = np.stack([log_mel(window) for window in cut_sample_windows(sound)])
+    assert found == pytest.approx(cut_patches(sound), abs=1e-5)
 
 
 @pytest.mark.parametrize("size", [0, 1, 399, PATCH_SAMPLES - 1])
 def test_sound_shorter_than_a_patch_is_filled_with_zeros(size: int) -> None:
     sound = noise(1)[:size]
     whole = np.concatenate([sound, np.zeros(PATCH_SAMPLES - size, np.float32)])
-    assert np.array_equal(patches(sound), patches(whole))
-    assert windows(sound).shape == (1, PATCH_SAMPLES)
+    assert np.array_equal(cut_patches(sound), cut_patches(whole))
+    assert cut_sample_windows(sound).shape == (1, PATCH_SAMPLES)
 
 
 class Fake:
@@ -130,7 +130,7 @@ def network(tmp_path: Path, fake: Fake) -> YamNet:
 @pytest.mark.parametrize("shape", [(1, 96, 64), (96, 64), (-1, 96, 64), (1, 96, 64, 1)])
 def test_a_file_that_takes_patches_gets_them(tmp_path: Path, shape: tuple[int, ...]) -> None:
     sound = noise(2)
-    means = patches(sound * 100).mean(axis=(1, 2))  # loud, or logarithms are negative
+    means = cut_patches(sound * 100).mean(axis=(1, 2))  # loud, or logarithms are negative
     vectors, classes, _ = network(tmp_path, Fake(shape, [521])).embed([sound * 100])
     assert classes is not None
     want = np.array([means.mean(), 1]) / np.hypot(means.mean(), 1)
@@ -142,7 +142,7 @@ def test_a_file_that_takes_patches_gets_them(tmp_path: Path, shape: tuple[int, .
 @pytest.mark.parametrize("shape", [(15_600,), (1, 15_600), (-1,), (15_600, 1)])
 def test_a_file_that_takes_samples_gets_them(tmp_path: Path, shape: tuple[int, ...]) -> None:
     sound = noise(2) + np.float32(0.5)
-    means = windows(sound).mean(axis=1)
+    means = cut_sample_windows(sound).mean(axis=1)
     model = network(tmp_path, Fake(shape, [521, 1024, 64]))
     vectors, classes, _ = model.embed([sound, sound[:9000]])
     assert classes is not None

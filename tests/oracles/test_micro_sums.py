@@ -88,7 +88,9 @@ def test_bertscore_pools_similarities_of_all_tokens() -> None:
         each = []
         for one in case.references:
             encoder.encode([case.output.text, one.text])
-            mine, theirs = both = [encoder.encoded(text) for text in (case.output.text, one.text)]
+            mine, theirs = both = [
+                encoder.encoded_text(text) for text in (case.output.text, one.text)
+            ]
             row = list[float]()
             for side, other in ((mine, theirs), (theirs, mine)):
                 real = [v for v, w in zip(side.vectors, side.weights, strict=True) if w]

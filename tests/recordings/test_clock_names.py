@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earwitness.recordings.clock import began_from
+from earwitness.recordings.clock import start_from_name
 
 MORNING = datetime(2025, 7, 22, 6, 30)
 
@@ -34,7 +34,7 @@ MORNING = datetime(2025, 7, 22, 6, 30)
     ],
 )
 def test_names_of_recorders_tell_when_they_began(name: str) -> None:
-    assert began_from(name) == MORNING
+    assert start_from_name(name) == MORNING
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_names_of_recorders_tell_when_they_began(name: str) -> None:
     ],
 )
 def test_fractions_and_zones_in_names_count(name: str, moment: datetime) -> None:
-    assert began_from(name) == moment
-    assert str(began_from(name)) == str(moment)
+    assert start_from_name(name) == moment
+    assert str(start_from_name(name)) == str(moment)
 
 
 @pytest.mark.parametrize(
@@ -70,11 +70,11 @@ def test_fractions_and_zones_in_names_count(name: str, moment: datetime) -> None
     ],
 )
 def test_what_is_no_time_is_none(name: str) -> None:
-    assert began_from(name) is None
+    assert start_from_name(name) is None
 
 
 def test_an_impossible_time_does_not_hide_a_possible_one() -> None:
-    assert began_from("20250722_063000_20259999_999999.wav") == MORNING
+    assert start_from_name("20250722_063000_20259999_999999.wav") == MORNING
 
 
 @given(
@@ -82,4 +82,4 @@ def test_an_impossible_time_does_not_hide_a_possible_one() -> None:
 )
 def test_any_second_is_found_again(moment: datetime, prefix: str) -> None:
     moment = moment.replace(microsecond=0)
-    assert began_from(f"{prefix}{moment:%Y%m%d_%H%M%S}.wav") == moment
+    assert start_from_name(f"{prefix}{moment:%Y%m%d_%H%M%S}.wav") == moment

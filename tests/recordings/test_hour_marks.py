@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from earwitness.recordings.cut import sound_of
-from earwitness.recordings.hour_marks import HourMarks, hour_marks, without_hours
-from earwitness.recordings.recording import recording_of
+from earwitness.recordings.cut import read_recording
+from earwitness.recordings.hour_marks import HourMarks, find_hour_marks, remove_hour_marks
+from earwitness.recordings.recording import open_recording
 from helpers.recorder_files import RATE, noise, write
 
 HOUR, GAP = 20.0, 2.0  # an hour of the tests
@@ -30,12 +30,12 @@ def day(path: Path, hours: int, first: float = HOUR, leave_out: int = -1) -> Pat
 def test_a_few_places_tell_what_all_of_it_tells(
     tmp_path: Path, ending: str, first: float, leave_out: int
 ) -> None:
-    recording = recording_of([day(tmp_path / f"a.{ending}", 6, first, leave_out)])
+    recording = open_recording([day(tmp_path / f"a.{ending}", 6, first, leave_out)])
     marks = HourMarks(GAP, hour=HOUR)
-    for time, chunk in sound_of(recording):
+    for time, chunk in read_recording(recording):
         marks.feed(time, chunk.samples, recording.rate)
-    found = hour_marks(recording, GAP, hour=HOUR)
-    np.testing.assert_allclose(found, marks.found(), atol=0.03)
+    found = find_hour_marks(recording, GAP, hour=HOUR)
+    np.testing.assert_allclose(found, marks.marks(), atol=0.03)
     assert len(found) == (6 if leave_out < 0 else 5)
 
 
@@ -43,8 +43,8 @@ def test_silences_that_do_not_recur_are_no_marks(tmp_path: Path) -> None:
     samples = noise(100)
     for start in (8, 23, 55):
         samples[start * RATE : (start + 2) * RATE] = 0
-    recording = recording_of([write(tmp_path / "a.wav", samples)])
-    found = without_hours(recording, GAP, hour=HOUR)
+    recording = open_recording([write(tmp_path / "a.wav", samples)])
+    found = remove_hour_marks(recording, GAP, hour=HOUR)
     assert found.stretches == recording.stretches
     assert found.notes == ("no silences of 2 s were found that mark hours",)
 
@@ -54,7 +54,7 @@ def test_a_recording_is_made_without_its_marks(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[44 + 3600 * 200 : 44 + 3605 * 200] = bytes(1000)
     path.write_bytes(data)
-    found = recording_of([path], hour_gap=5)
+    found = open_recording([path], hour_gap=5)
     assert found.seconds == pytest.approx(3695)
     assert [(one.at, one.start) for one in found.stretches] == [(0, 0), (3605, 3600)]
 
@@ -68,20 +68,20 @@ def test_hours_that_are_short_are_told_by_their_spacing(
     starts = [hour + mark * (hour + GAP) for mark in range(count)]
     for start in starts:
         samples[round(start * RATE) : round((start + GAP) * RATE)] = 0
-    recording = recording_of([write(tmp_path / "day.wav", samples)])
+    recording = open_recording([write(tmp_path / "day.wav", samples)])
     marks = HourMarks(GAP)
     marks.feed(0.0, samples[:, 0], RATE)
-    assert [one.start for one in marks.found()] == pytest.approx(starts, abs=2 / RATE)
-    np.testing.assert_allclose(hour_marks(recording, GAP), marks.found(), atol=0.03)
-    assert without_hours(recording, GAP).seconds == pytest.approx((count + 1) * hour, abs=0.01)
+    assert [one.start for one in marks.marks()] == pytest.approx(starts, abs=2 / RATE)
+    np.testing.assert_allclose(find_hour_marks(recording, GAP), marks.marks(), atol=0.03)
+    assert remove_hour_marks(recording, GAP).seconds == pytest.approx((count + 1) * hour, abs=0.01)
 
 
 def test_silences_without_a_spacing_mark_no_hours(tmp_path: Path) -> None:
     samples = noise(300)
     for start in (20, 50, 120, 210):
         samples[start * RATE : round((start + GAP) * RATE)] = 0
-    recording = recording_of([write(tmp_path / "day.wav", samples)])
+    recording = open_recording([write(tmp_path / "day.wav", samples)])
     marks = HourMarks(GAP)
     marks.feed(0.0, samples[:, 0], RATE)
     assert len(marks.candidates) == 4
-    assert marks.found() == hour_marks(recording, GAP) == ()
+    assert marks.marks() == find_hour_marks(recording, GAP) == ()

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from earwitness.audio.read import read_blocks
 from earwitness.errors import UsageError
 from earwitness.recordings.cut import cut
-from earwitness.recordings.hour_marks import HourMarks, Silence, without_marks
-from earwitness.recordings.recording import recording_of
+from earwitness.recordings.hour_marks import HourMarks, Silence, remove_marks
+from earwitness.recordings.recording import open_recording
 from earwitness.recordings.types import Damage, Recording, Stretch
 from helpers.recorder_files import RATE, Samples, noise, write
 
@@ -39,7 +39,7 @@ def marked(path: Path, recording: Recording, size: float = 0.77) -> tuple[Silenc
         for chunk in read_blocks(path, at=stretch.at, seconds=stretch.seconds, size=size):
             time = stretch.start + chunk.position - stretch.at
             marks.feed(time, chunk.samples, recording.rate)
-    return marks.found()
+    return marks.marks()
 
 
 @pytest.mark.parametrize("ending", ["wav", "flac", "mp3"])
@@ -48,11 +48,11 @@ def test_marks_are_found_and_the_clock_goes_on_as_if_they_were_not_there(
 ) -> None:
     samples = day(4, ((3, GAP), (30, GAP), (50, 0.5)))
     path = write(tmp_path / f"20250722_060000.{ending}", samples)
-    recording = recording_of([path])
+    recording = open_recording([path])
     marks = marked(path, recording)
     starts = np.array([one.start for one in marks])
     np.testing.assert_allclose(starts, [20, 42, 64], atol=0.15)
-    found = without_marks(recording, marks, gap=GAP)
+    found = remove_marks(recording, marks, gap=GAP)
     assert found.seconds == pytest.approx(80, abs=0.5)
     for before, behind in zip(found.stretches, found.stretches[1:], strict=False):
         assert behind.start == pytest.approx(before.end)
@@ -63,7 +63,7 @@ def test_marks_are_found_and_the_clock_goes_on_as_if_they_were_not_there(
 
 def test_sound_on_both_sides_of_a_mark_is_exact(tmp_path: Path) -> None:
     path = write(tmp_path / "a.wav", samples := day(3))
-    found = without_marks(recording_of([path]), marked(path, recording_of([path])), gap=GAP)
+    found = remove_marks(open_recording([path]), marked(path, open_recording([path])), gap=GAP)
     near = cut(found, 19.9, 0.2)[:, 0]
     low, high = round(19.9 * RATE), round(22.1 * RATE)
     plain = np.concatenate([samples[low : 20 * RATE, 0], samples[22 * RATE : high, 0]])
@@ -73,16 +73,16 @@ def test_sound_on_both_sides_of_a_mark_is_exact(tmp_path: Path) -> None:
 
 def test_silences_elsewhere_are_sound(tmp_path: Path) -> None:
     path = write(tmp_path / "a.wav", noise(60) * (np.arange(60 * RATE) // (2 * RATE) != 4)[:, None])
-    recording = recording_of([path])
+    recording = open_recording([path])
     assert marked(path, recording) == ()
-    found = without_marks(recording, (), gap=GAP)
+    found = remove_marks(recording, (), gap=GAP)
     assert found.stretches == recording.stretches
     assert found.notes == ("no silences of 2 s were found that mark hours",)
 
 
 def test_one_mark_alone_is_one_if_an_hour_lies_before_it(tmp_path: Path) -> None:
     path = write(tmp_path / "a.wav", day(2))
-    np.testing.assert_allclose(marked(path, recording_of([path])), [(20, 22)], atol=0.03)
+    np.testing.assert_allclose(marked(path, open_recording([path])), [(20, 22)], atol=0.03)
 
 
 def test_a_mark_that_is_missing_does_not_hide_the_others() -> None:
@@ -92,7 +92,7 @@ def test_a_mark_that_is_missing_does_not_hide_the_others() -> None:
         marks.feed_levels(start - 10, np.full(500, 0.1), 0.02)
         marks.feed_levels(start, np.zeros(250), 0.02)
     marks.feed_levels(24 * 3605, np.full(500, 0.1), 0.02)
-    assert [round(one.start) for one in marks.found()] == [3600, 7205, 14415, 18020, 86515]
+    assert [round(one.start) for one in marks.marks()] == [3600, 7205, 14415, 18020, 86515]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_silence_must_be_as_long_as_was_said(length: float, good: bool) -> Non
     marks.feed_levels(0, sound, 0.01)
     marks.feed_levels(HOUR, np.zeros(round(length * 100)), 0.01)
     marks.feed_levels(HOUR + length, sound, 0.01)
-    assert bool(marks.found()) is good
+    assert bool(marks.marks()) is good
 
 
 @given(st.lists(st.integers(1, 4000), min_size=1, max_size=20))
@@ -116,8 +116,8 @@ def test_chunks_of_any_size_give_the_same_silences(sizes: list[int]) -> None:
     edges = [0, *(int(one) for one in np.cumsum(sizes) if one < len(sound)), len(sound)]
     for low, high in itertools.pairwise(edges):
         parts.feed(low / 100, sound[low:high], 100)
-    np.testing.assert_allclose(parts.found(), whole.found())
-    assert len(whole.found()) == 1
+    np.testing.assert_allclose(parts.marks(), whole.marks())
+    assert len(whole.marks()) == 1
 
 
 @given(
@@ -136,7 +136,7 @@ def test_what_is_left_is_all_that_is_no_mark(
         stretches.append(Stretch("a", 0, time + away, seconds))
         time = stretches[-1].end
     recording = Recording("a", tuple(stretches), time, 100, 1)
-    found = without_marks(recording, marks)
+    found = remove_marks(recording, marks)
     moments = np.linspace(0, time, 67)[:-1] + 0.0123
     heard = [t for t in moments if recording.find(t) and not _within(t, marks)]
     for moment in heard:
@@ -159,7 +159,7 @@ def _within(time: float, marks: list[Silence]) -> bool:
 def test_damages_move_with_the_clock() -> None:
     damages = (Damage("a", 10, 10, "early"), Damage("a", 30, 30, "late"))
     recording = Recording("a", (Stretch("a", 0, 0, 40),), 40, 100, 1, None, damages)
-    found = without_marks(recording, [Silence(20, 22)])
+    found = remove_marks(recording, [Silence(20, 22)])
     assert [(one.at, one.start) for one in found.damages] == [(10, 10), (30, 28)]
 
 

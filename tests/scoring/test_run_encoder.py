@@ -70,9 +70,9 @@ def given(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
     monkeypatch.setattr(text_encoder.Encoder, "_run", counted)
     monkeypatch.setattr(source, "READ_BLOCK_BYTES", 4000)
-    text_encoder._encoder.cache_clear()
+    text_encoder._shared_encoder.cache_clear()
     yield seen
-    text_encoder._encoder.cache_clear()
+    text_encoder._shared_encoder.cache_clear()
 
 
 def texts_of(paths: tuple[Path, Path]) -> set[str]:
@@ -98,15 +98,15 @@ def test_every_distinct_text_of_a_run_is_encoded_once(
     want = sorted(given)
     assert len(want) == len(set(want))
     assert set(want) == texts_of(corpus)
-    text_encoder._encoder.cache_clear()
+    text_encoder._shared_encoder.cache_clear()
     given.clear()
     monkeypatch.setattr(text_encoder, "VECTOR_BYTES_IN_MEMORY", held)
     chosen: Map = ENGINES[engine]
     again = score(*corpus, metrics=["title_bertscore", "collar"], map=chosen)
     assert sorted(given) == want
     assert again == plain
-    store = find_encoder("minilm")._kept
-    assert store.held <= held
+    store = find_encoder("minilm")._store
+    assert store.bytes_in_memory <= held
     assert bool(store._spool._places) == (held == 50_000)
     compare(*corpus, metrics="title_bertscore", map=chosen, permutations=10)
     assert sorted(given) == want

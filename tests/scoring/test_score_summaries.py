@@ -180,7 +180,7 @@ def test_a_form_that_no_network_has_is_refused(corpus: tuple[str, str], tmp_path
 
 def test_texts_stand_below_each_other_where_no_metric_aligns_them(corpus: tuple[str, str]) -> None:
     found = score(*corpus, metrics="rouge", show="cherry")
-    assert found.shown[0].alignments["careful"][0].told.splitlines()[-1].startswith("OUT: cherry")
+    assert found.shown[0].alignments["careful"][0].text.splitlines()[-1].startswith("OUT: cherry")
     assert "<pre><span>anna: " in render(found, "html")
     assert "S replaced" not in render(found, "text")
     assert "anna: " in render(found, "text")

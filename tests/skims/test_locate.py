@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from earwitness.audio.encode import encode
 from earwitness.audio.signal import render, resampled
-from earwitness.recordings.recording import recording_of
+from earwitness.recordings.recording import open_recording
 from earwitness.recordings.types import Recording, Stretch
 from earwitness.skims.locate import LocatedSkim, locate_skims
 from earwitness.skims.types import Pick, Skim
@@ -51,7 +51,7 @@ def day(tmp_path_factory: pytest.TempPathFactory) -> Day:
     samples[REPEATED] = samples[40 * RATE : 60 * RATE]
     path = tmp_path_factory.mktemp("day") / "day.flac"
     soundfile.write(path, samples, RATE)
-    return Day(samples, recording_of([path]))
+    return Day(samples, open_recording([path]))
 
 
 def draw_skim(seed: int, overlap: float = 3.0) -> Skim:
@@ -186,7 +186,7 @@ def test_places_are_those_of_plain_correlation(tmp_path: Path) -> None:
         products = np.array([window @ part for window in windows])
         energies = np.array([window @ window for window in windows])
         wanted.append(float((products / np.sqrt(energies)).argmax()) / rate)
-    [found] = locate_skims([np.concatenate(parts)], recording_of([tmp_path / "noise.wav"]))
+    [found] = locate_skims([np.concatenate(parts)], open_recording([tmp_path / "noise.wav"]))
     offsets = [
         pick.start - heard for pick, heard in zip(found.skim.picks, found.heard, strict=True)
     ]

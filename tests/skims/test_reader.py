@@ -13,7 +13,7 @@ import soundfile
 from earwitness.io.records import RecordType
 from earwitness.io.schema import Fault
 from earwitness.io.source import LineBlock, RecordSource
-from earwitness.recordings.recording import recording_of
+from earwitness.recordings.recording import open_recording
 from earwitness.recordings.types import Recording, Stretch
 from earwitness.registry import TASKS
 from earwitness.scoring.setup import task_of
@@ -92,7 +92,7 @@ def test_sound_that_is_mostly_of_something_else_is_refused(tmp_path: Path) -> No
     soundfile.write(tmp_path / "mixed.wav", np.concatenate([own, other[: 20 * rate]]), rate)
     soundfile.write(tmp_path / "short.wav", own[:rate], rate)
     soundfile.write(tmp_path / "endless.wav", np.append(own, np.inf), rate, subtype="FLOAT")
-    of = MarkedRecording(recording_of([tmp_path / "day.wav"]))
+    of = MarkedRecording(open_recording([tmp_path / "day.wav"]))
     names = ("own", "mixed", "none", "short", "endless")
     found: dict[str, Any] = {
         name: skim_of(SkimContent(audio=f"{name}.wav"), of, tmp_path, nobody) for name in names

@@ -31,8 +31,8 @@ from earwitness.skims.report import skimming_report
 from earwitness.skims.run import skim
 from earwitness.skims.types import SkimRun
 from earwitness.soundscapes.mix import Mixer
-from earwitness.soundscapes.scene import scene_of
-from earwitness.soundscapes.timetable import Timetable, TimetableRow, hourly
+from earwitness.soundscapes.scene import make_scene
+from earwitness.soundscapes.timetable import Timetable, TimetableRow, spread_over_hours
 from helpers.samples import many
 from helpers.short_days import (
     BLOCK,
@@ -523,13 +523,13 @@ def test_other_sound_of_the_same_name_is_skimmed_anew(tmp_path: Path) -> None:
 def short(path: Path, seed: int) -> Path:
     """Five minutes of wind, with crickets from 72 s, a chorus from 144 s and dogs from 216 s on."""
     rows = (
-        TimetableRow("wind", shares=hourly({"0-24": 1.0})),
-        TimetableRow("crickets", shares=hourly({"6-8": 1.0})),
-        TimetableRow("chorus", shares=hourly({"12-14": 1.0})),
-        TimetableRow("dog", events=hourly({"18-20": 1}), seconds=(9, 11)),
+        TimetableRow("wind", shares=spread_over_hours({"0-24": 1.0})),
+        TimetableRow("crickets", shares=spread_over_hours({"6-8": 1.0})),
+        TimetableRow("chorus", shares=spread_over_hours({"12-14": 1.0})),
+        TimetableRow("dog", events=spread_over_hours({"18-20": 1}), seconds=(9, 11)),
     )
-    mixer = Mixer(scene_of(Timetable("short", rows, hour=12.0, seed=seed), rate=RATE))
-    soundfile.write(path, mixer.frames_of(0, mixer.frames), RATE)
+    mixer = Mixer(make_scene(Timetable("short", rows, hour=12.0, seed=seed), rate=RATE))
+    soundfile.write(path, mixer.mix_frames(0, mixer.frames), RATE)
     return path
 
 

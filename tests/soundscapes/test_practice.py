@@ -12,20 +12,20 @@ from earwitness.soundscapes.practice import (
     PICKS_PER_SKIM,
     HourCourse,
     PracticeSkim,
-    examples,
+    make_practice_skims,
 )
-from earwitness.soundscapes.scene import days
-from earwitness.soundscapes.timetable import PRESETS
-from earwitness.soundscapes.truth import distances
+from earwitness.soundscapes.scene import iterate_random_days
+from earwitness.soundscapes.timetable import TIMETABLE_PRESETS
+from earwitness.soundscapes.truth import total_variation
 from earwitness.soundscapes.write import soundscape
 from helpers.samples import many
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", TIMETABLE_PRESETS)
 @pytest.mark.parametrize("seed", range(many(1, 5)))
 def test_the_seven_are_where_they_should_be(preset: str, seed: int) -> None:
     scene = soundscape(preset, seed=seed)
-    forms, diverse, steady, quiet, course, _, reordered = found = examples(scene)
+    forms, diverse, steady, quiet, course, _, reordered = found = make_practice_skims(scene)
     for one in found:
         assert len(one.skim.picks) == PICKS_PER_SKIM
         assert len({pick.start for pick in one.skim.picks}) == PICKS_PER_SKIM
@@ -55,8 +55,8 @@ def _expect_places(*found: PracticeSkim) -> None:
 
 
 def test_any_day_has_seven_skims_and_its_course_has_the_highest_tc() -> None:
-    for scene in days(many(2, 20), 5):
-        found = examples(scene)
+    for scene in iterate_random_days(many(2, 20), 5):
+        found = make_practice_skims(scene)
         assert found[4].tc == max(one.tc for one in found)
         assert found[2].sd == min(one.sd for one in found)
         assert found[5].sd == found[6].sd
@@ -68,7 +68,7 @@ def test_the_course_is_that_of_trying_all_parts_and_blocks() -> None:
     for _ in range(many(10, 100)):
         hours, blocks = rng.dirichlet(np.ones(3), 6), rng.dirichlet(np.ones(3), 12)
         hour_of = np.arange(12) // 2.0
-        costs = distances(hours, blocks)
+        costs = total_variation(hours, blocks)
         tried = []
         for cut in combinations(range(1, 6), 2):
             edges = [0, *cut, 6]
@@ -76,4 +76,4 @@ def test_the_course_is_that_of_trying_all_parts_and_blocks() -> None:
             for rows in product(*(range(2 * first, 2 * last) for first, last in parts)):
                 cost = sum(costs[a:b, row].sum() for (a, b), row in zip(parts, rows, strict=True))
                 tried.append((cost, list(rows)))
-        assert HourCourse(hours, blocks, hour_of).best(3) == min(tried)[1]
+        assert HourCourse(hours, blocks, hour_of).best_rows(3) == min(tried)[1]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from earwitness.skims.types import Pick
-from earwitness.soundscapes.scene import SoundEvent, day
-from earwitness.soundscapes.truth import Truth, best_mean, true_sd, true_tc
+from earwitness.soundscapes.scene import SoundEvent, make_random_day
+from earwitness.soundscapes.truth import Truth, least_mean_path_cost, true_sd, true_tc
 from helpers.samples import many
 
 Cell = tuple[int, int]
@@ -112,11 +112,11 @@ def test_the_best_alignment_is_that_of_trying_all() -> None:
         rows, columns = (int(n) for n in rng.integers(1, 6, 2))
         costs = np.round(rng.random((rows, columns)), int(rng.integers(0, 3)))
         means = [np.mean([costs[cell] for cell in path]) for path in paths(rows, columns)]
-        assert best_mean(costs) == pytest.approx(min(means))
+        assert least_mean_path_cost(costs) == pytest.approx(min(means))
 
 
 def test_order_changes_true_tc_and_leaves_true_sd() -> None:
-    scene = day(0, 3, hour=60)
+    scene = make_random_day(0, 3, hour=60)
     truth = Truth(scene.events)
     picks = [Pick(scene.seconds * n / 12 + 20, 8) for n in range(12)]
     other = [picks[n] for n in np.random.default_rng(0).permutation(12)]

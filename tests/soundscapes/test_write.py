@@ -16,7 +16,7 @@ from earwitness.errors import EarwitnessWarning, InputError, UsageError
 from earwitness.soundscapes.mix import Mixer
 from earwitness.soundscapes.scene import Scene, SoundEvent
 from earwitness.soundscapes.sources import SOURCES
-from earwitness.soundscapes.timetable import PRESETS, find_timetable, read_timetable
+from earwitness.soundscapes.timetable import TIMETABLE_PRESETS, find_timetable, read_timetable
 from earwitness.soundscapes.truth import Truth
 from earwitness.soundscapes.write import labels_csv, practice_write, soundscape, soundscape_write
 
@@ -35,7 +35,7 @@ def timetable(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", TIMETABLE_PRESETS)
 def test_presets_are_whole_days_of_many_sources(preset: str) -> None:
     truth = Truth(soundscape(preset).events)
     assert len(truth.sources) >= 15

@@ -51,7 +51,7 @@ def test_answers_are_added_and_corrected_together(store: Store) -> None:
         AnswerChange(answer("1.1", ovrl=1), "b", "a", {"by": "hand"}),
         AnswerChange(answer("1.1", 2, ovrl=3), "b"),
     )
-    found = {(one.answer.listener, one.id): one for one in store.counting(DIGEST)}
+    found = {(one.answer.listener, one.id): one for one in store.counted_answers(DIGEST)}
     assert {place: one.answer.values["ovrl"] for place, one in found.items()} == {
         (1, "b"): 1,
         (2, "b"): 3,

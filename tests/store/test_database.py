@@ -135,15 +135,15 @@ def test_who_withdrew_before_is_not_known_and_who_withdraws_now_is(address: str)
     ask(address, f"{LISTENER}(1, 3, 'token 3', 'open', NULL, NULL)")
     ask(address, "UPDATE listeners SET outside = '5f8a' WHERE number = 2")
     with Store.open(address, version="1.2.3") as store:
-        assert store.claimed(DIGEST, outside="5f8b") is None
-        known = store.claimed(DIGEST, outside="5f8a")
+        assert store.find_claim(DIGEST, outside="5f8b") is None
+        known = store.find_claim(DIGEST, outside="5f8a")
         assert known is not None
         assert known.number == 2
         store.withdraw(DIGEST, 2)
         again = store.claim(DIGEST, outside="5f8a")
         assert again is not None
         assert (again.number, again.state, again.outside) == (2, ParticipationState.WITHDRAWN, None)
-        assert store.free(DIGEST) == 1
+        assert store.count_free_places(DIGEST) == 1
     versions = ask(address, "SELECT version FROM migrations ORDER BY number")
     assert versions == [*[("0.0.1",)] * 3, ("1.2.3",)]
 

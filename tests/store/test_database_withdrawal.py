@@ -66,7 +66,7 @@ def test_it_is_gone_when_who_read_goes_away_and_nobody_waits_meanwhile(
             assert store.add_answer(given, f"id {number}") == AnswerOutcome.STORED
         assert left(tmp_path)
         other.execute("ROLLBACK")
-        assert store._scrubber.ask().wait(60)
+        assert store._scrubber.request().wait(60)
         assert not left(tmp_path)
         assert len(store.history(DIGEST)) == 20
 
@@ -80,5 +80,5 @@ def test_whoever_opens_the_file_next_does_what_could_not_be_done(
     assert left(tmp_path)
     other.execute("ROLLBACK")
     with Store.open(tmp_path / "store.db") as store:
-        assert store._scrubber._clean.wait(60)
+        assert store._scrubber._log_is_empty.wait(60)
         assert not left(tmp_path)

@@ -69,23 +69,28 @@ def test_open_numbers_go_to_whoever_comes_until_there_are_no_more(store: Store) 
 
 
 def test_to_ask_whose_number_is_claimed_takes_none(store: Store) -> None:
-    assert store.free(DIGEST) == 2
-    assert store.claimed(DIGEST, request="tab 1") is None
-    assert store.claimed(DIGEST, outside="tab 1") is None
-    assert store.free(DIGEST) == 2
+    assert store.count_free_places(DIGEST) == 2
+    assert store.find_claim(DIGEST, request="tab 1") is None
+    assert store.find_claim(DIGEST, outside="tab 1") is None
+    assert store.count_free_places(DIGEST) == 2
     first = store.claim(DIGEST, request="tab 1")
-    assert store.claimed(DIGEST, request="tab 1") == first
-    assert store.claimed(DIGEST, outside="tab 1") is None
-    assert store.free(DIGEST) == 1
+    assert store.find_claim(DIGEST, request="tab 1") == first
+    assert store.find_claim(DIGEST, outside="tab 1") is None
+    assert store.count_free_places(DIGEST) == 1
 
 
 def test_a_quota_counts_all_who_came_and_knows_the_last_number(store: Store) -> None:
-    assert [store.free(DIGEST, OpenPlaceQuota(most, 4)) for most in (0, 1, 2, 9)] == [0, 1, 2, 2]
-    assert store.free(DIGEST, OpenPlaceQuota(9, 3)) == 1
+    assert [store.count_free_places(DIGEST, OpenPlaceQuota(most, 4)) for most in (0, 1, 2, 9)] == [
+        0,
+        1,
+        2,
+        2,
+    ]
+    assert store.count_free_places(DIGEST, OpenPlaceQuota(9, 3)) == 1
     assert store.claim(DIGEST, outside="a", quota=OpenPlaceQuota(1, 4)) is not None
     for quota in (OpenPlaceQuota(1, 4), OpenPlaceQuota(9, 3)):
         assert store.claim(DIGEST, outside="b", quota=quota) is None
-        assert store.free(DIGEST, quota) == 0
+        assert store.count_free_places(DIGEST, quota) == 0
     again = store.claim(DIGEST, outside="a", quota=OpenPlaceQuota(1, 4))
     assert again is not None
     assert again.number == 3
@@ -117,14 +122,14 @@ def test_who_has_withdrawn_is_known_and_nothing_says_who_it_was(store: Store, ad
         first = store.claim(study, outside="5f8a")
         assert first is not None
         store.withdraw(study, first.number)
-        for again in (store.claim, store.claimed):
+        for again in (store.claim, store.find_claim):
             gone = again(study, outside="5f8a")
             assert gone is not None
             assert (gone.number, gone.state) == (first.number, ParticipationState.WITHDRAWN)
             assert gone.token == first.token
-        assert store.free(study) == 1
-        assert store.free(study, OpenPlaceQuota(1, 4)) == 0
-        assert store.claimed(study, outside="5f8b") is None
+        assert store.count_free_places(study) == 1
+        assert store.count_free_places(study, OpenPlaceQuota(1, 4)) == 0
+        assert store.find_claim(study, outside="5f8b") is None
         assert store.claim(study, outside="5f8b") is not None
     kept = ask(address, "SELECT gone FROM listeners WHERE gone IS NOT NULL")
     assert len({one for (one,) in kept}) == 2  # each study has a secret of its own

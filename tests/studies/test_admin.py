@@ -119,7 +119,7 @@ def test_some_are_invited_and_the_others_come_by_the_open_link(folder: Path, add
     command = ("study", "links", str(path), "--db", address)
     assert [one["listener"] for one in rows(*command, "--first", "1")] == ["1"]
     with served(path, address, open=1) as client:
-        assert site_of(client).store.free(site_of(client).digest) == 1
+        assert site_of(client).store.count_free_places(site_of(client).digest) == 1
         join(client)
     done = CliRunner().invoke(group, [*command, "--first", "3"])
     assert "the first 3 listeners, but there are 2" in str(done.exception)
@@ -150,7 +150,11 @@ def test_who_is_where_is_printed(folder: Path, address: str) -> None:
         take(client, link(client, 1))
         take(client, link(client, 2), stop="1.2")
         first, second = rows(*command)
-        assert first["answered"] == first["all"] == str(len(site_of(client).course(1).asked))
+        assert (
+            first["answered"]
+            == first["all"]
+            == str(len(site_of(client).page_sequence(1).answerable))
+        )
         assert (first["state"], second["state"]) == ("finished", "joined")
         assert int(second["answered"]) < int(second["all"])
         assert first["finished"]
@@ -237,7 +241,7 @@ def test_who_did_not_hear_to_the_end_is_screened_out_of_the_store(
 def test_plays_are_counted_by_what_the_server_asks_for(folder: Path, kind: str) -> None:
     path, db = study(folder, kind, MORE), str(folder / "study.db")
     with served(path, db) as client:
-        views = site_of(client).course(1).pages
+        views = site_of(client).page_sequence(1).pages
         take(client, link(client))
     wanted = [len(plays(page.view)) for page in views if page.counts]
     assert stored_answers(path, db).plays() == {1: PlaybackCounts(0, sum(wanted))}
@@ -314,7 +318,7 @@ def test_a_study_that_has_changed_is_told(folder: Path, address: str, title: str
     with served(path, address) as client:
         own, old = link(client), site_of(client)
         take(client, own)
-        count, digest = len(old.course(1).asked), old.digest
+        count, digest = len(old.page_sequence(1).answerable), old.digest
     path.write_text(path.read_text().replace("Taking part", title) + "seed: 3\n")
     what = "another form of this study" if title == "Taking part" else f'another study, "{title}"'
     what = what.replace("Another title", "Taking part")

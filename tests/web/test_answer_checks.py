@@ -10,7 +10,7 @@ import pytest
 
 from earwitness.errors import BadAnswer
 from earwitness.studies.wording import wording
-from earwitness.web.answer_checks import misfits_told
+from earwitness.web.answer_checks import explain_misfits
 from helpers.http_listener import answer, link, served, site_of, take
 from helpers.study_listener import Anyone, study
 
@@ -60,7 +60,9 @@ def test_faults_of_programs_are_not_told_to_listeners(folder: Path) -> None:
 
 def test_answers_that_do_not_go_together_have_words_of_their_kind() -> None:
     words = wording("fr")
-    told = [misfits_told(BadAnswer(["x"]), {"kind": kind}, words) for kind in ("bs1116", "mushra")]
+    told = [
+        explain_misfits(BadAnswer(["x"]), {"kind": kind}, words) for kind in ("bs1116", "mushra")
+    ]
     assert told == [[words.pages["misfit_bs1116"]], [words.pages["misfit"]]]
 
 

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from earwitness.store.records import ParticipationState
 from earwitness.web import state as state_module
-from earwitness.web.answer_checks import unheard
+from earwitness.web.answer_checks import check_plays
 from helpers.http_listener import answer, link, served, site_of, take
 from helpers.study_files import sound
 from helpers.study_listener import Anyone, study
@@ -47,7 +47,7 @@ def test_a_whole_study_is_taken_and_ends_with_a_code(folder: Path, address: str,
         assert len(end["code"]) == 10
         assert client.get(f"{own}/state").json() == end
         names = [view["name"] for view in anyone.seen]
-        assert names == list(stored(client)) == list(site_of(client).course(1).asked)
+        assert names == list(stored(client)) == list(site_of(client).page_sequence(1).answerable)
         assert end["answered"] == len(names)
         [status, *_] = site_of(client).store.status(site_of(client).digest)
         assert (status.listener.state, status.answers) == (ParticipationState.FINISHED, len(names))
@@ -79,7 +79,7 @@ def test_an_answer_that_is_sent_again_is_known_and_kept_once(folder: Path, addre
         changed = client.post(f"{own}/answers", json={**sent, "page": "instructions", "values": {}})
         assert (changed.status_code, changed.json()["error"]["code"]) == (409, "id_used")
         site = site_of(client)
-        assert len(site.store.history(site.digest)) == len(site.course(1).asked)
+        assert len(site.store.history(site.digest)) == len(site.page_sequence(1).answerable)
 
 
 def test_of_two_tabs_that_answer_one_page_the_first_counts(folder: Path, address: str) -> None:
@@ -182,8 +182,8 @@ def test_a_short_sound_may_seem_shorter_by_a_twentieth_of_a_second() -> None:
     play = {"sound": 0, "question": "Q", "ended": True}
     for lasted, wrong in ((0.051, 0), (0.049, 1)):
         plays = {"plays": [{**play, "seconds": lasted}]}
-        assert len(unheard(view, plays, [0.1])) == wrong
-        assert unheard(view, plays, [None]) == []
+        assert len(check_plays(view, plays, [0.1])) == wrong
+        assert check_plays(view, plays, [None]) == []
 
 
 def test_that_sounds_were_fetched_is_kept_once_a_page(folder: Path, address: str) -> None:
@@ -213,7 +213,7 @@ def test_a_rest_lasts_as_long_as_the_clock_of_the_server_says(
         passed = answer(state["page"], {})
         for seconds, status in ((-200, 409), (-0.01, 409), (0.01, 200)):
             now = until + timedelta(seconds=seconds)
-            monkeypatch.setattr(state_module, "clock", lambda now=now: now)
+            monkeypatch.setattr(state_module, "server_clock", lambda now=now: now)
             told = client.get(f"{own}/state").json()
             assert told["rest"]["seconds"] == max(0, -int(seconds - 0.99))
             got = client.post(f"{own}/answers", json=passed)
@@ -263,7 +263,7 @@ def test_a_session_starts_again_where_that_is_said(folder: Path, address: str) -
         assert (again["page"]["name"], again["progress"]) == ("2.0", [3, 5])
         assert client.post(f"{own}/answers", json=late).status_code == 409
         site = site_of(client)
-        asked = len(site.course(1).asked)
+        asked = len(site.page_sequence(1).answerable)
         assert take(client, own, Anyone(seed=9))["done"]
         assert len(site.store.answers(site.digest)) == asked
         history = site.store.history(site.digest)

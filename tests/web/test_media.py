@@ -14,7 +14,7 @@ import soundfile
 
 from earwitness.audio import files
 from earwitness.errors import MissingExtra
-from earwitness.web.media import sound_bytes
+from earwitness.web.media import plain_wav_bytes
 from helpers.http_listener import link, served, take
 
 SYSTEMS, ITEMS = ("Kestrel", "Osprey"), ("bittern", "curlew", "dunlin")
@@ -109,7 +109,7 @@ def test_no_bit_of_a_lossless_file_changes(tmp_path: Path, subtype: str, bits: i
     rng, path = np.random.default_rng(1), tmp_path / "any.FLAC"
     loud = rng.integers(-(2 ** (bits - 1)), 2 ** (bits - 1), (5000, 2)) << (32 - bits)
     soundfile.write(path, loud.astype(np.int32), RATE, subtype=subtype, format="FLAC")
-    sent = io.BytesIO(sound_bytes(path))
+    sent = io.BytesIO(plain_wav_bytes(path))
     assert soundfile.info(sent).subtype == subtype
     sent.seek(0)
     assert np.array_equal(soundfile.read(sent, dtype="int32")[0], loud)

@@ -247,7 +247,7 @@ def test_the_quota_counts_everybody_who_ever_came(folder: Path, address: str) ->
     for places, free in ((1, 0), (2, 0), (3, 1), (4, 2)):
         with served(path, address, open=places) as client:
             site = site_of(client)
-            assert site.store.free(site.digest, site.quota) == free
+            assert site.store.count_free_places(site.digest, site.quota) == free
             assert client.get("/join?PROLIFIC_PID=a", follow_redirects=False).status_code == 303
             shown = client.get("/join?PROLIFIC_PID=b")
             assert shown.status_code == (200 if free else 403)
@@ -269,7 +269,7 @@ def test_who_has_withdrawn_and_comes_again_is_told_so_and_gets_no_other_place(
             got = again("/join?PROLIFIC_PID=a", follow_redirects=False)
             assert (got.status_code, got.headers["location"]) == (303, own)
         assert client.get(f"{own}/state").json()["withdrawn"]
-        assert site.store.free(site.digest, site.quota) == 1
+        assert site.store.count_free_places(site.digest, site.quota) == 1
 
 
 def test_to_look_at_the_open_link_takes_no_place(folder: Path, address: str) -> None:
@@ -293,7 +293,7 @@ def test_pressing_start_twice_takes_one_place(folder: Path) -> None:
             client.cookies.clear()
             client.cookies.update(shown.cookies)
             client.post("/join", follow_redirects=False)
-        assert site_of(client).store.free(site_of(client).digest) == 1
+        assert site_of(client).store.count_free_places(site_of(client).digest) == 1
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def test_pages_of_other_sites_can_take_no_place(
     with served(study(folder, "acr", NO_REST), str(folder / "store.db"), open=1) as client:
         got = client.post("/join", headers=headers, follow_redirects=False)
         assert got.status_code == status
-        assert site_of(client).store.free(site_of(client).digest) == (status == 403)
+        assert site_of(client).store.count_free_places(site_of(client).digest) == (status == 403)
 
 
 def test_the_page_of_the_open_link_speaks_the_language_of_the_study(folder: Path) -> None:

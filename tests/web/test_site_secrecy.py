@@ -14,7 +14,7 @@ import soundfile
 from earwitness.audio.wav import widened
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.trials import KINDS
-from earwitness.web.site import look
+from earwitness.web.site import profile_sounds
 from helpers.http_listener import link, served, site_of, take
 from helpers.study_files import sound
 from helpers.study_listener import Anyone, about_captions
@@ -120,8 +120,8 @@ def test_sounds_of_other_depths_are_sent_in_one_form(birds: Path) -> None:
             soundfile.write(file, rng.uniform(-1, 1, 800), 8000, subtype=subtype)
     with served(path, str(birds / "store.db")) as client:
         site, got = site_of(client), dict[str, bytes]()
-        assert (site.heard.sample, site.heard.warning) == ((1, 24), "")
-        course = site.course(1)
+        assert (site.served_sounds.sample, site.served_sounds.warning) == ((1, 24), "")
+        course = site.page_sequence(1)
 
         def hear(view: Any) -> dict[str, Any]:
             for number, one in enumerate(view.get("sounds", ())):
@@ -150,11 +150,11 @@ def test_whoever_serves_sounds_that_can_be_told_apart_is_told(
     for system in SYSTEMS:
         for item in ITEMS:
             soundfile.write(birds / system / f"{item}.wav", np.zeros(800), 8000)
-    assert look(read_study(path), birds).warning == ""
+    assert profile_sounds(read_study(path), birds).warning == ""
     file = birds / SYSTEMS[0] / "dunlin.wav"
     soundfile.write(file, np.zeros((800, channels)), rate, subtype=subtype)
-    told = look(read_study(path), birds)
-    assert told.told == ("dunlin",)
+    told = profile_sounds(read_study(path), birds)
+    assert told.distinguishable == ("dunlin",)
     assert "of 1 clip (dunlin) — convert them all to one sample rate" in told.warning
 
 

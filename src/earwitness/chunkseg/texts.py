@@ -14,7 +14,7 @@ from earwitness.chapters.presets import PresetOptions, read
 from earwitness.chapters.text_metrics import TitleBertScore, TitleOverlap
 from earwitness.core import Case, Chapters, Item, Key, Titles
 from earwitness.errors import EarwitnessWarning, MissingFeature, UsageError
-from earwitness.models.text_encoder import is_there
+from earwitness.models.text_encoder import is_available
 from earwitness.text.transcripts import Transcript
 
 TitlePairs = Iterable[tuple[str, float]]
@@ -139,7 +139,7 @@ def _title_case(output: Titles, reference: Titles, duration: float) -> Case:
 def _choose_model(lang: str) -> str:
     """chunkseg's model if it is on disk, else the packaged one, with a loud warning."""
     wanted = MODEL_BY_LANGUAGE.get(lang, MODEL_BY_LANGUAGE[""])
-    if is_there(wanted):
+    if is_available(wanted):
         return wanted
     warnings.warn(
         f'BERTSCORE NUMBERS ARE NOT CHUNKSEG\'S: its model for "{lang}", {wanted}, is not on disk; '

@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
-from earwitness.cli.output import OutputTarget, bar, notes
+from earwitness.cli.output import OutputTarget, progress_bar, warnings_as_notes
 from earwitness.cli.study_analyse import (
     ANCHOR_OPTION,
     FILE_PATH,
     REFERENCE_OPTION,
     SCREEN_OPTION,
-    pairs,
-    parted,
-    screening_of,
+    parse_screening,
+    split_pairs,
+    split_study_file,
 )
 from earwitness.metaeval.agree import ScoreOptions, study_agree
 from earwitness.metaeval.coefficients import COEFFICIENTS, LEVELS
@@ -127,14 +127,14 @@ def agree_command(
     earwitness agree samples.jsonl study.yaml answers.jsonl -o report.html
     earwitness agree scores.csv study.yaml --db study.db
     """
-    study, files = parted(ratings)
-    every = [scores, *options.pop("more")]
+    study, files = split_study_file(ratings)
+    score_files = [scores, *options.pop("more")]
     outputs = options.pop("outputs")
-    target = OutputTarget(to, output, [str(one) for one in (*every, *ratings)], None)
+    target = OutputTarget(to, output, [str(one) for one in (*score_files, *ratings)], None)
     scoring = ScoreOptions(
         options.pop("score_pattern"),
         options.pop("score_sample"),
-        tuple(pairs(options.pop("score_columns"), "=")),
+        tuple(split_pairs(options.pop("score_columns"), "=")),
         options.pop("metrics"),
         options.pop("low"),
         options.pop("baselines"),
@@ -143,17 +143,17 @@ def agree_command(
     reading = TableOptions(
         pattern=options.pop("pattern"),
         column=options.pop("sample"),
-        columns=dict(pairs(options.pop("columns"), "=")),
-        given=dict(pairs(options.pop("given"), "=")),
+        columns=dict(split_pairs(options.pop("columns"), "=")),
+        given=dict(split_pairs(options.pop("given"), "=")),
     )
-    said = options.pop("scales")
-    options["scales"] = [one.partition("=")[0] for one in said]
-    options["ends"] = [one for one in said if "=" in one]
-    options["screening"] = screening_of(options.pop("screening"))
+    scale_texts = options.pop("scales")
+    options["scales"] = [one.partition("=")[0] for one in scale_texts]
+    options["ends"] = [one for one in scale_texts if "=" in one]
+    options["screening"] = parse_screening(options.pop("screening"))
     options["levels"] = options["levels"] or LEVELS
-    with notes(), bar(unit="steps") as progress:
-        found = study_agree(
-            every,
+    with warnings_as_notes(), progress_bar(unit="steps") as progress:
+        concordance = study_agree(
+            score_files,
             files,
             study=study,
             scoring=scoring,
@@ -161,4 +161,4 @@ def agree_command(
             progress=progress,
             **options,
         )
-    target.write(found)
+    target.write(concordance)

@@ -45,7 +45,7 @@ def chunkseg_command(input: str, output: Path | None, **options: Any) -> None:
     Same flags, keys, arithmetic and text; see `earwitness score` for better intervals and ids.
     """
     lines, samples = [], []
-    for line, sample in _samples(RecordSource(input)):
+    for line, sample in _read_samples(RecordSource(input)):
         lines.append(line)
         samples.append(sample)
     if not samples:
@@ -55,7 +55,7 @@ def chunkseg_command(input: str, output: Path | None, **options: Any) -> None:
         try:
             results = evaluate_batch(samples, **options)
         except InputError as error:
-            raise _with_lines(error, input, lines) from error
+            raise _locate_by_line(error, input, lines) from error
     for warning in caught:
         click.echo(f"Warning: {warning.message}", err=True)
     if output is None:
@@ -66,15 +66,15 @@ def chunkseg_command(input: str, output: Path | None, **options: Any) -> None:
     click.echo(f"Results written to {output}")
 
 
-def _with_lines(error: InputError, source: str, lines: list[int]) -> InputError:
+def _locate_by_line(error: InputError, source: str, lines: list[int]) -> InputError:
     """The same problems by line of the file, not by index of the sample."""
     indices = [int(problem.source.removeprefix("sample ")) for problem in error.problems]
-    found = zip(indices, error.problems, strict=True)
-    moved = [replace(problem, source=source, line=lines[index]) for index, problem in found]
+    indexed = zip(indices, error.problems, strict=True)
+    moved = [replace(problem, source=source, line=lines[index]) for index, problem in indexed]
     return InputError(moved, error.count)
 
 
-def _samples(source: RecordSource) -> Iterator[tuple[int, Any]]:
+def _read_samples(source: RecordSource) -> Iterator[tuple[int, Any]]:
     for block in source.blocks():
         for line, text in enumerate(block.lines, block.line):
             if not text.strip():

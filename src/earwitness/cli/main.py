@@ -79,7 +79,7 @@ def group() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; errors that are the set-up's fault end without a traceback."""
-    _prepare()
+    _prepare_process()
     try:
         run(list(sys.argv[1:] if arguments is None else arguments))
     except click.exceptions.Exit as stop:
@@ -92,10 +92,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         click.echo(f"{prefix}{error}", err=True)
         sys.exit(2)
     except Termination as stop:
-        click.echo(f"earwitness: terminated; {_left(stop)}", err=True)
+        click.echo(f"earwitness: terminated; {_remaining_work(stop)}", err=True)
         sys.exit(143)
     except (KeyboardInterrupt, click.Abort) as stop:
-        click.echo(f"\nearwitness: interrupted; {_left(stop)}", err=True)
+        click.echo(f"\nearwitness: interrupted; {_remaining_work(stop)}", err=True)
         sys.exit(130)
     except BrokenPipeError:  # the reader, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(1)
 
 
-def _left(stop: BaseException) -> str:
+def _remaining_work(stop: BaseException) -> str:
     """What is left of work that was stopped."""
     return "; ".join(getattr(stop, "__notes__", ["nothing was written"]))
 
@@ -122,7 +122,7 @@ class Termination(BaseException):
     """The process was asked to end."""
 
 
-def _prepare() -> None:
+def _prepare_process() -> None:
     """Standard output that takes any character, and an orderly end when asked for one."""
     if sys.stdout is None:
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
@@ -130,9 +130,9 @@ def _prepare() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _terminate)
+        signal.signal(signal.SIGTERM, _raise_termination)
 
 
-def _terminate(number: int, frame: FrameType | None) -> None:
+def _raise_termination(number: int, frame: FrameType | None) -> None:
     del number, frame
     raise Termination

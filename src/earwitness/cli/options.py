@@ -19,7 +19,7 @@ from earwitness.text.words import TOKENIZERS
 
 # Declarations of metrics as click needs them, so that help needs neither the metrics nor numpy;
 # made by docs/generate.py from the metrics themselves.
-DECLARED = json.loads(
+METRIC_DECLARATIONS = json.loads(
     files("earwitness.cli").joinpath("metric_options.json").read_text(encoding="utf-8")
 )
 CommandFunction = Callable[..., Any]
@@ -40,8 +40,9 @@ SHARED_OPTIONS = {
         "--metric",
         "metrics",
         multiple=True,
-        type=NameChoice(DECLARED["metrics"]),
-        help=f"Which metrics; may be given several times.  [default: {DECLARED['defaults']}]",
+        type=NameChoice(METRIC_DECLARATIONS["metrics"]),
+        help="Which metrics; may be given several times."
+        f"  [default: {METRIC_DECLARATIONS['defaults']}]",
     ),
     "by": click.option(
         "--by",
@@ -84,7 +85,7 @@ SHARED_OPTIONS = {
         "--baseline",
         "baselines",
         multiple=True,
-        type=click.Choice(DECLARED["baselines"]),
+        type=click.Choice(METRIC_DECLARATIONS["baselines"]),
         help="Also score this baseline (lead and random: summaries; all but lead: skims); may be "
         "given several times.",
     ),
@@ -158,18 +159,18 @@ class CountList(click.ParamType[tuple[int, ...]]):
             self.fail(f"{value!r} is no list of whole numbers such as 1,2,4", param, ctx)
 
 
-def _kind(default: Any) -> Any:
+def _option_type(default: Any) -> Any:
     return str if isinstance(default, str) else NumberList()
 
 
 def metric_options(function: CommandFunction) -> CommandFunction:
     """An option for every parameter of every metric; several values are scored side by side."""
-    for declared in reversed(DECLARED["parameters"]):
+    for declared in reversed(METRIC_DECLARATIONS["parameters"]):
         name, default, choices = declared["name"], declared["default"], declared["choices"]
         function = click.option(
             f"--{name.replace('_', '-')}",
             name,
-            type=click.Choice(choices) if choices else _kind(default),
+            type=click.Choice(choices) if choices else _option_type(default),
             multiple=True,
             help=f"{', '.join(declared['metrics'])}: {declared['help']}  [default: {default}]",
         )(function)
@@ -178,7 +179,7 @@ def metric_options(function: CommandFunction) -> CommandFunction:
 
 def network_options(function: CommandFunction) -> CommandFunction:
     """An option for every parameter of the metric that looks at word networks."""
-    for declared in reversed(DECLARED["network"]):
+    for declared in reversed(METRIC_DECLARATIONS["network"]):
         function = click.option(
             f"--{declared['name']}",
             type=click.Choice(declared["choices"]),
@@ -187,24 +188,26 @@ def network_options(function: CommandFunction) -> CommandFunction:
     return function
 
 
-def given(options: dict[str, Any]) -> dict[str, Any]:
+def drop_unset(options: dict[str, Any]) -> dict[str, Any]:
     """Options that were given a value; lists of lists become one list."""
-    return {name: _flat(value) for name, value in options.items() if value not in (None, ())}
+    return {
+        name: _flatten_lists(value) for name, value in options.items() if value not in (None, ())
+    }
 
 
-def _flat(value: Any) -> Any:
+def _flatten_lists(value: Any) -> Any:
     if isinstance(value, tuple) and all(isinstance(inner, list) for inner in value):
         return [number for inner in value for number in inner]
     return value
 
 
-def engine(jobs: int, metrics: Sequence[str]) -> Map:
+def choose_map(jobs: int, metrics: Sequence[str]) -> Map:
     """Who does the work; metrics that do theirs in one process are told."""
     from earwitness.engines.local import in_process, processes
     from earwitness.registry import METRICS
 
-    alone = [name for name in metrics if METRICS[name].alone]
-    if jobs > 1 and alone:
-        why = "its model uses all cores, and encodes every text once for all"
-        click.echo(f"--jobs does not apply to {', '.join(alone)}: {why}", err=True)
+    single_process = [name for name in metrics if METRICS[name].alone]
+    if jobs > 1 and single_process:
+        reason = "its model uses all cores, and encodes every text once for all"
+        click.echo(f"--jobs does not apply to {', '.join(single_process)}: {reason}", err=True)
     return in_process if jobs == 1 else processes(jobs)

@@ -38,12 +38,12 @@ class OutputTarget:
         inputs: Iterable[str | None],
         *others: Path | None,
     ) -> None:
-        self.form = to or form_of(output, FORMS, FORM_BY_SUFFIX)
+        self.form = to or output_format(output, FORMS, FORM_BY_SUFFIX)
         self._output = output
         self._file = None if output is None else AtomicFile(output)
         check_results(inputs, (output, *others))
 
-    def worst(self, options: dict[str, Any]) -> dict[str, Any]:
+    def with_default_worst(self, options: dict[str, Any]) -> dict[str, Any]:
         """The options; a page shows some of the worst samples if it is not told how many."""
         page = self.form == "html" and "show" not in options
         wanted = (page or "worst_by" in options) and "worst" not in options
@@ -65,23 +65,23 @@ class OutputTarget:
         click.echo(f"wrote {self._output}", err=True)
 
 
-def form_of(output: Path | None, forms: Sequence[str], endings: Mapping[str, str]) -> str:
+def output_format(output: Path | None, forms: Sequence[str], endings: Mapping[str, str]) -> str:
     """The form that a file's ending asks for."""
     ending = "" if output is None else output.suffix.removeprefix(".").lower()
     form = endings.get(ending, ending) or "text"
     if form not in forms:
-        listed = ", ".join(f".{name}" for name in sorted({*forms, *endings}))
-        raise UsageError(f"{output}: which form is that? — end it in {listed}, or say --to")
+        suffixes = ", ".join(f".{name}" for name in sorted({*forms, *endings}))
+        raise UsageError(f"{output}: which form is that? — end it in {suffixes}, or say --to")
     return form
 
 
 def check_results(inputs: Iterable[str | None], results: Iterable[Path | None]) -> None:
     """No file may be both read and written, or written twice."""
-    taken = [Path(place).resolve() for place in inputs if place not in (None, "-")]
+    used_paths = [Path(place).resolve() for place in inputs if place not in (None, "-")]
     for path in filter(None, results):
-        if path.resolve() in taken and not path.is_char_device():
+        if path.resolve() in used_paths and not path.is_char_device():
             raise UsageError(f"{path} is named twice — results need files of their own")
-        taken.append(path.resolve())
+        used_paths.append(path.resolve())
 
 
 # --- Progress bar --------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ SOUND_BAR_FORMAT = "{percentage:3.0f}%|{bar}| {desc} [{elapsed}<{remaining}]"
 
 
 @contextmanager
-def bar(*, quiet: bool = False, unit: str = "B") -> Iterator[Progress]:
+def progress_bar(*, quiet: bool = False, unit: str = "B") -> Iterator[Progress]:
     """Shows what was read, rate, time left and cases, if standard error is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield no_progress
@@ -103,40 +103,41 @@ def bar(*, quiet: bool = False, unit: str = "B") -> Iterator[Progress]:
     scale = {"unit": unit, "unit_scale": unit == "B", "unit_divisor": 1024}
     form = {"bar_format": SOUND_BAR_FORMAT} if unit == SOUND_UNIT else {}
     columns, lines = shutil.get_terminal_size()  # also where a terminal does not know its own
-    with tqdm(**scale, **form, leave=False, file=sys.stderr, ncols=columns, nrows=lines) as shown:
+    with tqdm(**scale, **form, leave=False, file=sys.stderr, ncols=columns, nrows=lines) as display:
 
         def progress(done: int, total: int | None, cases: int) -> None:
-            shown.total = total
+            display.total = total
             if unit == "B":
-                shown.set_postfix_str(f"{cases:,} cases", refresh=False)
+                display.set_postfix_str(f"{cases:,} cases", refresh=False)
             if unit == SOUND_UNIT:
-                shown.desc = _heard(done, total, shown.format_dict["elapsed"])
-            shown.update(done - shown.n)
+                display.desc = _sound_progress(done, total, display.format_dict["elapsed"])
+            display.update(done - display.n)
 
         # bytes are told often, by processes that must not be forked beside a thread
-        with nullcontext() if unit == "B" else _ticking(shown.refresh):
+        with nullcontext() if unit == "B" else _refreshing(display.refresh):
             yield progress
 
 
-def _heard(done: int, total: int | None, elapsed: float) -> str:
+def _sound_progress(done: int, total: int | None, elapsed: float) -> str:
     """How much sound, and how much faster than one hears it.
 
-    >>> _heard(43200, 86400, 30.0)
+    >>> _sound_progress(43200, 86400, 30.0)
     '12:00:00 of 24:00:00, 1,440 × real time'
     """
-    both = " of ".join(
-        f"{one // 3600}:{one // 60 % 60:02}:{one % 60:02}" for one in (done, total or done)
-    )
-    return f"{both}, {done / elapsed:,.0f} × real time" if elapsed > 0 else both
+    times = (f"{s // 3600}:{s // 60 % 60:02}:{s % 60:02}" for s in (done, total or done))
+    done_of_total = " of ".join(times)
+    if elapsed <= 0:
+        return done_of_total
+    return f"{done_of_total}, {done / elapsed:,.0f} × real time"
 
 
 @contextmanager
-def _ticking(refresh: Callable[[], object]) -> Iterator[None]:
+def _refreshing(refresh: Callable[[], object]) -> Iterator[None]:
     """Shows the time that has passed once a second, also while nothing is told."""
-    over = Event()
+    stopped = Event()
 
     def tick() -> None:
-        while not over.wait(REFRESH_SECONDS):
+        while not stopped.wait(REFRESH_SECONDS):
             refresh()
 
     clock = Thread(target=tick, daemon=True)
@@ -144,7 +145,7 @@ def _ticking(refresh: Callable[[], object]) -> Iterator[None]:
     try:
         yield
     finally:
-        over.set()
+        stopped.set()
         clock.join()
 
 
@@ -152,16 +153,16 @@ def _ticking(refresh: Callable[[], object]) -> Iterator[None]:
 
 
 @contextmanager
-def notes() -> Iterator[None]:
+def warnings_as_notes() -> Iterator[None]:
     """While it lasts, warnings are notes."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", EarwitnessWarning)
-        warnings.showwarning = lambda told, *_: click.echo(f"note: {told}", err=True)
+        warnings.showwarning = lambda warning, *_: click.echo(f"note: {warning}", err=True)
         yield
 
 
 @contextmanager
-def remarked(remark: str) -> Iterator[None]:
+def note_on_interruption(remark: str) -> Iterator[None]:
     """While it lasts, whoever stops the work is told this, and not that nothing was written."""
     try:
         yield

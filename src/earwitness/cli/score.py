@@ -13,12 +13,12 @@ from earwitness import api
 from earwitness.cli.options import (
     SHARED_OPTIONS,
     CountList,
-    engine,
-    given,
+    choose_map,
+    drop_unset,
     network_options,
     shared_options,
 )
-from earwitness.cli.output import OutputTarget, bar, check_results, form_of
+from earwitness.cli.output import OutputTarget, check_results, output_format, progress_bar
 from earwitness.errors import EarwitnessWarning
 from earwitness.io.atomic import AtomicFile
 
@@ -75,8 +75,12 @@ def score_command(
     """
     target = OutputTarget(to, output, (outputs, references), samples, alignments)
     files = {"samples": samples, "alignments": alignments}
-    work = {"map": engine(jobs, options["metrics"]), **files, **target.worst(given(options))}
-    with bar(quiet=quiet) as progress:
+    work = {
+        "map": choose_map(jobs, options["metrics"]),
+        **files,
+        **target.with_default_worst(drop_unset(options)),
+    }
+    with progress_bar(quiet=quiet) as progress:
         scores = api.score(outputs, references, progress=progress, **work)
     for path in filter(None, files.values()):
         click.echo(f"wrote {path}", err=True)
@@ -118,15 +122,15 @@ def compare_command(
     earwitness compare outputs.jsonl references.jsonl --metric chunks --value pk --value f1
     """
     target = OutputTarget(to, output, (outputs, references))
-    with bar(quiet=quiet) as progress:
-        found = api.compare(
+    with progress_bar(quiet=quiet) as progress:
+        comparison = api.compare(
             outputs,
             references,
-            map=engine(jobs, options["metrics"]),
+            map=choose_map(jobs, options["metrics"]),
             progress=progress,
-            **target.worst(given(options)),
+            **target.with_default_worst(drop_unset(options)),
         )
-    target.write(found)
+    target.write(comparison)
 
 
 # --- Command people ------------------------------------------------------------------------------
@@ -148,7 +152,9 @@ def people_command(
     """
     del quiet
     target = OutputTarget(to, output, (references,))
-    target.write(api.people(references, map=engine(jobs, options["metrics"]), **given(options)))
+    target.write(
+        api.people(references, map=choose_map(jobs, options["metrics"]), **drop_unset(options))
+    )
 
 
 # --- Command metrics -----------------------------------------------------------------------------
@@ -208,13 +214,13 @@ def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any)
     target = None if output is None else AtomicFile(output)
     read = [*files, *options["spoken"], *(path for path in [options.get("durations")] if path)]
     check_results(map(str, read), (output,))
-    given = {name: value for name, value in options.items() if value not in (None, ())}
+    set_options = {name: value for name, value in options.items() if value not in (None, ())}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EarwitnessWarning)
-        found = api.gather(files, **given)
+        records = api.gather(files, **set_options)
     for warning in caught:
         click.echo(f"note: {warning.message}", err=True)
-    lines = [msgspec.json.encode(one).decode() + "\n" for one in found]
+    lines = [msgspec.json.encode(one).decode() + "\n" for one in records]
     if target is None:
         sys.stdout.writelines(lines)
         return
@@ -253,10 +259,10 @@ def network_command(
     """
     from earwitness.scoring.network import written_network
 
-    form = to or form_of(output, NETWORK_FORMS, NETWORK_FORM_BY_SUFFIX)
+    form = to or output_format(output, NETWORK_FORMS, NETWORK_FORM_BY_SUFFIX)
     target = None if output is None else AtomicFile(output)
     check_results((references, options.get("outputs")), (output,))
-    text = written_network(api.network(references, item, **given(options)), form)
+    text = written_network(api.network(references, item, **drop_unset(options)), form)
     if target is None:
         sys.stdout.write(text)
         return

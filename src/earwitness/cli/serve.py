@@ -57,69 +57,71 @@ def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any)
     settings = SiteSettings(*(how[name] for name in names))
     with Store.open(store_address(study, db), version=__version__) as store:
         site = make_site(study, store, settings)
-        with _bound(host, port) as bound:
-            _tell(site, study, db, bound)
+        with _open_socket(host, port) as listening:
+            _print_addresses(site, study, db, listening)
             with suppress(KeyboardInterrupt, Termination):  # it has ended in good order then
-                _serve(site, bound, how["trust_proxy"])
+                _run_server(site, listening, how["trust_proxy"])
     click.echo("stopped; all that was acknowledged is stored", err=True)
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _open_socket(host: str, port: int) -> socket.socket:
     """A socket that listens; known to be of TCP, as else replies wait for one another."""
-    wanted = {"type": socket.SOCK_STREAM, "proto": socket.IPPROTO_TCP}
+    socket_type = {"type": socket.SOCK_STREAM, "proto": socket.IPPROTO_TCP}
     try:
-        family, _, _, _, place = socket.getaddrinfo(host, port, **wanted)[0]
+        family, _, _, _, socket_address = socket.getaddrinfo(host, port, **socket_type)[0]
         with ExitStack() as stack:
-            bound = stack.enter_context(socket.socket(family, **wanted))
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            bound.bind(place)
-            bound.listen(SOCKET_BACKLOG)
+            listening = stack.enter_context(socket.socket(family, **socket_type))
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(socket_address)
+            listening.listen(SOCKET_BACKLOG)
             stack.pop_all()
-        return bound
+        return listening
     except OSError as error:
         raise UsageError(f"{host}:{port}: cannot serve there: {error.strerror or error}") from None
 
 
-def _tell(site: Site, study: Path, db: str | None, bound: socket.socket) -> None:
-    host, port = bound.getsockname()[:2]
+def _print_addresses(site: Site, study: Path, db: str | None, listening: socket.socket) -> None:
+    host, port = listening.getsockname()[:2]
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}{site.settings.root}"
     click.echo(f"serving {site.design.study.title} at {address}/ (Ctrl-C stops)", err=True)
-    more = "" if db is None else " --db …" if "://" in db else f" --db {db}"
-    click.echo(f"links: earwitness study links {study}{more} --base {address}", err=True)
-    for note in _notes(site):
+    db_option = "" if db is None else " --db …" if "://" in db else f" --db {db}"
+    click.echo(f"links: earwitness study links {study}{db_option} --base {address}", err=True)
+    for note in _site_notes(site):
         click.echo(f"note: {note}", err=True)
     if site.settings.open:
-        _tell_open(site, f"{address}/join", f"earwitness study links {study}{more}")
+        _print_open_link(site, f"{address}/join", f"earwitness study links {study}{db_option}")
 
 
-def _notes(site: Site) -> Iterator[str]:
+def _site_notes(site: Site) -> Iterator[str]:
     """What is not as it should be, and what to do."""
     plan = site.design.study
     yield from other_forms(site.store, plan)
     yield from left_out(site.store, plan, site.numbers)
-    if site.heard.warning:
-        yield site.heard.warning
+    if site.served_sounds.warning:
+        yield site.served_sounds.warning
     if judges_captions(plan) and site.no_workbooks:
         yield f"raters cannot work in workbooks: {site.no_workbooks}"
 
 
-def _tell_open(site: Site, address: str, links: str) -> None:
+def _print_open_link(site: Site, address: str, links: str) -> None:
     """Where the open link is, how many may come by it, and what to do if nobody can."""
-    free, wanted = site.store.free(site.digest, site.quota), site.settings.open
-    click.echo(f"open link: {address} (places free: {free})", err=True)
-    last = [plan.listener for plan in site.design.plans][-wanted:]
-    found = {one.listener.number: one.listener for one in site.store.status(site.digest)}
-    invited = sum(found[number].state == ParticipationState.INVITED for number in last)
+    free_places = site.store.count_free_places(site.digest, site.quota)
+    open_places = site.settings.open
+    click.echo(f"open link: {address} (places free: {free_places})", err=True)
+    open_numbers = [plan.listener for plan in site.design.plans][-open_places:]
+    listeners = [status.listener for status in site.store.status(site.digest)]
+    states = {listener.number: listener.state for listener in listeners}
+    invited = sum(states[number] == ParticipationState.INVITED for number in open_numbers)
     if invited:
-        told = f"{invited} of the {wanted} open places have links of their own"
+        message = f"{invited} of the {open_places} open places have links of their own"
         remedy = f"{links} --take-back {invited} takes back those unused; then serve again"
-        click.echo(f"open link: {told} — {remedy}", err=True)
-    elif not free:
-        told = "all places are taken, and whoever comes is told so"
-        click.echo(f"open link: {told} — a larger --open may have more", err=True)
+        click.echo(f"open link: {message} — {remedy}", err=True)
+    elif not free_places:
+        message = "all places are taken, and whoever comes is told so"
+        click.echo(f"open link: {message} — a larger --open may have more", err=True)
 
 
-def _serve(site: Site, bound: socket.socket, trusted: str) -> None:
+def _run_server(site: Site, listening: socket.socket, trusted: str) -> None:
     import uvicorn
 
     config = uvicorn.Config(
@@ -133,4 +135,4 @@ def _serve(site: Site, bound: socket.socket, trusted: str) -> None:
         timeout_graceful_shutdown=5,
         lifespan="off",
     )
-    uvicorn.Server(config).run(sockets=[bound])
+    uvicorn.Server(config).run(sockets=[listening])

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from earwitness.cli.output import SOUND_UNIT, bar, notes, remarked
+from earwitness.cli.output import SOUND_UNIT, note_on_interruption, progress_bar, warnings_as_notes
 from earwitness.errors import UsageError
 from earwitness.report.text import render_text
 from earwitness.skims.options import ENDINGS, EXTRAS, METHODS, SPEECH_CHOICES, SkimOptions
@@ -16,7 +16,7 @@ from earwitness.skims.report import skimming_report
 from earwitness.skims.run import skim
 from earwitness.skims.types import SkimRun
 from earwitness.soundscapes.scene import Scene
-from earwitness.soundscapes.timetable import PRESET_FOLDER, PRESETS
+from earwitness.soundscapes.timetable import PRESET_FOLDER, TIMETABLE_PRESETS
 from earwitness.soundscapes.write import SOUND_FORMATS, practice_write, soundscape, soundscape_write
 
 FILE_PATH = click.Path(path_type=Path)
@@ -38,12 +38,12 @@ class ZList(click.ParamType[tuple[float, ...]]):
         if isinstance(value, tuple):
             return value
         try:
-            found = tuple(float(text) for text in str(value).split(","))
+            numbers = tuple(float(text) for text in str(value).split(","))
         except ValueError:
             self.fail(f"{value!r} is no number, and no list such as 0,0.5,1", param, ctx)
-        if not all(0 <= one <= 1 for one in found):
+        if not all(0 <= one <= 1 for one in numbers):
             self.fail(f"{value!r}: z lies between 0 (follow the day) and 1 (show all)", param, ctx)
-        return found
+        return numbers
 
 
 @click.command("skim")
@@ -133,26 +133,30 @@ def skim_command(recordings: tuple[Path, ...], output: Path, quiet: bool, **opti
     earwitness skim day.flac -o skim.flac --z 0.5
     earwitness skim site1/ site2/ -o skims/ --by-day --z 0,0.5,1 --zone Europe/Paris
     """
-    asked = SkimOptions.of(**options)
-    with notes(), remarked(INTERRUPTED_NOTE), bar(quiet=quiet, unit=SOUND_UNIT) as progress:
-        found = skim(recordings, output, asked, progress=progress)
-    click.echo(render_text(skimming_report(found)), nl=False)
-    for line in (*(f"note: {note}" for note in found.notes), *_done(found, output)):
+    skim_options = SkimOptions.of(**options)
+    with (
+        warnings_as_notes(),
+        note_on_interruption(INTERRUPTED_NOTE),
+        progress_bar(quiet=quiet, unit=SOUND_UNIT) as progress,
+    ):
+        run = skim(recordings, output, skim_options, progress=progress)
+    click.echo(render_text(skimming_report(run)), nl=False)
+    for line in (*(f"note: {note}" for note in run.notes), *_written_lines(run, output)):
         click.echo(line, err=True)
 
 
-def _done(found: SkimRun, output: Path) -> Iterator[str]:
+def _written_lines(run: SkimRun, output: Path) -> Iterator[str]:
     """What was written: file by file for one skim, in short for many."""
-    if found.kept:
-        kept = "1 skim is" if len(found.kept) == 1 else f"{len(found.kept):,} skims are"
+    if run.kept:
+        kept = "1 skim is" if len(run.kept) == 1 else f"{len(run.kept):,} skims are"
         yield f"note: {kept} there already, made in the same way — --again makes skims anew"
     if not output.is_dir():
-        yield from (f"wrote {path}" for path in found.written)
+        yield from (f"wrote {path}" for path in run.written)
         return
-    *made, outputs, recordings = found.written
-    if made:
-        skims = "1 skim" if len(made) == 1 else f"{len(made):,} skims"
-        each = "each " * (len(made) > 1)
+    *skim_files, outputs, recordings = run.written
+    if skim_files:
+        skims = "1 skim" if len(skim_files) == 1 else f"{len(skim_files):,} skims"
+        each = "each " * (len(skim_files) > 1)
         yield f"wrote {skims} into {output}, {each}with its sound, picks and more beside it"
     yield f"wrote {outputs} and {recordings}, which earwitness score reads"
 
@@ -161,7 +165,7 @@ def _done(found: SkimRun, output: Path) -> Iterator[str]:
 
 
 @click.command("soundscape")
-@click.argument("timetable", default=PRESETS[0])
+@click.argument("timetable", default=TIMETABLE_PRESETS[0])
 @click.option("-o", "--output", type=FILE_PATH, help=f"The sound: {', '.join(SOUND_FORMATS)}.")
 @click.option("--practice", type=FILE_PATH, help="A new folder: a day, and seven skims that teach.")
 @click.option("--show", is_flag=True, help="Print a preset, to begin a timetable with.")
@@ -190,31 +194,31 @@ def soundscape_command(
     Labels (when each source sounds) and the truth about every hour are written beside the sound.
     """
     if show:
-        _show(timetable)
+        _print_preset(timetable)
         return
     if (output is None) == (practice is None):
         raise UsageError("say where the sound goes: -o day.flac, or --practice FOLDER")
-    with notes():
+    with warnings_as_notes():
         scene = soundscape(timetable, seed=seed, hours=hours, rate=rate, clips=clips)
-    with bar(quiet=quiet, unit="s") as progress:
+    with progress_bar(quiet=quiet, unit="s") as progress:
         if output is not None:
             written = soundscape_write(scene, output, hour_gap=hour_gap, progress=progress)
-            told = f"wrote {', '.join(map(str, written))}"
+            message = f"wrote {', '.join(map(str, written))}"
         else:
             assert practice is not None
             practice_write(scene, practice, progress=progress)
-            told = f"wrote a day and seven skims into {practice} — read reasons.md"
-    click.echo(_summary(scene), err=True)
-    click.echo(told, err=True)
+            message = f"wrote a day and seven skims into {practice} — read reasons.md"
+    click.echo(_scene_summary(scene), err=True)
+    click.echo(message, err=True)
 
 
-def _show(name: str) -> None:
-    if name not in PRESETS:
-        raise UsageError(f"--show prints a preset: {', '.join(PRESETS)}")
+def _print_preset(name: str) -> None:
+    if name not in TIMETABLE_PRESETS:
+        raise UsageError(f"--show prints a preset: {', '.join(TIMETABLE_PRESETS)}")
     click.echo((PRESET_FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), nl=False)
 
 
-def _summary(scene: Scene) -> str:
+def _scene_summary(scene: Scene) -> str:
     sources = {event.source for event in scene.events}
     counts = ((len(scene.events), "event"), (len(sources), "source"))
     return f"{scene.name}: " + " of ".join(f"{n:,} {word}{'s' * (n != 1)}" for n, word in counts)

@@ -14,10 +14,10 @@ from typing import Any
 import click
 
 from earwitness.cli.main import Termination
-from earwitness.cli.output import OutputTarget, bar, notes
+from earwitness.cli.output import OutputTarget, progress_bar, warnings_as_notes
 from earwitness.cli.study_analyse import FILE_PATH, analyse
 from earwitness.cli.study_store import STUDY_ARGUMENT, export, links, status
-from earwitness.cli.study_take import Terminal, player
+from earwitness.cli.study_take import Terminal, parse_player
 from earwitness.cli.study_workbooks import export_xlsx, import_xlsx
 from earwitness.errors import UsageError
 from earwitness.output_formats import FORMS
@@ -72,11 +72,11 @@ def power(
 ) -> None:
     """Say which differences STUDY can find, with how many listeners, and what that costs."""
     target = OutputTarget(to, output, [str(study), *map(str, pilot)])
-    said = dict(_component(one) for one in components)
-    target.write(study_power(study, pilot=pilot, components=said, **options))
+    standard_deviations = dict(_parse_component(one) for one in components)
+    target.write(study_power(study, pilot=pilot, components=standard_deviations, **options))
 
 
-def _component(text: str) -> tuple[str, float]:
+def _parse_component(text: str) -> tuple[str, float]:
     name, _, number = text.partition("=")
     try:
         return name, float(number)
@@ -100,9 +100,9 @@ POPULATION_HELP = {
 
 def population_options(function: Any) -> Any:
     """An option for every number of a population."""
-    for name, told in reversed(POPULATION_HELP.items()):
+    for name, help_text in reversed(POPULATION_HELP.items()):
         default = getattr(Population(), name)
-        option = click.option(f"--{name}", default=default, show_default=True, help=told)
+        option = click.option(f"--{name}", default=default, show_default=True, help=help_text)
         function = option(function)
     return function
 
@@ -127,24 +127,24 @@ def simulate(
 
     Answers, what is true, what the listeners are like, and all results go into a new folder.
     """
-    population = Population(**numbers, qualities=_qualities(qualities))
+    population = Population(**numbers, qualities=_parse_qualities(qualities))
     written = simulated_write(study_simulate(study, population, seed=seed), output)
     click.echo(f"wrote {len(written)} files into {output}", err=True)
 
 
-def _qualities(given: Sequence[str]) -> Qualities:
-    found = {}
-    for one in given:
-        name, _, number = one.partition("=")
+def _parse_qualities(texts: Sequence[str]) -> Qualities:
+    qualities = {}
+    for text in texts:
+        name, _, number = text.partition("=")
         system, _, scale = name.partition(":")
         try:
             quality = float(number)
             if not (system and 0 <= quality <= 1):
                 raise ValueError
         except ValueError:
-            raise UsageError(f'quality must be like C1=0.6 or C1:SIG=0.6, got "{one}"') from None
-        found[system, scale] = quality
-    return found
+            raise UsageError(f'quality must be like C1=0.6 or C1:SIG=0.6, got "{text}"') from None
+        qualities[system, scale] = quality
+    return qualities
 
 
 # --- Command group study -------------------------------------------------------------------------
@@ -179,34 +179,38 @@ def new(protocol: str) -> None:
 @click.option("--to", type=click.Choice(["text", "html"]), default="text", help="Form.")
 def check(study: Path, minutes: float | None, to: str) -> None:
     """Print the plan of STUDY, the minutes of a listener, and the proof of balance."""
-    plan = _planned(study, minutes)
+    plan = _read_plan(study, minutes)
     width = shutil.get_terminal_size((100, 24)).columns
     sys.stdout.write(study_render(study_design(plan), to, width=width))
 
 
-def _planned(study: Path, minutes: float | None) -> Study:
+def _read_plan(study: Path, minutes: float | None) -> Study:
     plan = read_study(study, practice=minutes is None)
-    return plan if minutes is None else _fitted(plan, minutes)
+    return plan if minutes is None else _fit_minutes(plan, minutes)
 
 
-def _fitted(plan: Study, minutes: float) -> Study:
+def _fit_minutes(plan: Study, minutes: float) -> Study:
     """With as many clips in the first block as fit into so many minutes."""
     first, *others = plan.blocks
     if not 0 < minutes < 1e6:
         raise UsageError(f"minutes must be a number above 0, got {minutes:g}")
     if plan.plans:
         raise UsageError("rows say what is heard — leave out --minutes")
-    most = min(len(plan.material) // plan.panels, len(plan.material) - _set_aside(plan))
-    clips = min(fits := max_clips(plan, minutes), most)
-    if fits > most:
-        told = f"{fits} clips would fit, the material has {most} for a listener"
-        click.echo(f"note: {told}", err=True)
+    available_clips = min(
+        len(plan.material) // plan.panels, len(plan.material) - _count_reserved_clips(plan)
+    )
+    clips = min(fitting_clips := max_clips(plan, minutes), available_clips)
+    if fitting_clips > available_clips:
+        message = (
+            f"{fitting_clips} clips would fit, the material has {available_clips} for a listener"
+        )
+        click.echo(f"note: {message}", err=True)
     if clips < first.sessions:
         raise UsageError(f"{minutes:g} minutes: too short for {first.sessions} sessions")
     return with_digest(replace(plan, blocks=(replace(first, clips=clips), *others)))
 
 
-def _set_aside(plan: Study) -> int:
+def _count_reserved_clips(plan: Study) -> int:
     """Clips that the first block leaves to others and to practice."""
     if not plan.training:
         return 0
@@ -221,7 +225,7 @@ def _set_aside(plan: Study) -> int:
 @MINUTES_OPTION
 def design(study: Path, output: Path, minutes: float | None) -> None:
     """Write what every listener of STUDY hears, and the proof of balance, into a new folder."""
-    written = study_write(study_design(_planned(study, minutes)), output)
+    written = study_write(study_design(_read_plan(study, minutes)), output)
     click.echo(f"wrote {len(written)} files into {output}", err=True)
 
 
@@ -240,19 +244,19 @@ def take(study: Path, listener: int, output: Path, player_command: str) -> None:
     Answers are JSON lines, each on disk before the next page; run it again to go on where one
     stopped.
     """
-    plays, plan = player(player_command), read_study(study)
+    audio_player, plan = parse_player(player_command), read_study(study)
     words = wording(plan.language, plan.wordings)
-    terminal = Terminal(words, plays, study.parent)
+    terminal = Terminal(words, audio_player, study.parent)
     try:
-        with notes():
-            _take(plan, listener, output, terminal)
+        with warnings_as_notes():
+            _run_pages(plan, listener, output, terminal)
     except (KeyboardInterrupt, click.Abort, Termination) as stop:
         click.echo("\n" + words.page("stopped", count=terminal.answered), err=True)
         raise click.exceptions.Exit(143 if isinstance(stop, Termination) else 130) from None
     click.echo(words.page("answered", count=terminal.answered), err=True)
 
 
-def _take(plan: Study, listener: int, output: Path, terminal: Terminal) -> None:
+def _run_pages(plan: Study, listener: int, output: Path, terminal: Terminal) -> None:
     if not terminal.player.command:
         click.echo(terminal.words.page("silence"), err=True)
     study_take(
@@ -260,7 +264,7 @@ def _take(plan: Study, listener: int, output: Path, terminal: Terminal) -> None:
         listener,
         output,
         respond=terminal,
-        addresses=lambda own: Addresses(own, terminal.files),
+        addresses=lambda listener_plan: Addresses(listener_plan, terminal.files),
         refused=terminal.refused,
         stored=terminal.stored,
         meanwhile=terminal.meanwhile,
@@ -271,7 +275,7 @@ def _take(plan: Study, listener: int, output: Path, terminal: Terminal) -> None:
 @STUDY_ARGUMENT
 def anchors(study: Path) -> None:
     """Make the low-pass anchors of a MUSHRA study of its references, where they are not there."""
-    with bar(unit="files") as progress:
+    with progress_bar(unit="files") as progress:
         written = study_anchors(study, progress=progress)
     click.echo(f"wrote {len(written)} files", err=True)
 
@@ -296,7 +300,7 @@ def ratings(study: Path, answers: Path, to: str) -> None:
     """Print the ratings that follow from ANSWERS to STUDY, a line each."""
     if not answers.exists():
         raise UsageError(f"{answers}: there is no such file")
-    with notes():
+    with warnings_as_notes():
         records = rating_records(study_ratings(study, answers))
     if to == "jsonl":
         sys.stdout.writelines(json.dumps(one, ensure_ascii=False) + "\n" for one in records)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from earwitness.cli.output import OutputTarget, bar, check_results, notes
+from earwitness.cli.output import OutputTarget, check_results, progress_bar, warnings_as_notes
 from earwitness.errors import UsageError, nearest
 from earwitness.output_formats import FORMS
 from earwitness.studies.analyse import results_write, study_analyse
@@ -112,22 +112,22 @@ def analyse(
     earwitness study analyse ratings.csv -o report.html
     earwitness study analyse captions.csv --rubric thumbs --by dataset --margin total=0.5
     """
-    study, ratings = parted(files)
+    study, ratings = split_study_file(files)
     target = OutputTarget(to, output, [str(one) for one in files])
     check_results([str(one) for one in files], [folder])
     reading = TableOptions(
         pattern=options.pop("pattern"),
         column=options.pop("sample"),
-        columns=dict(pairs(options.pop("columns"), "=")),
-        given=dict(pairs(options.pop("given"), "=")),
-        rubric=rubric_named(options.pop("rubric")),
+        columns=dict(split_pairs(options.pop("columns"), "=")),
+        given=dict(split_pairs(options.pop("given"), "=")),
+        rubric=check_rubric_name(options.pop("rubric")),
         faults=options.pop("faults"),
     )
-    contrasts = pairs(options.pop("contrasts"), ":")
-    screening = screening_of(options.pop("screening"))
-    margins = pairs(options.pop("margins"), "=")
-    given = {name: value for name, value in options.items() if value is not None}
-    with notes(), bar(unit="scales") as progress:
+    contrasts = split_pairs(options.pop("contrasts"), ":")
+    screening = parse_screening(options.pop("screening"))
+    margins = split_pairs(options.pop("margins"), "=")
+    set_options = {name: value for name, value in options.items() if value is not None}
+    with warnings_as_notes(), progress_bar(unit="scales") as progress:
         results = study_analyse(
             ratings,
             study=study,
@@ -136,7 +136,7 @@ def analyse(
             margins=margins,
             screening=screening,
             progress=progress,
-            **given,
+            **set_options,
         )
     if folder is not None:
         written = results_write(results, folder)
@@ -145,7 +145,7 @@ def analyse(
         target.write(results)
 
 
-def parted(files: Sequence[Path]) -> tuple[Path | None, list[Path]]:
+def split_study_file(files: Sequence[Path]) -> tuple[Path | None, list[Path]]:
     """The study file, if one is named, and the others."""
     studies = [path for path in files if path.suffix.lower() in STUDY_SUFFIXES]
     if len(studies) > 1:
@@ -153,17 +153,17 @@ def parted(files: Sequence[Path]) -> tuple[Path | None, list[Path]]:
     return (studies[0] if studies else None), [path for path in files if path not in studies]
 
 
-def pairs(given: Sequence[str], mark: str) -> list[tuple[str, str]]:
-    found = []
-    for one in given:
-        a, _, b = one.partition(mark)
+def split_pairs(texts: Sequence[str], mark: str) -> list[tuple[str, str]]:
+    pairs = []
+    for text in texts:
+        a, _, b = text.partition(mark)
         if not a or not b:
-            raise UsageError(f'"{one}": must have a "{mark}" between two names')
-        found.append((a, b))
-    return found
+            raise UsageError(f'"{text}": must have a "{mark}" between two names')
+        pairs.append((a, b))
+    return pairs
 
 
-def rubric_named(name: str) -> str:
+def check_rubric_name(name: str) -> str:
     """A rubric that there is, nothing, or none."""
     if name and name not in (*BUILT_IN_RUBRICS, "none"):
         raise UsageError(
@@ -172,6 +172,6 @@ def rubric_named(name: str) -> str:
     return name
 
 
-def screening_of(given: tuple[str, ...]) -> list[str] | None:
+def parse_screening(names: tuple[str, ...]) -> list[str] | None:
     """Rules by name; ``none`` is no rule, nothing is what was planned."""
-    return [name for name in given if name != "none"] if given else None
+    return [name for name in names if name != "none"] if names else None

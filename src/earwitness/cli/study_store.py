@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from earwitness.cli.output import check_results, notes
+from earwitness.cli.output import check_results, warnings_as_notes
 from earwitness.cli.study_analyse import FILE_PATH
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFile
@@ -62,17 +62,19 @@ def links(study: Path, db: str | None, base: str, to: str, **which: int | None) 
     address = store_address(study, db)
     if len([one for one in which.values() if one is not None]) > 1:
         raise UsageError("--first, --take-back and --unblock are said one at a time")
-    with notes():
+    with warnings_as_notes():
         if (blocked := which["unblock"]) is not None:
             study_unblock(study, address, blocked)
             click.echo(f"listener {blocked} may come in once more", err=True)
-        elif (most := which["take_back"]) is not None:
-            numbers = study_uninvite(study, address, most)
-            told = ", ".join(map(str, numbers)) or "nobody"
-            click.echo(f"took back the links of: {told}", err=True)
+        elif (max_links := which["take_back"]) is not None:
+            numbers = study_uninvite(study, address, max_links)
+            taken_back = ", ".join(map(str, numbers)) or "nobody"
+            click.echo(f"took back the links of: {taken_back}", err=True)
         else:
             new = not is_there(address)
-            _print(study_links(study, address, base=base.rstrip("/"), first=which["first"]), to)
+            _print_table(
+                study_links(study, address, base=base.rstrip("/"), first=which["first"]), to
+            )
             if new and db is not None:
                 click.echo(f"note: {db} was not there, and is a new store now", err=True)
 
@@ -89,8 +91,8 @@ def status(study: Path, db: str | None, to: str) -> None:
     """
     from earwitness.studies.admin import store_address, study_status
 
-    with notes():
-        _print(study_status(study, store_address(study, db)), to)
+    with warnings_as_notes():
+        _print_table(study_status(study, store_address(study, db)), to)
 
 
 @click.command("export")
@@ -110,8 +112,8 @@ def export(study: Path, db: str | None, output: Path | None, everything: bool) -
     address = store_address(study, db)
     target = None if output is None else AtomicFile(output)
     check_results([str(study), address], [output])
-    with notes():
-        text = _everything(study, address) if everything else _answers(study, address)
+    with warnings_as_notes():
+        text = _record_lines(study, address) if everything else _answer_lines(study, address)
     if not text:
         raise UsageError(
             f"{address}: nobody has answered this form of the study; nothing was written"
@@ -124,24 +126,20 @@ def export(study: Path, db: str | None, output: Path | None, everything: bool) -
     click.echo(f"wrote {text.count(chr(10))} lines to {output}", err=True)
 
 
-def _answers(study: Path, address: str) -> str:
+def _answer_lines(study: Path, address: str) -> str:
     from earwitness.studies.admin import stored_answers
 
     return stored_answers(study, address).lines.decode()
 
 
-def _everything(study: Path, address: str) -> str:
+def _record_lines(study: Path, address: str) -> str:
     from earwitness.studies.admin import study_records
 
     records = study_records(study, address)
     return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records)
 
 
-def _cell(value: Any) -> str:
-    return "" if value is None else str(value)
-
-
-def _print(records: Sequence[dict[str, Any]], to: str) -> None:
+def _print_table(records: Sequence[dict[str, Any]], to: str) -> None:
     """A table: columns of one width, CSV, or a list of JSON."""
     if not records:
         click.echo("there is nobody yet — earwitness study links makes links", err=True)
@@ -150,11 +148,12 @@ def _print(records: Sequence[dict[str, Any]], to: str) -> None:
         lines = (json.dumps(one, ensure_ascii=False, default=asdict) for one in records)
         sys.stdout.write("[\n" + ",\n".join(lines) + "\n]\n")
         return
-    rows = [list(map(_cell, one)) for one in (records[0], *(one.values() for one in records))]
+    cells = [list(records[0]), *(list(record.values()) for record in records)]
+    rows = [["" if value is None else str(value) for value in row] for row in cells]
     if to == "csv":
         csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
         return
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        line = "  ".join(one.ljust(width) for one, width in zip(row, widths, strict=True))
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         sys.stdout.write(line.rstrip() + "\n")

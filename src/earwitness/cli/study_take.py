@@ -37,16 +37,18 @@ class Player:
         """Play a file to its end; the exit status, which is 0 if all went well."""
         if not self.command:
             return 0
-        quiet = subprocess.DEVNULL
+        no_stream = subprocess.DEVNULL
         command = [*self.command, str(path)]
         try:
-            done = subprocess.run(command, stdin=quiet, stdout=quiet, stderr=quiet, check=False)
+            completed = subprocess.run(
+                command, stdin=no_stream, stdout=no_stream, stderr=no_stream, check=False
+            )
         except OSError as error:
             return error.errno or 1
-        return done.returncode
+        return completed.returncode
 
 
-def player(text: str) -> Player:
+def parse_player(text: str) -> Player:
     """A player as written on the command line; its program must be there."""
     try:
         command = tuple(shlex.split(text))
@@ -68,21 +70,21 @@ class NotAnAnswer(Exception):
     """What was typed is no answer; says what would be."""
 
 
-def choices(question: View, sounds: list[View]) -> dict[str, View]:
+def answer_keys(question: View, sounds: list[View]) -> dict[str, View]:
     """What can be typed for every option: its value if that is a number, else 1, 2, 3.
 
     Options that are called like sounds are numbered: whoever prefers A types 1, not -1.
     """
     options, labels = question["options"], {sound["label"] for sound in sounds}
-    named = any(one["label"] in labels for one in options)
-    by_value = not named and all(type(one["value"]) is int for one in options)
+    has_sound_names = any(one["label"] in labels for one in options)
+    by_value = not has_sound_names and all(type(one["value"]) is int for one in options)
     return {str(one["value"] if by_value else number): one for number, one in enumerate(options, 1)}
 
 
-def shown_answers(question: View, sounds: list[View], words: Wording) -> Iterator[str]:
+def answer_lines(question: View, sounds: list[View], words: Wording) -> Iterator[str]:
     """Lines that say what the answers are."""
     if question["answer"] == "choice":
-        keys = choices(question, sounds)
+        keys = answer_keys(question, sounds)
         width = max(map(len, keys))
         yield from (f"{key:>{width}}  {one['label']}" for key, one in keys.items())
     elif question["answer"] == "slider" and "labels" in question:
@@ -90,7 +92,7 @@ def shown_answers(question: View, sounds: list[View], words: Wording) -> Iterato
         yield f"{high}  {' – '.join(question['labels'])}  {low}"
 
 
-def understood(question: View, typed: str, sounds: list[View], words: Wording) -> Any:
+def parse_answer(question: View, typed: str, sounds: list[View], words: Wording) -> Any:
     """The answer that was typed; none if it was passed over."""
     if not typed:
         if question.get("needed", True):
@@ -98,39 +100,39 @@ def understood(question: View, typed: str, sounds: list[View], words: Wording) -
         return None
     match question["answer"]:
         case "choice":
-            return _chosen(typed, choices(question, sounds), words)
+            return _parse_choice(typed, answer_keys(question, sounds), words)
         case "slider":
-            return _on_scale(typed, question, words)
+            return _parse_rating(typed, question, words)
         case "number":
-            return _number(typed, words.page("number"))
+            return _parse_number(typed, words.page("number"))
         case _:
             return whole_characters(typed)
 
 
-def _chosen(typed: str, keys: Mapping[str, View], words: Wording) -> Any:
+def _parse_choice(typed: str, keys: Mapping[str, View], words: Wording) -> Any:
     if typed not in keys:
         raise NotAnAnswer(words.page("choices", keys=", ".join(keys)))
     return keys[typed]["value"]
 
 
-def _on_scale(typed: str, question: View, words: Wording) -> float:
+def _parse_rating(typed: str, question: View, words: Wording) -> float:
     limits = {name: question[name] for name in ("low", "high", "step")}
-    told = words.page("range", **{name: words.number(one) for name, one in limits.items()})
-    value = _number(typed, told)
+    message = words.page("range", **{name: words.number(one) for name, one in limits.items()})
+    value = _parse_number(typed, message)
     steps = (value - limits["low"]) / limits["step"]
     fits = abs(steps - round(steps)) * limits["step"] < RATING_TOLERANCE
     if not limits["low"] <= value <= limits["high"] or not fits:
-        raise NotAnAnswer(told)
+        raise NotAnAnswer(message)
     return value
 
 
-def _number(typed: str, told: str) -> float:
+def _parse_number(typed: str, message: str) -> float:
     try:
         value = float(typed.replace(",", ".").replace("−", "-"))
     except ValueError:
-        raise NotAnAnswer(told) from None
+        raise NotAnAnswer(message) from None
     if not isfinite(value):
-        raise NotAnAnswer(told)
+        raise NotAnAnswer(message)
     return value
 
 
@@ -158,22 +160,22 @@ class Terminal:
 
     def __call__(self, view: View) -> dict[str, Any]:
         """Show a page and ask its questions."""
-        self._head(view)
+        self._show_head(view)
         questions = view.get("questions", ())
         if not questions and view["kind"] != END_PAGE:
-            self._typed(self.words.page("next"))
-        values, said = {}, ""
+            self._prompt_text(self.words.page("next"))
+        values, last_prompt = {}, ""
         for question in questions:
-            self._introduce(question, view, again=question["prompt"] == said)
+            self._introduce(question, view, again=question["prompt"] == last_prompt)
             values[question["name"]] = self._ask(question, view)
-            said = question["prompt"] if question["answer"] == "slider" else ""
+            last_prompt = question["prompt"] if question["answer"] == "slider" else ""
         return values
 
     def refused(self, view: View, error: BadAnswer) -> None:
         """Say that answers do not go together; each by itself was found to be right."""
         del error  # says it in English
-        own = f"misfit_{view['kind']}"
-        self._say(self.words.page(own if own in self.words.pages else "misfit"))
+        message_name = f"misfit_{view['kind']}"
+        self._say(self.words.page(message_name if message_name in self.words.pages else "misfit"))
 
     def stored(self, view: View) -> None:
         """Count a page whose answers are on disk."""
@@ -185,7 +187,7 @@ class Terminal:
         del view
         self._say(self.words.page("meanwhile"))
 
-    def _head(self, view: View) -> None:
+    def _show_head(self, view: View) -> None:
         click.echo(f"\n{'-' * 40}")
         title = view.get("title", "")
         if "progress" in view:
@@ -197,13 +199,13 @@ class Terminal:
             self._say(view["text"], "")
         for row in view.get("rows", ()):
             self._compare(row)
-        for one in view.get("dimensions", ()) if "examples" in view else ():
-            self._explain(one)
-        for one in view.get("examples", ()):
-            self._example(one)
-        for one in view.get("captions", ()):
+        for part in view.get("dimensions", ()) if "examples" in view else ():
+            self._explain(part)
+        for part in view.get("examples", ()):
+            self._example(part)
+        for part in view.get("captions", ()):
             click.echo()
-            self._say(f"{one['label']}: {one['text']}", "")
+            self._say(f"{part['label']}: {part['text']}", "")
 
     def _compare(self, row: View) -> None:
         """What was answered in practice, and what was expected."""
@@ -237,28 +239,28 @@ class Terminal:
         if sounds:
             self._hear_new(view) if view["switching"] else self._hear_all(view, question)
         if not again:
-            for line in shown_answers(question, sounds, self.words):
+            for line in answer_lines(question, sounds, self.words):
                 self._say(line)
-            self._say(self._hint(view, sounds))
+            self._say(self._replay_hint(view, sounds))
 
-    def _hint(self, view: View, sounds: list[View]) -> str:
+    def _replay_hint(self, view: View, sounds: list[View]) -> str:
         if not sounds or view["plays"] == 1:
             return ""
         if view["switching"]:
-            return self.words.page("switch", keys=", ".join(_keys(sounds)))
+            return self.words.page("switch", keys=", ".join(_sound_keys(sounds)))
         return self.words.page("replay", key=REPLAY_KEY)
 
     def _ask(self, question: View, view: View) -> Any:
         while True:
-            typed = self._typed(self._prompt(question, view)).strip()
-            if self._replayed(typed.upper(), question, view):
+            typed = self._prompt_text(self._question_prompt(question, view)).strip()
+            if self._replay(typed.upper(), question, view):
                 continue
             try:
-                return understood(question, typed, view.get("sounds", []), self.words)
+                return parse_answer(question, typed, view.get("sounds", []), self.words)
             except NotAnAnswer as error:
                 self._say(str(error))
 
-    def _prompt(self, question: View, view: View) -> str:
+    def _question_prompt(self, question: View, view: View) -> str:
         if not question.get("needed", True):
             return f"({self.words.page('skip')}) >"
         if question["answer"] != "slider":
@@ -266,13 +268,13 @@ class Terminal:
         low, high = self.words.number(question["low"]), self.words.number(question["high"])
         return f"{view['sounds'][question['sound']]['label']} ({low} – {high}) >".strip()
 
-    def _replayed(self, key: str, question: View, view: View) -> bool:
+    def _replay(self, key: str, question: View, view: View) -> bool:
         """Whether what was typed asks for a sound, which is then played if it may be."""
         if "sounds" not in view:
             return False
         if not view["switching"]:
             return key == REPLAY_KEY and self._hear_all(view, question)
-        sound = _keys(view["sounds"]).get(key)
+        sound = _sound_keys(view["sounds"]).get(key)
         return sound is not None and self._hear(sound, view["plays"])
 
     def _hear_new(self, view: View) -> None:
@@ -299,13 +301,13 @@ class Terminal:
             return True
         name = sound["label"]
         self._say(self.words.page("playing_named" if name else "playing", name=name))
-        while wrong := self._wrong(self.folder / self.files[sound["address"]]):
-            self._say(wrong)
-            self._typed(self.words.page("retry"))
+        while fault := self._play_or_explain(self.folder / self.files[sound["address"]]):
+            self._say(fault)
+            self._prompt_text(self.words.page("retry"))
         self._played[key] += 1
         return True
 
-    def _wrong(self, path: Path) -> str:
+    def _play_or_explain(self, path: Path) -> str:
         """Play a file; why it was not heard, if so."""
         if self.player.command and not path.is_file():
             return self.words.page("missing")
@@ -314,20 +316,20 @@ class Terminal:
             return ""
         return self.words.page("unplayed", player=self.player.name, status=status)
 
-    def _typed(self, prompt: str) -> str:
-        found: str = click.prompt(f"  {prompt}", default="", show_default=False, prompt_suffix=" ")
-        return found
+    def _prompt_text(self, prompt: str) -> str:
+        typed: str = click.prompt(f"  {prompt}", default="", show_default=False, prompt_suffix=" ")
+        return typed
 
     def _say(self, text: str, indent: str = "  ", *, bold: bool = False) -> None:
         """Lines that fit; breaks of the text are kept."""
         width = min(MAX_LINE_CHARACTERS, shutil.get_terminal_size((80, 24)).columns - 1)
         for line in text.splitlines():
-            own = textwrap.fill(line, width, initial_indent=indent, subsequent_indent=indent)
-            click.echo(click.style(own, bold=True) if bold else own)
+            wrapped = textwrap.fill(line, width, initial_indent=indent, subsequent_indent=indent)
+            click.echo(click.style(wrapped, bold=True) if bold else wrapped)
 
 
-def _keys(sounds: list[View]) -> dict[str, View]:
+def _sound_keys(sounds: list[View]) -> dict[str, View]:
     """What can be typed for every sound: its letter, or R for one with a longer name."""
     letters = {sound["label"] for sound in sounds}
-    named = REFERENCE_KEY if REPLAY_KEY in letters else REPLAY_KEY
-    return {one["label"] if len(one["label"]) == 1 else named: one for one in sounds}
+    reference_key = REFERENCE_KEY if REPLAY_KEY in letters else REPLAY_KEY
+    return {one["label"] if len(one["label"]) == 1 else reference_key: one for one in sounds}

@@ -11,8 +11,8 @@ from typing import IO, Any
 
 import click
 
-from earwitness.cli.output import check_results, notes
-from earwitness.cli.study_analyse import FILE_PATH, parted
+from earwitness.cli.output import check_results, warnings_as_notes
+from earwitness.cli.study_analyse import FILE_PATH, split_study_file
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFile
 from earwitness.studies.rubric import BUILT_IN_RUBRICS
@@ -104,25 +104,25 @@ def import_xlsx(
     earwitness study analyse study.yaml --db study.db
     earwitness study import-xlsx returned/*.xlsx --key key.csv -o ratings.csv
     """
-    study, books = parted(files)
-    check_results([*map(str, files), _place(how["key"])], [output, how["comments"]])
-    given = {name: value for name, value in how.items() if value is not None}
+    study, books = split_study_file(files)
+    check_results([*map(str, files), _path_text(how["key"])], [output, how["comments"]])
+    set_options = {name: value for name, value in how.items() if value is not None}
     if study is None:
         if db is not None or replace:
             raise UsageError("--db and --replace need the study file among FILES")
-        _ratings(books, output, given)
+        _import_ratings(books, output, set_options)
     else:
-        if said := [name for name in STUDY_OPTIONS if name in given]:
-            option = said[0].partition("_")[0]
+        if refused := [name for name in STUDY_OPTIONS if name in set_options]:
+            option = refused[0].partition("_")[0]
             raise UsageError(f"the study says this itself — leave out --{option}")
-        _answers(study, books, output, db, replace=replace)
+        _import_answers(study, books, output, db, replace=replace)
 
 
-def _place(path: Path | None) -> str | None:
+def _path_text(path: Path | None) -> str | None:
     return None if path is None else str(path)
 
 
-def _answers(
+def _import_answers(
     study: Path, books: Sequence[Path], output: Path | None, db: str | None, *, replace: bool
 ) -> None:
     """Keep answers in a store, or write them."""
@@ -131,13 +131,13 @@ def _answers(
     if db is None and replace:
         raise UsageError("only what is in a store can be replaced — say --db")
     target = None if output is None else AtomicFile(output)
-    with notes():
+    with warnings_as_notes():
         if db is not None:
-            _enter(study, books, db, replace=replace)
+            _enter_in_store(study, books, db, replace=replace)
             return
-        found = study_import_answers(study, books)
-    text = answer_lines(found)
-    _tell(found)
+        matched_answers = study_import_answers(study, books)
+    text = answer_lines(matched_answers)
+    _print_matched(matched_answers)
     if output is None or target is None:
         sys.stdout.write(text)
         return
@@ -147,62 +147,65 @@ def _answers(
     click.echo(f"next: earwitness study analyse {study} {output}", err=True)
 
 
-def _enter(study: Path, books: Sequence[Path], db: str, *, replace: bool) -> None:
+def _enter_in_store(study: Path, books: Sequence[Path], db: str, *, replace: bool) -> None:
     from earwitness.studies.workbooks.to_answers import study_enter  # needs a database only here
 
-    done = study_enter(study, books, db, replace=replace)
-    _tell(done.matched)
-    told = f"{done.new:,} new, {done.corrected:,} corrected, {done.unchanged:,} as they were"
-    click.echo(f"pages: {told}", err=True)
+    entered = study_enter(study, books, db, replace=replace)
+    _print_matched(entered.matched)
+    counts = (
+        f"{entered.new:,} new, {entered.corrected:,} corrected, {entered.unchanged:,} as they were"
+    )
+    click.echo(f"pages: {counts}", err=True)
     place = "…" if "://" in db else db  # there may be a password in it
     click.echo(f"next: earwitness study analyse {study} --db {place}", err=True)
 
 
-def _tell(found: MatchedAnswers) -> None:
-    for told in (*found.findings, *found.notes):
-        click.echo(f"note: {told}", err=True)
-    rows, raters = sum(len(one.rows) for one in found.pages), len(found.sources)
-    click.echo(f"{rows:,} rows of {raters:,} raters on {len(found.pages):,} pages", err=True)
+def _print_matched(matched_answers: MatchedAnswers) -> None:
+    for note in (*matched_answers.findings, *matched_answers.notes):
+        click.echo(f"note: {note}", err=True)
+    rows, raters = sum(len(one.rows) for one in matched_answers.pages), len(matched_answers.sources)
+    click.echo(
+        f"{rows:,} rows of {raters:,} raters on {len(matched_answers.pages):,} pages", err=True
+    )
 
 
-def _ratings(books: Sequence[Path], output: Path | None, how: dict[str, Any]) -> None:
+def _import_ratings(books: Sequence[Path], output: Path | None, how: dict[str, Any]) -> None:
     """Write a table of ratings, and comments if they are asked for."""
     comments = how.pop("comments", None)
     targets = [None if one is None else AtomicFile(one) for one in (output, comments)]
-    found = study_import_xlsx(books, **how)
-    for told in (*found.findings, *found.notes):
-        click.echo(f"note: {told}", err=True)
+    imported = study_import_xlsx(books, **how)
+    for note in (*imported.findings, *imported.notes):
+        click.echo(f"note: {note}", err=True)
     ratings, remarks = targets
     if ratings is None:
-        _write(sys.stdout, found)
+        _write_ratings(sys.stdout, imported)
     else:
         with ratings as file:
-            _write(file, found)
+            _write_ratings(file, imported)
     if remarks is not None:
         with remarks as file:
-            file.writelines(
-                json.dumps(one, ensure_ascii=False) + "\n" for one in comment_records(found)
-            )
-    for line in _summary(found, output, comments, how.get("blank", BLANK_POLICIES[0])):
+            for record in comment_records(imported):
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+    for line in _import_summary(imported, output, comments, how.get("blank", BLANK_POLICIES[0])):
         click.echo(line, err=True)
 
 
-def _write(file: IO[str], found: ImportedRatings) -> None:
-    writer = csv.DictWriter(file, import_columns(found), lineterminator="\n")
+def _write_ratings(file: IO[str], imported: ImportedRatings) -> None:
+    writer = csv.DictWriter(file, import_columns(imported), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(import_records(found))
+    writer.writerows(import_records(imported))
 
 
-def _summary(
-    found: ImportedRatings, output: Path | None, comments: Path | None, blank: Blank
+def _import_summary(
+    imported: ImportedRatings, output: Path | None, comments: Path | None, blank: Blank
 ) -> Iterator[str]:
-    raters = {one.rater for one in found.rows}
-    clips = {one.row.record for one in found.rows}
-    yield f"{len(found.rows):,} rows of {len(raters):,} raters on {len(clips):,} clips"
+    raters = {one.rater for one in imported.rows}
+    clips = {one.row.record for one in imported.rows}
+    yield f"{len(imported.rows):,} rows of {len(raters):,} raters on {len(clips):,} clips"
     for path in (output, comments):
         if path is not None:
             yield f"wrote {path}"
     if output is not None:
-        by = " --by dataset" * ("dataset" in import_columns(found))
-        how = f"--rubric {found.rubric.name} --blank {blank}{by}"
-        yield f"next: earwitness study analyse {output} {how}"
+        by_option = " --by dataset" * ("dataset" in import_columns(imported))
+        analyse_options = f"--rubric {imported.rubric.name} --blank {blank}{by_option}"
+        yield f"next: earwitness study analyse {output} {analyse_options}"

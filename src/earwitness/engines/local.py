@@ -46,9 +46,9 @@ def processes(jobs: int) -> Map:
 
     def map_(function: Callable[[T], R], items: Iterable[T], /) -> Iterator[R]:
         context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(jobs, context, _begin, (function,))
+        pool = ProcessPoolExecutor(jobs, context, _start_worker, (function,))
         try:
-            yield from _in_order(pool, items, jobs * ITEMS_AHEAD_PER_WORKER)
+            yield from _iterate_results(pool, items, jobs * ITEMS_AHEAD_PER_WORKER)
         except BrokenProcessPool as error:
             raise WorkerDied("a worker process died; is there enough memory?") from error
         finally:
@@ -57,19 +57,21 @@ def processes(jobs: int) -> Map:
     return map_
 
 
-def _in_order(pool: ProcessPoolExecutor, items: Iterable[Any], most: int) -> Iterator[Any]:
+def _iterate_results(
+    pool: ProcessPoolExecutor, items: Iterable[Any], max_waiting: int
+) -> Iterator[Any]:
     waiting: deque[Future[Any]] = deque()
     for item in items:
-        with _signals_held():
-            waiting.append(pool.submit(_work, item))
-        if len(waiting) >= most:
+        with _hold_signals():
+            waiting.append(pool.submit(_apply_function, item))
+        if len(waiting) >= max_waiting:
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
 
 
 @contextmanager
-def _signals_held() -> Iterator[None]:
+def _hold_signals() -> Iterator[None]:
     """Keep signals back for a moment, so that no worker is left half started.
 
     A worker that starts meanwhile never hears Ctrl-C; the parent hears it a moment later.
@@ -84,7 +86,7 @@ def _signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin(function: Callable[[Any], Any]) -> None:
+def _start_worker(function: Callable[[Any], Any]) -> None:
     """In a worker: take the function once, leave Ctrl-C to the parent, and end when it ends."""
     global _function
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -101,5 +103,5 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _work(item: Any) -> Any:
+def _apply_function(item: Any) -> Any:
     return _function(item)

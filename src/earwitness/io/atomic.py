@@ -63,9 +63,9 @@ class AtomicFile:
         )
 
     def _move(self) -> None:
-        written = Path(self._file.name)
-        written.chmod(_usual(0o666))
-        written.replace(self._target)
+        temporary = Path(self._file.name)
+        temporary.chmod(_apply_umask(0o666))
+        temporary.replace(self._target)
 
     def _failure(self, error: OSError) -> UsageError:
         return UsageError(f"{self._path}: cannot be written: {error.strerror or error}")
@@ -105,8 +105,10 @@ class AtomicFolder:
             raise UsageError(f"{path}: there is no folder {path.resolve().parent}")
 
     def __enter__(self) -> Path:
-        self._made = Path(mkdtemp(prefix=f".{self._path.name}.", dir=self._path.resolve().parent))
-        return self._made
+        self._temporary = Path(
+            mkdtemp(prefix=f".{self._path.name}.", dir=self._path.resolve().parent)
+        )
+        return self._temporary
 
     def __exit__(
         self,
@@ -115,13 +117,13 @@ class AtomicFolder:
         trace: TracebackType | None,
     ) -> None:
         if kind is None:
-            self._made.chmod(_usual(0o777))
-            self._made.rename(self._path.resolve())
+            self._temporary.chmod(_apply_umask(0o777))
+            self._temporary.rename(self._path.resolve())
         else:
-            shutil.rmtree(self._made)
+            shutil.rmtree(self._temporary)
 
 
-def _usual(mode: int) -> int:
+def _apply_umask(mode: int) -> int:
     """What somebody's new files and folders may be done with."""
     mask = os.umask(0)
     os.umask(mask)

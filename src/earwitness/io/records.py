@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from earwitness.core import FaultyCase, Key, OnError
 from earwitness.errors import SHOWN_PROBLEMS, InputError, Problem
-from earwitness.io.schema import UNKNOWN_FIELD, BadLine, Fault, derive_check, load
+from earwitness.io.schema import UNKNOWN_FIELD, BadLine, Fault, derive_check, load_json_line
 from earwitness.io.source import LineBlock
 
 # --- Record types and findings -------------------------------------------------------------------
@@ -44,8 +44,8 @@ class Findings:
         problems = [Problem(source, line, *fault) for fault in faults]
         if self.on_error == "fail":
             for problem in problems:
-                named = f'"{key.item}"' in problem.message or key.item == f"line {line}"
-                self.add(problem if named else replace(problem, item=key.item))
+                names_item = f'"{key.item}"' in problem.message or key.item == f"line {line}"
+                self.add(problem if names_item else replace(problem, item=key.item))
             return
         reasons = [str(problem) for problem in problems[:SHOWN_FAULTS]]
         if len(problems) > SHOWN_FAULTS:
@@ -90,28 +90,30 @@ class RecordType(Generic[Record]):
     def faults(self, text: bytes) -> tuple[dict[str, Any], list[Fault]]:
         """The record as far as it can be read, and all that is wrong with it."""
         try:
-            value = load(text)
+            value = load_json_line(text)
         except BadLine as error:
             return {}, [error.fault]
-        found = list(self._check(value, ""))
-        return value if isinstance(value, dict) else {}, found or self._refusal(text)
+        faults = list(self._check(value, ""))
+        return value if isinstance(value, dict) else {}, faults or self._refusal(text)
 
     def mended(self, value: dict[str, Any], faults: list[Fault]) -> Record | None:
         """The record without its unknown fields, if nothing else is wrong; for further checks."""
-        rest = deepcopy(value)
+        cleaned = deepcopy(value)
         for fault in faults:
             if fault.message != UNKNOWN_FIELD:
                 return None
-            inside: Any = rest
+            container: Any = cleaned
             try:
                 *path, last = re.findall(r"[^.\[\]]+", fault.field)
                 for step in path:
-                    inside = inside[int(step)] if isinstance(inside, list) else inside[step]
-                del inside[last]
+                    container = (
+                        container[int(step)] if isinstance(container, list) else container[step]
+                    )
+                del container[last]
             except STEP_ERRORS:  # a name that is empty, cut short, or has dots or brackets in it
                 return None
         try:
-            return self._decode(msgspec.json.encode(rest))
+            return self._decode(msgspec.json.encode(cleaned))
         except DECODE_ERRORS:
             return None
 
@@ -170,12 +172,12 @@ class KeyIndex:
         first = np.searchsorted(hashes, hashes)
         earlier = np.where(first < np.arange(len(hashes)), lines[first], 0)
         for run, numbers in self._runs:
-            at = np.minimum(np.searchsorted(run, hashes), len(run) - 1)
-            earlier = np.where(run[at] == hashes, numbers[at], earlier)
+            position = np.minimum(np.searchsorted(run, hashes), len(run) - 1)
+            earlier = np.where(run[position] == hashes, numbers[position], earlier)
         self._keep(hashes[earlier == 0], lines[earlier == 0])
-        answer = np.empty(len(earlier), np.int64)
-        answer[order] = earlier
-        return answer
+        first_lines = np.empty(len(earlier), np.int64)
+        first_lines[order] = earlier
+        return first_lines
 
     def _keep(self, hashes: Hashes, lines: Ints) -> None:
         while self._runs and len(self._runs[-1][0]) <= 2 * len(hashes):
@@ -216,16 +218,20 @@ def refuse_other_files(expected: str, block: LineBlock, on_error: OnError) -> No
         return
     ending = block.source.lower().rpartition(".")[2]
     if ending in GATHER_SUFFIXES and block.lines and not block.lines[0].lstrip().startswith(b"{"):
-        told_ = f"is a {ending.upper()} file — `earwitness gather` makes JSON lines of it"
-        raise InputError([Problem(block.source, 1, "", told_)])
-    told = {_mistaken(expected, line) for line in block.lines[:FILE_KIND_LINES] if line.strip()}
-    if len(told) == 1 and (problem := told.pop()):
+        message = f"is a {ending.upper()} file — `earwitness gather` makes JSON lines of it"
+        raise InputError([Problem(block.source, 1, "", message)])
+    messages = {
+        _describe_wrong_file(expected, line)
+        for line in block.lines[:FILE_KIND_LINES]
+        if line.strip()
+    }
+    if len(messages) == 1 and (problem := messages.pop()):
         raise InputError([Problem(block.source, 1, "", problem)])
     if block.lines and block.lines[0].strip() == b"[":
         raise InputError([Problem(block.source, 1, "", JSON_ARRAY_MESSAGE)])
 
 
-def _mistaken(expected: str, line: bytes) -> str:
+def _describe_wrong_file(expected: str, line: bytes) -> str:
     """What the line looks like instead, or nothing."""
     try:
         value = msgspec.json.decode(line)

@@ -44,7 +44,7 @@ class Field(NamedTuple):
     required: bool = False
 
 
-def load(line: bytes) -> Any:
+def load_json_line(line: bytes) -> Any:
     """Parse a line, telling a broken one by its column."""
     try:
         value = json.loads(line.decode())
@@ -75,13 +75,13 @@ class BadLine(Exception):
 def check_record(
     fields: Mapping[str, Field],
     remedy: str = "",
-    inside: Mapping[str, str] | None = None,
-    own: str = CUSTOM_FIELDS_HINT,
+    misplaced: Mapping[str, str] | None = None,
+    custom_hint: str = CUSTOM_FIELDS_HINT,
 ) -> Check:
     """An object with these fields and no others.
 
-    ``remedy`` is for what is no object; ``inside`` names fields that stand here by mistake, with
-    where they belong; ``own`` says where fields of one's own go, if anywhere.
+    ``remedy`` is for what is no object; ``misplaced`` names fields that stand here by mistake, with
+    where they belong; ``custom_hint`` says where fields of one's own go, if anywhere.
     """
 
     def check(value: Any, path: str) -> Iterator[Fault]:
@@ -96,14 +96,16 @@ def check_record(
                 yield from field.check(value[name], _join(path, name))
         for name in value:
             if name not in fields:
-                place = (inside or {}).get(name)
-                hint = f"it belongs inside {place}" if place else nearest(name, fields) + own
-                yield Fault(_join(path, _cut(name)), UNKNOWN_FIELD, hint)
+                place = (misplaced or {}).get(name)
+                hint = (
+                    f"it belongs inside {place}" if place else nearest(name, fields) + custom_hint
+                )
+                yield Fault(_join(path, _shorten(name)), UNKNOWN_FIELD, hint)
 
     return check
 
 
-def listed(inner: Check, *, least: int = 0) -> Check:
+def check_list(inner: Check, *, least: int = 0) -> Check:
     """A list whose every element passes a check."""
 
     def check(value: Any, path: str) -> Iterator[Fault]:
@@ -140,7 +142,7 @@ def is_name(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_INTEGER_NAME
 
 
-def mapping(value: Any, path: str) -> Iterator[Fault]:
+def check_mapping(value: Any, path: str) -> Iterator[Fault]:
     """Any object."""
     if not isinstance(value, dict):
         yield Fault(path, f"must be an object, got {show(value)}")
@@ -164,10 +166,10 @@ def check_row(
 
 def show(value: Any) -> str:
     """A value as JSON, cut to a readable length."""
-    return _cut(json.dumps(value, ensure_ascii=False, default=str))
+    return _shorten(json.dumps(value, ensure_ascii=False, default=str))
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 
@@ -222,8 +224,8 @@ def _derive(kind: inspect.Type, wording: Wording, hints: bool) -> Check:
         case inspect.StructType():
             fields = {field.name: _field(field, hints) for field in kind.fields}
             if not hints:
-                return check_record(fields, own="", **wording)
-            return check_record(fields, inside=_fields_inside(kind), **wording)
+                return check_record(fields, custom_hint="", **wording)
+            return check_record(fields, misplaced=_fields_inside(kind), **wording)
         case inspect.TupleType() if len(kind.item_types) == 2:
             return check_row([Field(_derive(item, {}, hints), True) for item in kind.item_types])
         case inspect.ListType():
@@ -237,7 +239,7 @@ def _derive(kind: inspect.Type, wording: Wording, hints: bool) -> Check:
         case inspect.FloatType():
             return _check_bounds(kind, wording)
         case inspect.IntType():
-            return _check_whole(kind, wording)
+            return _check_integer(kind, wording)
         case inspect.StrType() if "options" in wording:
             return _check_choice(wording["noun"], wording["options"])
         case inspect.StrType():
@@ -253,7 +255,7 @@ def _field(field: inspect.Field, hints: bool) -> Field:
     return Field(_derive(field.type, {}, hints), field.required)
 
 
-def _plain(kind: inspect.Type) -> inspect.Type:
+def _without_metadata(kind: inspect.Type) -> inspect.Type:
     while isinstance(kind, inspect.Metadata):
         kind = kind.type
     return kind
@@ -263,9 +265,9 @@ def _fields_inside(struct: inspect.StructType) -> dict[str, str]:
     """Fields of the structs inside a struct, with where they are."""
     places: dict[str, str] = {}
     for field in struct.fields:
-        kind, place = _plain(field.type), field.name
+        kind, place = _without_metadata(field.type), field.name
         if isinstance(kind, inspect.ListType):
-            kind, place = _plain(kind.item_type), f"{place}[0]"
+            kind, place = _without_metadata(kind.item_type), f"{place}[0]"
         if isinstance(kind, inspect.StructType) and not kind.array_like:
             places |= {inner.name: place for inner in kind.fields}
     return places
@@ -274,10 +276,10 @@ def _fields_inside(struct: inspect.StructType) -> dict[str, str]:
 def _check_list(kind: inspect.ListType, wording: Wording, item_check: Check) -> Check:
     """A list; with a wording, its length is told by that."""
     if "message" not in wording:
-        return listed(item_check, least=kind.min_length or 0)
+        return check_list(item_check, least=kind.min_length or 0)
 
     def check(value: Any, path: str) -> Iterator[Fault]:
-        yield from listed(item_check)(value, path)
+        yield from check_list(item_check)(value, path)
         least, most = kind.min_length or 0, kind.max_length or sys.maxsize
         if isinstance(value, list) and not least <= len(value) <= most:
             yield Fault(path, f"{wording['message']}, got {len(value)}")
@@ -290,7 +292,7 @@ def _check_mapping(key_check: Check, value_check: Check) -> Check:
 
     def check(value: Any, path: str) -> Iterator[Fault]:
         if not isinstance(value, dict):
-            yield from mapping(value, path)
+            yield from check_mapping(value, path)
             return
         for key, inner in value.items():
             yield from key_check(key, f"{path}.{key}")
@@ -314,7 +316,7 @@ def _check_union(checks: Sequence[tuple[tuple[type, ...], Check]], wording: Word
 
 def _json_types(kind: inspect.Type) -> tuple[type, ...]:
     """The Python types of the JSON values that a type stands for."""
-    kind = _plain(kind)
+    kind = _without_metadata(kind)
     if isinstance(kind, inspect.UnionType):
         return tuple(json_type for inner in kind.types for json_type in _json_types(inner))
     if isinstance(kind, inspect.StructType):
@@ -332,35 +334,35 @@ def _check_bounds(kind: inspect.FloatType, wording: Wording) -> Check:
         yield from faults
         if faults:
             return
-        below, above = _below(kind, value), _above(kind, value)
+        below, above = _is_below(kind, value), _is_above(kind, value)
         if "message" in wording and (below or above):
             yield Fault(path, f"{wording['message']}, got {show(value)}", remedy)
         elif below and value < 0 and 0 in (kind.ge, kind.gt):
             yield Fault(path, f"must not be negative, got {show(value)}")
         elif below:
-            least = f"more than {kind.gt:g}" if kind.ge is None else f"at least {kind.ge:g}"
-            yield Fault(path, f"must be {least}{unit}, got {show(value)}")
+            minimum = f"more than {kind.gt:g}" if kind.ge is None else f"at least {kind.ge:g}"
+            yield Fault(path, f"must be {minimum}{unit}, got {show(value)}")
         elif above:
             yield Fault(path, f"must be at most {kind.le:g}{unit}, got {show(value)}", remedy)
 
     return check
 
 
-def _below(kind: inspect.FloatType | inspect.IntType, value: float) -> bool:
+def _is_below(kind: inspect.FloatType | inspect.IntType, value: float) -> bool:
     return (kind.ge is not None and value < kind.ge) or (kind.gt is not None and value <= kind.gt)
 
 
-def _above(kind: inspect.FloatType | inspect.IntType, value: float) -> bool:
+def _is_above(kind: inspect.FloatType | inspect.IntType, value: float) -> bool:
     return kind.le is not None and value > kind.le
 
 
-def _check_whole(kind: inspect.IntType, wording: Wording) -> Check:
+def _check_integer(kind: inspect.IntType, wording: Wording) -> Check:
     """A whole number within its bounds."""
     message = wording.get("message", "must be a whole number")
 
     def check(value: Any, path: str) -> Iterator[Fault]:
-        right = isinstance(value, int) and not isinstance(value, bool)
-        if not right or _below(kind, value) or _above(kind, value):
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        if not is_integer or _is_below(kind, value) or _is_above(kind, value):
             yield Fault(path, f"{message}, got {show(value)}", wording.get("remedy", ""))
 
     return check
@@ -416,7 +418,7 @@ def fill_defaults(value: Mapping[str, Any], struct: type) -> dict[str, Any]:
 
 
 def _fill(value: Any, kind: inspect.Type) -> Any:
-    kind = _plain(kind)
+    kind = _without_metadata(kind)
     if isinstance(kind, inspect.ListType):
         return [_fill(inner, kind.item_type) for inner in value]
     if not isinstance(kind, inspect.StructType):

@@ -45,9 +45,9 @@ class RecordSource:
     name: str = ""
     problems: list[Problem] = field(default_factory=list)
     _hash: Any = field(default_factory=hashlib.sha256)
-    _done: int = 0
-    _ahead: list[LineBlock] | None = None
-    _rest: Iterator[LineBlock] = field(default_factory=lambda: iter(()))
+    _bytes_read: int = 0
+    _first_blocks: list[LineBlock] | None = None
+    _remaining: Iterator[LineBlock] = field(default_factory=lambda: iter(()))
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -80,15 +80,15 @@ class RecordSource:
 
     def read(self) -> Input:
         """What was read, once all blocks were taken."""
-        return Input(self.name, self._hash.hexdigest(), self._done)
+        return Input(self.name, self._hash.hexdigest(), self._bytes_read)
 
     def first(self) -> dict[str, Any]:
         """The first line that is a record, or an empty one; nothing is lost by looking."""
-        if self._ahead is None:
-            self._rest = self._blocks()
-            self._ahead = list(islice(self._rest, 1))
+        if self._first_blocks is None:
+            self._remaining = self._blocks()
+            self._first_blocks = list(islice(self._remaining, 1))
         for line in (
-            line for block in self._ahead for line in block.lines[:FIRST_RECORD_SEARCH_LINES]
+            line for block in self._first_blocks for line in block.lines[:FIRST_RECORD_SEARCH_LINES]
         ):
             try:
                 record = msgspec.json.decode(line)
@@ -100,17 +100,17 @@ class RecordSource:
 
     def blocks(self) -> Iterator[LineBlock]:
         """All lines in order."""
-        if self._ahead is None:
+        if self._first_blocks is None:
             yield from self._blocks()
             return
-        ahead, self._ahead = self._ahead, None
+        ahead, self._first_blocks = self._first_blocks, None
         yield from ahead
-        yield from self._rest
+        yield from self._remaining
 
     def _blocks(self) -> Iterator[LineBlock]:
         """All lines in order; marks that do not belong at the start or end of lines are noted."""
-        line, ends = 1, 0
-        for data in _whole_lines(self._chunks()):
+        line, crlf_count = 1, 0
+        for data in _split_at_lines(self._chunks()):
             if line == 1 and data.startswith(UTF8_BOM):
                 data = data[len(UTF8_BOM) :]
                 self._note(1, "starts with a byte-order mark", "save the file as plain UTF-8")
@@ -120,14 +120,14 @@ class RecordSource:
             if b"\r\n" in data or data.endswith(b"\r"):
                 crlf = [number for number, text in enumerate(lines, line) if text.endswith(b"\r")]
                 lines = [text.removesuffix(b"\r") for text in lines]
-                if not ends:
+                if not crlf_count:
                     first = crlf[0]
-                ends += len(crlf)
-            yield LineBlock(self.name, line, lines, self._done)
+                crlf_count += len(crlf)
+            yield LineBlock(self.name, line, lines, self._bytes_read)
             line += len(lines)
-        if ends:
-            what = "line ends" if ends == 1 else "lines end"
-            self._note(first, f"{ends:,} {what} in CRLF", "save with LF line ends")
+        if crlf_count:
+            line_words = "line ends" if crlf_count == 1 else "lines end"
+            self._note(first, f"{crlf_count:,} {line_words} in CRLF", "save with LF line ends")
 
     def _note(self, line: int, message: str, remedy: str) -> None:
         self.problems.append(Problem(self.name, line, "", message, remedy))
@@ -135,11 +135,11 @@ class RecordSource:
     def _chunks(self) -> Iterator[bytes]:
         if not isinstance(self.place, str | PathLike):
             for record in self.place:
-                yield self._count(_line(record))
+                yield self._count(_encode_line(record))
             return
         try:
             with self._open(str(self.place)) as raw:
-                yield from _decompressed(raw, self.name)
+                yield from _decompress(raw, self.name)
         except (OSError, EOFError, zlib.error) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise InputError([Problem(self.name, 0, "", f"cannot be read: {reason}")]) from error
@@ -148,15 +148,17 @@ class RecordSource:
         if place == "-" and sys.stdin is None:
             raise OSError("standard input is closed")
         file = sys.stdin.buffer if place == "-" else Path(place).open("rb")  # noqa: SIM115
-        return io.BufferedReader(_Counted(file, self._count, close=place != "-"), READ_BLOCK_BYTES)
+        return io.BufferedReader(
+            _CountingReader(file, self._count, close=place != "-"), READ_BLOCK_BYTES
+        )
 
     def _count(self, data: bytes) -> bytes:
         self._hash.update(data)
-        self._done += len(data)
+        self._bytes_read += len(data)
         return data
 
 
-class _Counted(io.RawIOBase):
+class _CountingReader(io.RawIOBase):
     """A stream whose bytes are counted and hashed on their way."""
 
     def __init__(self, file: Any, count: Any, *, close: bool) -> None:
@@ -176,68 +178,71 @@ class _Counted(io.RawIOBase):
         super().close()
 
 
-def _decompressed(raw: io.BufferedReader, name: str) -> Iterator[bytes]:
-    begins = raw.peek(4)
-    if name.endswith(".gz") or begins.startswith(GZIP_MAGIC):
-        yield from _read(gzip.GzipFile(fileobj=raw), READ_BLOCK_BYTES)
-    elif name.endswith(".zst") or begins.startswith(ZSTD_MAGIC):
-        yield from _frames(raw)
+def _decompress(raw: io.BufferedReader, name: str) -> Iterator[bytes]:
+    first_bytes = raw.peek(4)
+    if name.endswith(".gz") or first_bytes.startswith(GZIP_MAGIC):
+        yield from _read_chunks(gzip.GzipFile(fileobj=raw), READ_BLOCK_BYTES)
+    elif name.endswith(".zst") or first_bytes.startswith(ZSTD_MAGIC):
+        yield from _decompress_zstd(raw)
     else:
-        yield from _read(raw, READ_BLOCK_BYTES)
+        yield from _read_chunks(raw, READ_BLOCK_BYTES)
 
 
-def _read(file: Any, size: int) -> Iterator[bytes]:
+def _read_chunks(file: Any, size: int) -> Iterator[bytes]:
     while data := file.read(size):
         yield data
 
 
-def _frames(raw: BinaryIO) -> Iterator[bytes]:
+def _decompress_zstd(raw: BinaryIO) -> Iterator[bytes]:
     """All frames of a zstd file; small bites, since a few bytes may unfold into very many."""
     try:
         import zstandard
     except ImportError:
         raise MissingExtra("zstandard", "zstd", "reading .zst files") from None
-    frame, begun = zstandard.ZstdDecompressor().decompressobj(), False
+    frame, is_unfinished = zstandard.ZstdDecompressor().decompressobj(), False
     try:
-        for data in _read(raw, 8192):
-            rest, begun = data, True
-            while rest:
-                yield frame.decompress(rest)
-                rest = frame.unused_data
+        for data in _read_chunks(raw, 8192):
+            remaining, is_unfinished = data, True
+            while remaining:
+                yield frame.decompress(remaining)
+                remaining = frame.unused_data
                 if frame.eof:
-                    frame, begun = zstandard.ZstdDecompressor().decompressobj(), bool(rest)
+                    frame, is_unfinished = (
+                        zstandard.ZstdDecompressor().decompressobj(),
+                        bool(remaining),
+                    )
     except zstandard.ZstdError as error:
         raise OSError(str(error)) from error
-    if begun:
+    if is_unfinished:
         raise EOFError("the file ends in the middle of a frame")
 
 
-def _whole_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+def _split_at_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """The same bytes, cut only behind line ends; lines may be longer than a chunk."""
-    rest: list[bytes] = []
-    held = 0
+    pending: list[bytes] = []
+    pending_bytes = 0
     for chunk in chunks:
-        cut = chunk.rfind(b"\n") + 1
-        if not cut or held + cut < READ_BLOCK_BYTES // 2:
-            rest.append(chunk)
-            held += len(chunk)
+        line_end = chunk.rfind(b"\n") + 1
+        if not line_end or pending_bytes + line_end < READ_BLOCK_BYTES // 2:
+            pending.append(chunk)
+            pending_bytes += len(chunk)
             continue
-        yield b"".join([*rest, chunk[:cut]])
-        rest = [chunk[cut:]]
-        held = len(rest[0])
-    if last := b"".join(rest):
+        yield b"".join([*pending, chunk[:line_end]])
+        pending = [chunk[line_end:]]
+        pending_bytes = len(pending[0])
+    if last := b"".join(pending):
         yield last
 
 
-def _line(record: Any) -> bytes:
+def _encode_line(record: Any) -> bytes:
     """A record as a line; what JSON has no words for is left to the check to refuse."""
-    line = msgspec.json.encode(record, enc_hook=_plain)
+    line = msgspec.json.encode(record, enc_hook=_plain_value)
     if b"null" in line:  # perhaps a NaN
-        line = json.dumps(record, default=_plain).encode()
+        line = json.dumps(record, default=_plain_value).encode()
     return line + b"\n"
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     """Arrays in records given from Python."""
     if hasattr(value, "tolist"):
         return value.tolist()

@@ -17,7 +17,7 @@ import msgspec
 from earwitness.core import Input
 from earwitness.errors import SHOWN_PROBLEMS, InputError, Problem
 from earwitness.io.records import DECODE_ERRORS, JSON_ARRAY_MESSAGE
-from earwitness.io.schema import MAX_INTEGER_NAME, BadLine, Fault, load, show
+from earwitness.io.schema import MAX_INTEGER_NAME, BadLine, Fault, load_json_line, show
 from earwitness.io.source import RecordSource
 
 # --- Tables and their faults ---------------------------------------------------------------------
@@ -107,65 +107,73 @@ class CsvTable(InputTable):
 
     def cells(self, name: str, *, numbers: bool = False) -> Sequence[Cell]:
         del numbers  # all is text
-        place = self.names.index(name)
-        found = [row[place] for row in self.rows]
-        bare = {cell: cell.strip(BLANKS) for cell in set(found)}
-        return found if all(a == b for a, b in bare.items()) else [bare[cell] for cell in found]
+        position = self.names.index(name)
+        column = [row[position] for row in self.rows]
+        stripped = {cell: cell.strip(BLANKS) for cell in set(column)}
+        return (
+            column
+            if all(a == b for a, b in stripped.items())
+            else [stripped[cell] for cell in column]
+        )
 
 
 def read_csv(text: str, wrong: TableFaults, wanted: Collection[str]) -> CsvTable:
     """A table with the names of columns in its first row; empty rows are passed over."""
-    delimiter = _delimiter(text, wanted)
-    numbers, rows = _rows(text, delimiter, wrong)
-    kept = [place for place, row in enumerate(rows) if any(row)]
+    delimiter = _find_delimiter(text, wanted)
+    numbers, rows = _split_rows(text, delimiter, wrong)
+    nonempty = [place for place, row in enumerate(rows) if any(row)]
     table = CsvTable(wrong, comma=delimiter == ";")
-    if kept:
-        table.names = [name.strip(BLANKS) for name in rows[kept[0]]]
+    if nonempty:
+        table.names = [name.strip(BLANKS) for name in rows[nonempty[0]]]
     for name in dict.fromkeys(table.names):
         if name and table.names.count(name) > 1:
-            table.tell(numbers[kept[0]], show(name), "the column comes twice", "keep one")
-    wide = len(table.names)
-    wrong.add((numbers[n], _torn(len(rows[n]), wide)) for n in kept[1:] if len(rows[n]) != wide)
-    whole = [place for place in kept[1:] if len(rows[place]) == wide]
-    table.lines = [numbers[place] for place in whole]
-    table.rows = [rows[place] for place in whole]
+            table.tell(numbers[nonempty[0]], show(name), "the column comes twice", "keep one")
+    width = len(table.names)
+    wrong.add(
+        (numbers[n], _width_fault(len(rows[n]), width))
+        for n in nonempty[1:]
+        if len(rows[n]) != width
+    )
+    complete = [place for place in nonempty[1:] if len(rows[place]) == width]
+    table.lines = [numbers[place] for place in complete]
+    table.rows = [rows[place] for place in complete]
     return table
 
 
-def _torn(found: int, wide: int) -> Fault:
-    told = f"has {found} fields, the first line has {wide}"
-    return Fault("", told, "put quotes around what has a separator in it")
+def _width_fault(fields: int, width: int) -> Fault:
+    message = f"has {fields} fields, the first line has {width}"
+    return Fault("", message, "put quotes around what has a separator in it")
 
 
-def _delimiter(text: str, wanted: Collection[str]) -> str:
+def _find_delimiter(text: str, wanted: Collection[str]) -> str:
     """What cuts the first line into most of the wanted names, then into most pieces."""
     first = text.lstrip("\r\n").partition("\n")[0].partition("\r")[0]
 
     def names(delimiter: str) -> tuple[int, int]:
-        cut = [name.strip(BLANKS + '"') for name in first.split(delimiter)]
-        return sum(name in wanted for name in cut), len(cut)
+        pieces = [name.strip(BLANKS + '"') for name in first.split(delimiter)]
+        return sum(name in wanted for name in pieces), len(pieces)
 
     return max(DELIMITERS, key=names)
 
 
-def _rows(text: str, delimiter: str, wrong: TableFaults) -> tuple[Sequence[int], list[Row]]:
+def _split_rows(text: str, delimiter: str, wrong: TableFaults) -> tuple[Sequence[int], list[Row]]:
     """Rows, and the line where each begins."""
 
     def reader() -> Any:
         lines = io.StringIO(text, newline="")
         return csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
 
-    quick = reader()
+    fast_reader = reader()
     try:
-        rows: list[Row] = list(map(tuple, quick))  # the collector passes over tuples of text
+        rows: list[Row] = list(map(tuple, fast_reader))  # the collector passes over tuples of text
     except csv.Error:
-        return _carefully(reader(), wrong)
-    if len(rows) == quick.line_num:
+        return _split_rows_carefully(reader(), wrong)
+    if len(rows) == fast_reader.line_num:
         return range(1, len(rows) + 1), rows
-    return _carefully(reader(), wrong)
+    return _split_rows_carefully(reader(), wrong)
 
 
-def _carefully(reader: Any, wrong: TableFaults) -> tuple[list[int], list[Row]]:
+def _split_rows_carefully(reader: Any, wrong: TableFaults) -> tuple[list[int], list[Row]]:
     """The same where rows go over several lines, or are no rows."""
     numbers, rows = list[int](), list[Row]()
     while True:
@@ -195,31 +203,33 @@ class JsonTable(InputTable):
     rows: list[dict[str, Any]] = field(default_factory=list)
 
     def cells(self, name: str, *, numbers: bool = False) -> Sequence[Cell]:
-        found: list[Any] = [row.get(name) for row in self.rows]
-        read = _number if numbers else _name
-        if set(map(type, found)) <= ({str, int, float, NoneType} if numbers else NAME_CELL_TYPES):
-            known = {one: read(one) for one in set(found)}  # 1 and 1.0 are the same number
-            return [known[one] for one in found]
-        return [read(one) for one in found]
+        values: list[Any] = [row.get(name) for row in self.rows]
+        to_cell = _number_cell if numbers else _name_cell
+        if set(map(type, values)) <= ({str, int, float, NoneType} if numbers else NAME_CELL_TYPES):
+            cells = {one: to_cell(one) for one in set(values)}  # 1 and 1.0 are the same number
+            return [cells[one] for one in values]
+        return [to_cell(one) for one in values]
 
 
-def _number(value: Any) -> Cell:
+def _number_cell(value: Any) -> Cell:
     if value is None or value == "":
         return ""
-    right = isinstance(value, float) or (isinstance(value, int) and abs(value) <= MAX_INTEGER_NAME)
-    return repr(value) if right and not isinstance(value, bool) else BadCell(_shown(value))
+    is_number = isinstance(value, float) or (
+        isinstance(value, int) and abs(value) <= MAX_INTEGER_NAME
+    )
+    return repr(value) if is_number and not isinstance(value, bool) else BadCell(_show_value(value))
 
 
-def _name(value: Any) -> Cell:
+def _name_cell(value: Any) -> Cell:
     if value is None or isinstance(value, str):
         return value or ""
-    right = (
+    is_integer = (
         isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_INTEGER_NAME
     )
-    return str(value) if right else BadCell(_shown(value))
+    return str(value) if is_integer else BadCell(_show_value(value))
 
 
-def _shown(value: Any) -> str:
+def _show_value(value: Any) -> str:
     try:
         return show(value)
     except (ValueError, RecursionError):  # Python's limits on digits and depth
@@ -236,32 +246,32 @@ def read_json(lines: list[bytes], wrong: TableFaults) -> JsonTable:
         except DECODE_ERRORS:
             if not line.strip():
                 continue
-            row = _slowly(line, number, wrong)
+            row = _decode_slowly(line, number, wrong)
         if isinstance(row, dict):
             numbers.append(number)
-            rows.append(_flat(row))
+            rows.append(_flatten_values(row))
     shapes = list(dict.fromkeys(map(tuple, rows)))
     names = list(dict.fromkeys(name for shape in shapes for name in shape))
     partial = frozenset(n for n in names if any(n not in shape for shape in shapes))
     return JsonTable(wrong, names, numbers, partial, rows=rows)
 
 
-def _flat(row: dict[str, Any]) -> dict[str, Any]:
+def _flatten_values(row: dict[str, Any]) -> dict[str, Any]:
     inner = row.get("values")
     if not isinstance(inner, dict):
         return row
     return {name: value for name, value in row.items() if name != "values"} | inner
 
 
-def _slowly(line: bytes, number: int, wrong: TableFaults) -> Any:
+def _decode_slowly(line: bytes, number: int, wrong: TableFaults) -> Any:
     """What the fast decoder refused: perhaps a NaN, to be told with its field."""
     try:
-        row = load(line)
+        row = load_json_line(line)
     except BadLine as bad:
         wrong.add([(number, bad.fault)])
         return None
     if not isinstance(row, dict):
-        wrong.add([(number, Fault("", f"must be an object, got {_shown(row)}"))])
+        wrong.add([(number, Fault("", f"must be an object, got {_show_value(row)}"))])
     return row
 
 
@@ -286,23 +296,23 @@ def read_table(source: RecordSource, wanted: Collection[str]) -> tuple[InputTabl
     wrong.refuse()
     if ending.endswith((".jsonl", ".ndjson")) or first.lstrip().startswith(b"{"):
         return read_json(lines, wrong), source.read()
-    return read_csv(_text(lines, wrong), wrong, wanted), source.read()
+    return read_csv(_decode_text(lines, wrong), wrong, wanted), source.read()
 
 
-def _text(lines: list[bytes], wrong: TableFaults) -> str:
-    whole = b"\n".join(lines)
-    if whole.startswith(UTF16_BOMS):
+def _decode_text(lines: list[bytes], wrong: TableFaults) -> str:
+    content = b"\n".join(lines)
+    if content.startswith(UTF16_BOMS):
         wrong.add([(1, Fault("", "is UTF-16", "save as UTF-8"))])
         wrong.refuse()
     try:
-        return whole.decode()
+        return content.decode()
     except UnicodeDecodeError:
-        wrong.add((n, bad) for n, line in enumerate(lines, 1) for bad in _not_text(line))
+        wrong.add((n, bad) for n, line in enumerate(lines, 1) for bad in _encoding_faults(line))
         wrong.refuse()
         raise
 
 
-def _not_text(line: bytes) -> list[Fault]:
+def _encoding_faults(line: bytes) -> list[Fault]:
     try:
         line.decode()
     except UnicodeDecodeError as error:
@@ -364,7 +374,7 @@ def _read_objects(path: Path, problems: list[Problem]) -> Iterator[tuple[int, di
         if not line.strip():
             continue
         try:
-            row = load(line)
+            row = load_json_line(line)
         except BadLine as bad:
             problems.append(Problem(str(path), number, *bad.fault))
             continue

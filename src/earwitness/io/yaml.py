@@ -62,47 +62,49 @@ class YamlDocument:
         if isinstance(node, yaml.SequenceNode):
             return [self.take(inner, f"{path}[{n}]") for n, inner in enumerate(node.value)]
         if not isinstance(node, yaml.MappingNode):
-            return _scalar(node)
-        found: dict[str, Any] = {}
+            return _construct_scalar(node)
+        mapping: dict[str, Any] = {}
         for key, inner in node.value:
-            own = str(key.value)
-            at, line = f"{path}.{own}" if path else own, key.start_mark.line + 1
-            self.lines[at] = line
-            if own in found:
-                self.repeated.append(Problem(self.source, line, at, "comes twice", "keep one"))
-            found[own] = self.take(inner, at)
-        return found
+            name = str(key.value)
+            key_path, line = f"{path}.{name}" if path else name, key.start_mark.line + 1
+            self.lines[key_path] = line
+            if name in mapping:
+                self.repeated.append(
+                    Problem(self.source, line, key_path, "comes twice", "keep one")
+                )
+            mapping[name] = self.take(inner, key_path)
+        return mapping
 
 
 def read_yaml(path: Path) -> YamlDocument:
     """A file, or why it cannot be read."""
     try:
         node = yaml.compose(path.read_text(encoding="utf-8-sig"), Loader=_Loader)
-        found = YamlDocument(str(path))
+        document = YamlDocument(str(path))
         if node is not None:
-            found.value = found.take(node)
+            document.value = document.take(node)
     except OSError as error:
-        raise _unreadable(path, f"cannot be read: {error.strerror or error}") from error
+        raise _unreadable_error(path, f"cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise _unreadable(path, f"not UTF-8 at byte {error.start + 1}") from error
+        raise _unreadable_error(path, f"not UTF-8 at byte {error.start + 1}") from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
-        raise _unreadable(path, f"not YAML: {error.problem}", line) from error
+        raise _unreadable_error(path, f"not YAML: {error.problem}", line) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise _unreadable(path, f"not YAML: {error}") from error
+        raise _unreadable_error(path, f"not YAML: {error}") from error
     if node is None:
-        raise _unreadable(path, "is empty")
-    if found.repeated:
-        raise InputError(found.repeated, done="planned")
-    return found
+        raise _unreadable_error(path, "is empty")
+    if document.repeated:
+        raise InputError(document.repeated, done="planned")
+    return document
 
 
-def _scalar(node: yaml.Node) -> Any:
+def _construct_scalar(node: yaml.Node) -> Any:
     kind = node.tag.rpartition(":")[2]
     if kind == "float":
         return float(node.value)
     return _Loader("").construct_object(node) if kind in ("bool", "null", "int") else node.value
 
 
-def _unreadable(path: Path, told: str, line: int = 0) -> InputError:
-    return InputError([Problem(str(path), line, "", told)], done="planned")
+def _unreadable_error(path: Path, message: str, line: int = 0) -> InputError:
+    return InputError([Problem(str(path), line, "", message)], done="planned")

@@ -12,7 +12,7 @@ from typing import Any
 
 from earwitness.core import Input, Key, Progress, Rating, Score, StrPath, no_progress
 from earwitness.errors import InputError, Problem, UsageError, nearest
-from earwitness.io.schema import BadLine, Fault, load
+from earwitness.io.schema import BadLine, Fault, load_json_line
 from earwitness.io.source import Records, RecordSource
 from earwitness.io.tables import InputTable, TableWording
 from earwitness.metaeval.join import metric_columns
@@ -54,7 +54,7 @@ def output_lengths(outputs: str | Records) -> tuple[list[Score], Input]:
     source, scores, problems = RecordSource(outputs), list[Score](), list[Problem]()
     for number, line in enumerate(_read_lines(source), 1):
         try:
-            scores += [_length_score(load(line))] if line.strip() else []
+            scores += [_length_score(load_json_line(line))] if line.strip() else []
         except (BadLine, KeyError, TypeError, ValueError):
             message = "has no item, system and output whose length can be told"
             problems.append(Problem(source.name, number, "", message))

@@ -34,21 +34,21 @@ def standardise(vectors: Floats) -> None:
     if not len(vectors):
         return
     for first in range(0, vectors.shape[1], COLUMNS_PER_PORTION):
-        part = vectors[:, first : first + COLUMNS_PER_PORTION].astype(np.float64)
-        middle, spread = part.mean(axis=0), part.std(axis=0)
-        still = spread <= MIN_RELATIVE_SPREAD * (1 + abs(middle))
-        vectors[:, first : first + COLUMNS_PER_PORTION] = (part - middle) / np.where(
-            still, np.inf, spread
+        columns = vectors[:, first : first + COLUMNS_PER_PORTION].astype(np.float64)
+        means, spreads = columns.mean(axis=0), columns.std(axis=0)
+        is_constant = spreads <= MIN_RELATIVE_SPREAD * (1 + abs(means))
+        vectors[:, first : first + COLUMNS_PER_PORTION] = (columns - means) / np.where(
+            is_constant, np.inf, spreads
         )
 
 
 # --- Unit vectors --------------------------------------------------------------------------------
 
 
-def unit(vectors: Floats) -> Floats:
+def unit_vectors(vectors: Floats) -> Floats:
     """Each row divided by its length; a row of zeros stays as it is.
 
-    >>> unit(np.array([[3, 4], [0, 0]], np.float32)).tolist()
+    >>> unit_vectors(np.array([[3, 4], [0, 0]], np.float32)).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
     """
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -73,7 +73,7 @@ class BlockPlace:
     at: float
 
 
-def grid(recording: Recording, block: float) -> tuple[BlockPlace, ...]:
+def block_places(recording: Recording, block: float) -> tuple[BlockPlace, ...]:
     """Where the blocks of a recording are."""
     return tuple(
         BlockPlace(stretch.start + i * block, stretch.path, stretch.at + i * block)
@@ -82,7 +82,7 @@ def grid(recording: Recording, block: float) -> tuple[BlockPlace, ...]:
     )
 
 
-def unheard(blocks: int) -> None:
+def ignore_count(blocks: int) -> None:
     """Nobody wants to know."""
     del blocks
 
@@ -91,38 +91,40 @@ def unheard(blocks: int) -> None:
 class FrameBlocks:
     """Frames of every block: ``rows`` of them each, looked up when asked for.
 
-    ``told`` hears how many blocks were looked up when their portion is done with.
+    ``on_portion`` is told how many blocks were looked up when their portion is done with.
     """
 
     places: tuple[BlockPlace, ...]
     rows: int
     files: dict[str, FrameFile]
-    told: Callable[[int], object] = unheard
+    on_portion: Callable[[int], object] = ignore_count
 
     def __len__(self) -> int:
         return len(self.places)
 
     def portion(self, first: int, last: int) -> Bytes:
         """Blocks from ``first`` up to ``last``: block × frame × band."""
-        chosen = self.places[first:last]
-        found = np.empty((len(chosen), self.rows, MEL_BANDS), np.uint8)
-        for row, place in zip(found, chosen, strict=True):
+        places = self.places[first:last]
+        frames = np.empty((len(places), self.rows, MEL_BANDS), np.uint8)
+        for row, place in zip(frames, places, strict=True):
             begin = round(place.at * FRAMES_PER_SECOND)
             row[:] = self.files[place.path].rows(begin, begin + self.rows)
-        return found
+        return frames
 
     def portions(self) -> Iterator[Bytes]:
         """All blocks, a few at a time."""
         for first in range(0, len(self), BLOCKS_PER_PORTION):
             yield self.portion(first, first + BLOCKS_PER_PORTION)
-            self.told(min(BLOCKS_PER_PORTION, len(self) - first))
+            self.on_portion(min(BLOCKS_PER_PORTION, len(self) - first))
 
     def with_frames(self, needed: int) -> FrameBlocks:
         """Those blocks of which so many frames are there."""
-        there = [
+        has_frames = [
             count >= needed
             for portion in self.portions()
             for count in (portion[:, :, 0] != ABSENT_BYTE).sum(axis=1)
         ]
-        kept = tuple(place for place, kept in zip(self.places, there, strict=True) if kept)
-        return FrameBlocks(kept, self.rows, self.files, self.told)
+        places = tuple(
+            place for place, is_kept in zip(self.places, has_frames, strict=True) if is_kept
+        )
+        return FrameBlocks(places, self.rows, self.files, self.on_portion)

@@ -17,27 +17,27 @@ from earwitness.audio.read import Chunk, read_blocks
 from earwitness.audio.signal import resampled
 from earwitness.core import Progress, no_progress
 from earwitness.errors import UsageError
-from earwitness.models.base import BlockEmbeddings, BlockPlace, FrameBlocks, grid
+from earwitness.models.base import BlockEmbeddings, BlockPlace, FrameBlocks, block_places
 from earwitness.models.cache import (
     Cache,
     SealedFile,
-    digest_of,
     find_cache,
+    hash_text,
     open_sealed,
     write_sealed,
 )
-from earwitness.models.codebook import CLASS_NAME_PREFIX, PATCH_FRAMES, Codebook, few
+from earwitness.models.codebook import CLASS_NAME_PREFIX, PATCH_FRAMES, Codebook, few_classes_note
 from earwitness.models.embedders import Embedder, SoundEmbedder
 from earwitness.models.frames import (
     SPARSE_KEPT_SECONDS,
     FrameFile,
     FrameSource,
     StreamReader,
-    frame_files,
+    load_frame_files,
 )
 from earwitness.recordings.cut import FilePiece
-from earwitness.recordings.hour_marks import HourMarks, Silence, without_hours, without_marks
-from earwitness.recordings.recording import mended
+from earwitness.recordings.hour_marks import HourMarks, Silence, remove_hour_marks, remove_marks
+from earwitness.recordings.recording import remove_breaks
 from earwitness.recordings.types import Damage, Recording, Stretch
 
 # --- Progress of reading and embedding -----------------------------------------------------------
@@ -47,14 +47,14 @@ from earwitness.recordings.types import Damage, Recording, Stretch
 EMBEDDER_PASSES = 3
 
 
-def share(progress: Progress, before: int, own: int, rounds: int) -> Progress:
+def progress_share(progress: Progress, before: int, weight: int, rounds: int) -> Progress:
     """Some rounds of several that are equally long, told as so much of all of them."""
 
-    def told(done: int, total: int | None, cases: int) -> None:
-        every = None if total is None else rounds * total
-        progress(own * done + before * (total or 0), every, cases)
+    def report(done: int, total: int | None, cases: int) -> None:
+        scaled_total = None if total is None else rounds * total
+        progress(weight * done + before * (total or 0), scaled_total, cases)
 
-    return told
+    return report
 
 
 @dataclass
@@ -66,9 +66,9 @@ class EmbedderProgress:
     done: int = 0
 
     def __call__(self, blocks: int) -> None:
-        whole = EMBEDDER_PASSES * self.blocks
-        self.done = min(whole, self.done + blocks)
-        self.progress(self.done, whole, self.blocks)
+        total = EMBEDDER_PASSES * self.blocks
+        self.done = min(total, self.done + blocks)
+        self.progress(self.done, total, self.blocks)
 
 
 # --- Hour marks found by frames ------------------------------------------------------------------
@@ -89,24 +89,26 @@ def without_hour_gaps(
     """The recording without silences of such a length that mark hours; a note if there are none."""
     rough, exact = HourMarks(gap), HourMarks(gap)
     for stretch in recording.stretches:
-        for first, last in _portions(stretch):
+        for first, last in _iterate_portions(stretch):
             peaks = 10 ** (levels(files[stretch.path].rows(first, last)) / 20)
             start = stretch.start + first / FRAMES_PER_SECOND - stretch.at
             rough.feed_levels(start, peaks, 1 / FRAMES_PER_SECOND)
-    for mark in rough.found():
+    for mark in rough.marks():
         for stretch in recording.stretches:
-            _feed(exact, stretch, mark, recording.rate, read)
-    return without_marks(recording, exact.found(), gap=gap)
+            _feed_sound_around(exact, stretch, mark, recording.rate, read)
+    return remove_marks(recording, exact.marks(), gap=gap)
 
 
-def _portions(stretch: Stretch) -> Iterator[tuple[int, int]]:
+def _iterate_portions(stretch: Stretch) -> Iterator[tuple[int, int]]:
     first = round(stretch.at * FRAMES_PER_SECOND)
     last = round((stretch.at + stretch.seconds) * FRAMES_PER_SECOND)
     for begin in range(first, last, MARK_PORTION_FRAMES):
         yield begin, min(last, begin + MARK_PORTION_FRAMES)
 
 
-def _feed(marks: HourMarks, stretch: Stretch, mark: Silence, rate: int, read: StreamReader) -> None:
+def _feed_sound_around(
+    marks: HourMarks, stretch: Stretch, mark: Silence, rate: int, read: StreamReader
+) -> None:
     """Sound of a stretch around a silence, if it has any of it."""
     low, high = (
         max(stretch.start, mark.start - MARK_MARGIN_SECONDS),
@@ -143,20 +145,20 @@ def embed_sounds(
     cut: BlockCut,
     source_of: Callable[[str], FrameSource],
     cache: Cache,
-    told: Callable[[int], None] = lambda _: None,
+    on_blocks: Callable[[int], None] = lambda _: None,
 ) -> BlockEmbeddings:
-    """A row a block; ``told`` of blocks that are done."""
-    done: list[BlockEmbeddings] = []
-    for run in runs(places, cut.block):
-        made = [cut, run[0].at, len(run), embedder.signature, SOUND_BLOCKS_VERSION]
+    """A row a block; ``on_blocks`` is told how many are done."""
+    hours: list[BlockEmbeddings] = []
+    for run in iterate_runs(places, cut.block):
+        key_parts = [cut, run[0].at, len(run), embedder.signature, SOUND_BLOCKS_VERSION]
         content = cache.digest(Path(run[0].path))
-        key = digest_of(content + msgspec.json.encode(made).decode())
-        done.append(_hour(run, embedder, cut, source_of, cache.folder / "sounds" / key))
-        told(sum(len(one.vectors) for one in done))
-    return joined(done)
+        key = hash_text(content + msgspec.json.encode(key_parts).decode())
+        hours.append(_embed_run(run, embedder, cut, source_of, cache.folder / "sounds" / key))
+        on_blocks(sum(len(hour.vectors) for hour in hours))
+    return join_embeddings(hours)
 
 
-def runs(places: Sequence[BlockPlace], block: float) -> Iterator[Sequence[BlockPlace]]:
+def iterate_runs(places: Sequence[BlockPlace], block: float) -> Iterator[Sequence[BlockPlace]]:
     """Blocks that follow each other in a file, at most an hour of them."""
     first = 0
     for number, place in enumerate(places):
@@ -169,25 +171,27 @@ def runs(places: Sequence[BlockPlace], block: float) -> Iterator[Sequence[BlockP
         yield places[first:]
 
 
-def _hour(
+def _embed_run(
     run: Sequence[BlockPlace],
     embedder: SoundEmbedder,
     cut: BlockCut,
     source_of: Callable[[str], FrameSource],
-    place: Path,
+    path: Path,
 ) -> BlockEmbeddings:
-    kept = open_sealed(place.with_suffix(".sealed"))
-    if kept is None:
-        sounds = _sounds(run, cut, source_of(run[0].path), embedder.rate)
-        made = joined([embedder.embed(np.stack(some)) for some in _together(sounds)])
-        arrays = [made.vectors] if made.classes is None else [made.vectors, made.classes]
-        write_sealed(place.with_suffix(".sealed"), {"class_names": made.class_names}, arrays)
-        return made
-    classes = kept.arrays[1] if len(kept.arrays) > 1 else None
-    return BlockEmbeddings(kept.arrays[0], classes, tuple(kept.facts["class_names"]))
+    stored = open_sealed(path.with_suffix(".sealed"))
+    if stored is None:
+        sounds = _read_block_sounds(run, cut, source_of(run[0].path), embedder.rate)
+        embeddings = join_embeddings(
+            [embedder.embed(np.stack(batch)) for batch in _batch_sounds(sounds)]
+        )
+        arrays = [array for array in embeddings[:2] if array is not None]  # vectors and classes
+        write_sealed(path.with_suffix(".sealed"), {"class_names": embeddings.class_names}, arrays)
+        return embeddings
+    classes = stored.arrays[1] if len(stored.arrays) > 1 else None
+    return BlockEmbeddings(stored.arrays[0], classes, tuple(stored.facts["class_names"]))
 
 
-def joined(parts: Sequence[BlockEmbeddings]) -> BlockEmbeddings:
+def join_embeddings(parts: Sequence[BlockEmbeddings]) -> BlockEmbeddings:
     """Rows of several, one behind the other."""
     if not parts:
         return BlockEmbeddings(np.zeros((0, 0), np.float32))
@@ -198,48 +202,50 @@ def joined(parts: Sequence[BlockEmbeddings]) -> BlockEmbeddings:
     )
 
 
-def _together(sounds: Iterable[Floats]) -> Iterator[list[Floats]]:
-    some: list[Floats] = []
+def _batch_sounds(sounds: Iterable[Floats]) -> Iterator[list[Floats]]:
+    batch: list[Floats] = []
     for sound in sounds:
-        some.append(sound)
-        if len(some) == BLOCKS_PER_BATCH:
-            yield some
-            some = []
-    if some:
-        yield some
+        batch.append(sound)
+        if len(batch) == BLOCKS_PER_BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
-def _sounds(
+def _read_block_sounds(
     run: Sequence[BlockPlace], cut: BlockCut, source: FrameSource, rate: int
 ) -> Iterator[Floats]:
     """Samples of every block of a run, at a rate."""
-    lasts = min(SPARSE_KEPT_SECONDS, cut.block) if cut.sparse else cut.block
-    skipped = (cut.block - lasts) / 2
-    size = round(lasts * source.rate)
+    kept_seconds = min(SPARSE_KEPT_SECONDS, cut.block) if cut.sparse else cut.block
+    skipped_seconds = (cut.block - kept_seconds) / 2
+    size = round(kept_seconds * source.rate)
     if cut.sparse:
-        pieces = iter([FilePiece(place.at + skipped, lasts) for place in run])
+        pieces = iter([FilePiece(place.at + skipped_seconds, kept_seconds) for place in run])
         chunks = source.pieces(source.path, pieces)
     else:
         chunks = source.read(source.path, at=run[0].at, seconds=len(run) * cut.block)
-    begins = [round((place.at + skipped) * source.rate) for place in run]
-    for sound in filled(chunks, begins, size, source.rate):
+    begins = [round((place.at + skipped_seconds) * source.rate) for place in run]
+    for sound in fill_blocks(chunks, begins, size, source.rate):
         yield resampled(sound, source.rate, rate)
 
 
-def filled(
+def fill_blocks(
     chunks: Iterable[Chunk], begins: Sequence[int], size: int, rate: int
 ) -> Iterator[Floats]:
     """So many samples from each begin on, in order; 0 where nothing came."""
     waiting, sound = deque(begins), np.zeros(size, np.float32)
     for chunk in chunks:
-        at = round(chunk.position * rate)
-        end = at + len(chunk.samples)
-        while waiting and waiting[0] < end:
+        chunk_start = round(chunk.position * rate)
+        chunk_end = chunk_start + len(chunk.samples)
+        while waiting and waiting[0] < chunk_end:
             begin = waiting[0]
-            low, high = max(at, begin), min(end, begin + size)
+            low, high = max(chunk_start, begin), min(chunk_end, begin + size)
             if low < high:
-                sound[low - begin : high - begin] = chunk.samples[low - at : high - at]
-            if end < begin + size:
+                sound[low - begin : high - begin] = chunk.samples[
+                    low - chunk_start : high - chunk_start
+                ]
+            if chunk_end < begin + size:
                 break
             yield sound
             waiting.popleft()
@@ -276,10 +282,10 @@ class RecordingBlocks:
         return len(self.starts)
 
     @property
-    def few(self) -> str:
+    def few_classes_note(self) -> str:
         """What is said about classes that the recording itself has, if they are few."""
-        own = all(name.startswith(CLASS_NAME_PREFIX) for name in self.class_names)
-        return few(len(self)) if own else ""
+        has_prototype_classes = all(name.startswith(CLASS_NAME_PREFIX) for name in self.class_names)
+        return few_classes_note(len(self)) if has_prototype_classes else ""
 
 
 class BlockSettings(NamedTuple):
@@ -293,7 +299,7 @@ class BlockSettings(NamedTuple):
     progress: Progress
 
 
-def blocks_of(
+def read_recording_blocks(
     recording: Recording,
     embedder: Embedder,
     *,
@@ -313,82 +319,85 @@ def blocks_of(
         raise UsageError(
             f"a block must be at least {PATCH_FRAMES / FRAMES_PER_SECOND:g} s, got {block:g}"
         )
-    work = BlockSettings(block, sparse, hour_gap, cache or find_cache(), read, progress)
-    place = work.cache.folder / "blocks" / f"{_key(recording, embedder, work)}.sealed"
-    kept = open_sealed(place)
-    if kept is not None:
-        return _kept(kept, recording)
-    blocks, real = _made(recording, embedder, work)
-    _keep(place, blocks, real)
+    settings = BlockSettings(block, sparse, hour_gap, cache or find_cache(), read, progress)
+    path = settings.cache.folder / "blocks" / f"{_blocks_key(recording, embedder, settings)}.sealed"
+    stored = open_sealed(path)
+    if stored is not None:
+        return _load_blocks(stored, recording)
+    blocks, real = _compute_blocks(recording, embedder, settings)
+    _store_blocks(path, blocks, real)
     return blocks, real
 
 
-def _key(recording: Recording, embedder: Embedder, work: BlockSettings) -> str:
+def _blocks_key(recording: Recording, embedder: Embedder, settings: BlockSettings) -> str:
     paths = sorted({stretch.path for stretch in recording.stretches})
-    made = [
+    key_parts = [
         BLOCKS_VERSION,
         LOGMEL_FORMAT,
-        [work.block, work.sparse, work.hour_gap, embedder.signature],
-        [(path, work.cache.digest(Path(path))) for path in paths],
+        [settings.block, settings.sparse, settings.hour_gap, embedder.signature],
+        [(path, settings.cache.digest(Path(path))) for path in paths],
         [recording.rate, recording.stretches, recording.damages, recording.notes],
     ]
-    return digest_of(msgspec.json.encode(made).decode())
+    return hash_text(msgspec.json.encode(key_parts).decode())
 
 
-def _made(
-    recording: Recording, embedder: Embedder, work: BlockSettings
+def _compute_blocks(
+    recording: Recording, embedder: Embedder, settings: BlockSettings
 ) -> tuple[RecordingBlocks, Recording]:
-    reading, rounds = (
+    reading_rounds, rounds = (
         (1, 2) if embedder.takes == "sound" else (READING_TIME_RATIO, READING_TIME_RATIO + 1)
     )
-    files = frame_files(
+    files = load_frame_files(
         recording,
-        cache=work.cache,
-        sparse=work.sparse,
-        read=work.read,
-        progress=share(work.progress, 0, reading, rounds),
+        cache=settings.cache,
+        sparse=settings.sparse,
+        read=settings.read,
+        progress=progress_share(settings.progress, 0, reading_rounds, rounds),
     )
-    real = mended(recording, [one for file in files.values() for one in file.breaks])
-    if work.hour_gap and work.sparse:  # marks may lie where there are no frames
-        real = without_hours(real, work.hour_gap)
-    elif work.hour_gap:
-        real = without_hour_gaps(real, files, work.hour_gap, work.read)
-    rows = int(work.block * FRAMES_PER_SECOND + 1e-6)
-    needed = PATCH_FRAMES if work.sparse else rows - 1
-    day = FrameBlocks(grid(real, work.block), rows, files).with_frames(needed)
+    real = remove_breaks(recording, [gap for file in files.values() for gap in file.breaks])
+    if settings.hour_gap and settings.sparse:  # marks may lie where there are no frames
+        real = remove_hour_marks(real, settings.hour_gap)
+    elif settings.hour_gap:
+        real = without_hour_gaps(real, files, settings.hour_gap, settings.read)
+    rows = int(settings.block * FRAMES_PER_SECOND + 1e-6)
+    needed = PATCH_FRAMES if settings.sparse else rows - 1
+    blocks = FrameBlocks(block_places(real, settings.block), rows, files).with_frames(needed)
     if embedder.takes == "frames":
-        day = replace(
-            day, told=EmbedderProgress(len(day), share(work.progress, reading, 1, rounds))
+        blocks = replace(
+            blocks,
+            on_portion=EmbedderProgress(
+                len(blocks), progress_share(settings.progress, reading_rounds, 1, rounds)
+            ),
         )
-    starts = np.array([place.start for place in day.places], np.float64)
-    signature = f"{embedder.signature},block={work.block:g}{',sparse' * work.sparse}"
+    starts = np.array([place.start for place in blocks.places], np.float64)
+    signature = f"{embedder.signature},block={settings.block:g}{',sparse' * settings.sparse}"
     return RecordingBlocks(
-        starts, work.block, *_embedded(day, embedder, real.rate, work), signature
+        starts, settings.block, *_embed_blocks(blocks, embedder, real.rate, settings), signature
     ), real
 
 
-def _embedded(
-    day: FrameBlocks, embedder: Embedder, rate: int, work: BlockSettings
+def _embed_blocks(
+    blocks: FrameBlocks, embedder: Embedder, rate: int, settings: BlockSettings
 ) -> tuple[Floats, Floats, tuple[str, ...]]:
     """Vectors of the embedder, and its classes, or those of the codebook if it knows none."""
     if embedder.takes == "frames":
-        own = embedder.embed(day)
+        embeddings = embedder.embed(blocks)
     else:
-        told = share(work.progress, 1, 1, 2)
-        own = embed_sounds(
-            day.places,
+        report = progress_share(settings.progress, 1, 1, 2)
+        embeddings = embed_sounds(
+            blocks.places,
             embedder,
-            BlockCut(work.block, work.sparse),
-            lambda path: FrameSource(Path(path), rate, work.read),
-            work.cache,
-            lambda done: told(done, len(day), done),
+            BlockCut(settings.block, settings.sparse),
+            lambda path: FrameSource(Path(path), rate, settings.read),
+            settings.cache,
+            lambda done: report(done, len(blocks), done),
         )
-    known = Codebook().embed(day) if own.classes is None else own
-    assert known.classes is not None
-    return own.vectors, known.classes, known.class_names
+    classified = Codebook().embed(blocks) if embeddings.classes is None else embeddings
+    assert classified.classes is not None
+    return embeddings.vectors, classified.classes, classified.class_names
 
 
-def _keep(place: Path, blocks: RecordingBlocks, real: Recording) -> None:
+def _store_blocks(path: Path, blocks: RecordingBlocks, real: Recording) -> None:
     facts: Mapping[str, Any] = {
         "seconds": blocks.seconds,
         "class_names": blocks.class_names,
@@ -398,13 +407,13 @@ def _keep(place: Path, blocks: RecordingBlocks, real: Recording) -> None:
         "notes": real.notes,
         "lasts": real.seconds,
     }
-    write_sealed(place, facts, [blocks.starts, blocks.vectors, blocks.classes])
+    write_sealed(path, facts, [blocks.starts, blocks.vectors, blocks.classes])
 
 
-def _kept(kept: SealedFile, recording: Recording) -> tuple[RecordingBlocks, Recording]:
-    facts = kept.facts
+def _load_blocks(stored: SealedFile, recording: Recording) -> tuple[RecordingBlocks, Recording]:
+    facts = stored.facts
     names = tuple(facts["class_names"])
-    starts, vectors, classes = kept.arrays
+    starts, vectors, classes = stored.arrays
     blocks = RecordingBlocks(starts, facts["seconds"], vectors, classes, names, facts["signature"])
     stretches = msgspec.convert(facts["stretches"], tuple[Stretch, ...])
     damages = msgspec.convert(facts["damages"], tuple[Damage, ...])

@@ -43,20 +43,20 @@ class Cache:
 
     def digest(self, path: Path) -> str:
         """The hash of a file's content; remembered until its size or its time changes."""
-        place = path.resolve()
+        resolved = path.resolve()
         try:
-            now = place.stat()
+            file_status = resolved.stat()
         except OSError as error:
             raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
-        known = self.folder / "digests" / f"{digest_of(str(place))}.sealed"
-        stamp = [now.st_size, now.st_mtime_ns]
-        found = open_sealed(known)
-        if found is not None and found.facts.get("stamp") == stamp:
-            return str(found.facts["sha256"])
-        with place.open("rb") as file:
-            made = hashlib.file_digest(file, "sha256").hexdigest()
-        write_sealed(known, {"stamp": stamp, "sha256": made})
-        return made
+        digest_path = self.folder / "digests" / f"{hash_text(str(resolved))}.sealed"
+        stamp = [file_status.st_size, file_status.st_mtime_ns]
+        stored = open_sealed(digest_path)
+        if stored is not None and stored.facts.get("stamp") == stamp:
+            return str(stored.facts["sha256"])
+        with resolved.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        write_sealed(digest_path, {"stamp": stamp, "sha256": digest})
+        return digest
 
 
 def find_cache(folder: Path | str | None = None) -> Cache:
@@ -69,7 +69,7 @@ def find_cache(folder: Path | str | None = None) -> Cache:
     return Cache(Path(folder))
 
 
-def digest_of(text: str) -> str:
+def hash_text(text: str) -> str:
     """A name for a file, from all that made its content."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
@@ -86,10 +86,10 @@ def write_sealed(path: Path, facts: Mapping[str, Any], arrays: Sequence[NDArray[
     checksum = len(header)
     for part in parts:
         checksum = zlib.crc32(part, checksum)
-    _write(path, [SEAL_HEADER.pack(SEAL_MAGIC, checksum, len(header)), *parts])
+    _write_atomically(path, [SEAL_HEADER.pack(SEAL_MAGIC, checksum, len(header)), *parts])
 
 
-def _write(path: Path, parts: Sequence[Any]) -> None:
+def _write_atomically(path: Path, parts: Sequence[Any]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=".making-", dir=path.parent)
@@ -101,32 +101,32 @@ def _write(path: Path, parts: Sequence[Any]) -> None:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        told = f"{path.parent}: nothing can be kept there: {error.strerror or error}"
+        message = f"{path.parent}: nothing can be kept there: {error.strerror or error}"
         raise UsageError(
-            f"{told} — name another folder, with --cache or {CACHE_FOLDER_VARIABLE}"
+            f"{message} — name another folder, with --cache or {CACHE_FOLDER_VARIABLE}"
         ) from error
 
 
 def open_sealed(path: Path) -> SealedFile | None:
     """A file that is there and whole; None for any other."""
     try:
-        whole = np.memmap(path, np.uint8, mode="r")
+        content = np.memmap(path, np.uint8, mode="r")
     except (OSError, ValueError):
         return None
-    if len(whole) < SEAL_HEADER.size:
+    if len(content) < SEAL_HEADER.size:
         return None
-    mark, checksum, size = SEAL_HEADER.unpack(whole[: SEAL_HEADER.size].tobytes())
-    if mark != SEAL_MAGIC or zlib.crc32(whole[SEAL_HEADER.size :].data, size) != checksum:
+    magic, checksum, header_size = SEAL_HEADER.unpack(content[: SEAL_HEADER.size].tobytes())
+    if magic != SEAL_MAGIC or zlib.crc32(content[SEAL_HEADER.size :].data, header_size) != checksum:
         return None
-    end = SEAL_HEADER.size + size
-    header = msgspec.json.decode(whole[SEAL_HEADER.size : end].tobytes())
-    return SealedFile(header["facts"], _arrays(np.asarray(whole[end:]), header["arrays"]))
+    end = SEAL_HEADER.size + header_size
+    header = msgspec.json.decode(content[SEAL_HEADER.size : end].tobytes())
+    return SealedFile(header["facts"], _split_arrays(np.asarray(content[end:]), header["arrays"]))
 
 
-def _arrays(body: NDArray[np.uint8], shapes: Sequence[Any]) -> tuple[NDArray[Any], ...]:
-    found, at = [], 0
-    for kind, shape in shapes:
-        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(kind).itemsize
-        found.append(body[at : at + size].view(kind).reshape(shape))
-        at += size
-    return tuple(found)
+def _split_arrays(body: NDArray[np.uint8], shapes: Sequence[Any]) -> tuple[NDArray[Any], ...]:
+    arrays, offset = [], 0
+    for dtype, shape in shapes:
+        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        arrays.append(body[offset : offset + size].view(dtype).reshape(shape))
+        offset += size
+    return tuple(arrays)

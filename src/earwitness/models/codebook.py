@@ -15,7 +15,7 @@ from earwitness.models.base import (
     BlockEmbeddings,
     FrameBlocks,
     standardise,
-    unit,
+    unit_vectors,
 )
 
 # --- Spherical k-means ---------------------------------------------------------------------------
@@ -26,46 +26,48 @@ KMEANS_ROUNDS = 30
 VECTORS_PER_PORTION = 4096
 
 
-def centres(vectors: Floats, count: int, rng: np.random.Generator) -> Floats:
+def fit_spherical_kmeans(vectors: Floats, count: int, rng: np.random.Generator) -> Floats:
     """So many directions, or as many as there are vectors; the same generator, the same ones.
 
     It starts with vectors drawn at random. A centre that no vector is nearest to moves to the
     vector that is farthest from its own.
     """
     count = min(count, len(vectors))
-    found = vectors[np.sort(rng.choice(len(vectors), count, replace=False))]
-    before = None
+    centres = vectors[np.sort(rng.choice(len(vectors), count, replace=False))]
+    previous = None
     for _ in range(KMEANS_ROUNDS):
-        own, near = assigned(vectors, found)
-        if before is not None and np.array_equal(own, before):
+        nearest, cosines = assign_nearest(vectors, centres)
+        if previous is not None and np.array_equal(nearest, previous):
             break
-        before = own
-        found = unit(_sums(vectors, own, near, count))
-    return found
+        previous = nearest
+        centres = unit_vectors(_sum_by_centre(vectors, nearest, cosines, count))
+    return centres
 
 
-def assigned(vectors: Floats, found: Floats) -> tuple[NDArray[np.intp], Floats]:
+def assign_nearest(vectors: Floats, centres: Floats) -> tuple[NDArray[np.intp], Floats]:
     """Of every vector the nearest centre, and the cosine of the angle between them."""
-    own = np.empty(len(vectors), np.intp)
-    near = np.empty(len(vectors), np.float32)
-    for at in range(0, len(vectors), VECTORS_PER_PORTION):
-        cosines = vectors[at : at + VECTORS_PER_PORTION] @ found.T
+    nearest = np.empty(len(vectors), np.intp)
+    nearest_cosines = np.empty(len(vectors), np.float32)
+    for first in range(0, len(vectors), VECTORS_PER_PORTION):
+        cosines = vectors[first : first + VECTORS_PER_PORTION] @ centres.T
         best = cosines.argmax(axis=1)
-        own[at : at + VECTORS_PER_PORTION] = best
-        near[at : at + VECTORS_PER_PORTION] = cosines[np.arange(len(best)), best]
-    return own, near
+        nearest[first : first + VECTORS_PER_PORTION] = best
+        nearest_cosines[first : first + VECTORS_PER_PORTION] = cosines[np.arange(len(best)), best]
+    return nearest, nearest_cosines
 
 
-def _sums(vectors: Floats, own: NDArray[np.intp], near: Floats, count: int) -> Floats:
+def _sum_by_centre(
+    vectors: Floats, nearest: NDArray[np.intp], cosines: Floats, count: int
+) -> Floats:
     """The sum of the vectors of each centre; one without any gets a far vector."""
-    order = np.argsort(own, kind="stable")
-    firsts = np.searchsorted(own[order], np.arange(count))
-    sizes = np.bincount(own, minlength=count)
+    order = np.argsort(nearest, kind="stable")
+    firsts = np.searchsorted(nearest[order], np.arange(count))
+    sizes = np.bincount(nearest, minlength=count)
     sums = np.zeros((count, vectors.shape[1]), np.float32)
-    there = np.flatnonzero(sizes)
-    sums[there] = np.add.reduceat(vectors[order], firsts[there], axis=0)
+    nonempty = np.flatnonzero(sizes)
+    sums[nonempty] = np.add.reduceat(vectors[order], firsts[nonempty], axis=0)
     empty = np.flatnonzero(sizes == 0)
-    sums[empty] = vectors[np.argsort(near, kind="stable")[: len(empty)]]
+    sums[empty] = vectors[np.argsort(cosines, kind="stable")[: len(empty)]]
     return sums
 
 
@@ -96,52 +98,58 @@ class Prototypes(NamedTuple):
     classes: Floats
 
 
-def how_many(blocks: int) -> int:
+def prototype_count(blocks: int) -> int:
     """Prototypes among so many blocks.
 
-    >>> how_many(10_800), how_many(100), how_many(16), how_many(15)
+    >>> prototype_count(10_800), prototype_count(100), prototype_count(16), prototype_count(15)
     (48, 25, 4, 0)
     """
     count = min(MAX_PROTOTYPES, blocks // MIN_BLOCKS_PER_PROTOTYPE)
     return count if count >= MIN_PROTOTYPES else 0
 
 
-def few(blocks: int) -> str:
+def few_classes_note(blocks: int) -> str:
     """What is said about classes that are few, or none; nothing if there are enough."""
     if blocks >= MIN_BLOCKS_WITHOUT_NOTE:
         return ""
-    found = how_many(blocks)
-    if not found:
+    count = prototype_count(blocks)
+    if not count:
         return f"{blocks} blocks are too few for classes of sound: sd and coverage are undefined"
-    told = f"{blocks} blocks give {found} classes of sound, not {MAX_PROTOTYPES}"
-    return f"{told}: sd and coverage tell less"
+    message = f"{blocks} blocks give {count} classes of sound, not {MAX_PROTOTYPES}"
+    return f"{message}: sd and coverage tell less"
 
 
-def prototypes(vectors: Floats, count: int) -> Prototypes:
+def find_prototypes(vectors: Floats, count: int) -> Prototypes:
     """So many prototypes; fewer if no more blocks differ."""
     squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
     rows: list[int] = []
     columns: list[NDArray[np.float64]] = []
-    near = _away(vectors, squares, vectors.mean(axis=0)) if len(vectors) else np.zeros(0)
+    nearest_squares = (
+        _squared_distances(vectors, squares, vectors.mean(axis=0)) if len(vectors) else np.zeros(0)
+    )
     while len(rows) < min(count, len(vectors)):
-        row = int(np.argmax(near) if rows else np.argmin(near))
-        if rows and near[row] <= 1e-6 * squares.max():
+        row = int(np.argmax(nearest_squares) if rows else np.argmin(nearest_squares))
+        if rows and nearest_squares[row] <= 1e-6 * squares.max():
             break  # all that are left are like one of them
         rows.append(row)
-        columns.append(_away(vectors, squares, vectors[row]))
-        near = np.minimum(near, columns[-1]) if len(rows) > 1 else columns[-1]
+        columns.append(_squared_distances(vectors, squares, vectors[row]))
+        nearest_squares = np.minimum(nearest_squares, columns[-1]) if len(rows) > 1 else columns[-1]
     if not rows:
         return Prototypes((), np.zeros((len(vectors), 0), np.float32))
-    away = np.stack(columns, axis=1)
-    reach = REACH_FACTOR * float(np.sqrt(np.median(near)))
-    return Prototypes(tuple(rows), np.exp(-away / max(reach**2, 1e-12)).astype(np.float32))
+    squared_distances = np.stack(columns, axis=1)
+    reach = REACH_FACTOR * float(np.sqrt(np.median(nearest_squares)))
+    return Prototypes(
+        tuple(rows), np.exp(-squared_distances / max(reach**2, 1e-12)).astype(np.float32)
+    )
 
 
-def _away(vectors: Floats, squares: NDArray[np.float64], one: Floats) -> NDArray[np.float64]:
+def _squared_distances(
+    vectors: Floats, squares: NDArray[np.float64], vector: Floats
+) -> NDArray[np.float64]:
     """Squares of distances to one vector; its own is 0."""
-    own = float(np.einsum("i,i->", one, one, dtype=np.float64))
-    found = np.maximum(squares + own - 2 * (vectors @ one).astype(np.float64), 0.0)
-    return np.asarray(np.where(found < 1e-6 * (squares + own), 0.0, found))
+    vector_square = float(np.einsum("i,i->", vector, vector, dtype=np.float64))
+    distances = np.maximum(squares + vector_square - 2 * (vectors @ vector).astype(np.float64), 0.0)
+    return np.asarray(np.where(distances < 1e-6 * (squares + vector_square), 0.0, distances))
 
 
 # --- Codebook embedder ---------------------------------------------------------------------------
@@ -168,39 +176,45 @@ MIN_RELATIVE_VARIANCE = 1e-5  # variance of a dimension beside that of the first
 class Codes:
     """What was learnt: the way from a patch to its dimensions, and the directions there."""
 
-    ways: Floats  # half a patch × dimensions for it as the first and as the second half
-    middle: Floats
+    half_projections: Floats  # half a patch × dimensions for it as the first and as the second half
+    projected_mean: Floats
     directions: Floats
 
-    def pooled(self, portion: Bytes) -> tuple[Floats, Floats]:
+    def pool(self, portion: Bytes) -> tuple[Floats, Floats]:
         """Mean and most of every code, a row a block."""
-        there = whole_patches(portion)
-        flat = self.whitened(portion).reshape(there.size, -1) if there.all() else None
-        patches = self._some(portion, there) if flat is None else flat
-        codes = np.maximum(unit(patches) @ self.directions.T - CODE_THRESHOLD, 0)
-        counts = there.sum(axis=1)
-        known, firsts = counts > 0, np.cumsum(counts) - counts
-        means, most = (np.zeros((len(there), codes.shape[1]), np.float32) for _ in range(2))
-        if known.any():
-            means[known] = np.add.reduceat(codes, firsts[known], axis=0)
-            most[known] = np.maximum.reduceat(codes, firsts[known], axis=0)
-        return means / np.maximum(1, counts).astype(np.float32)[:, None], most
+        is_whole = find_whole_patches(portion)
+        all_patches = self.whiten(portion).reshape(is_whole.size, -1) if is_whole.all() else None
+        patches = self._whiten_present(portion, is_whole) if all_patches is None else all_patches
+        codes = np.maximum(unit_vectors(patches) @ self.directions.T - CODE_THRESHOLD, 0)
+        counts = is_whole.sum(axis=1)
+        has_patches, firsts = counts > 0, np.cumsum(counts) - counts
+        means, maxima = (np.zeros((len(is_whole), codes.shape[1]), np.float32) for _ in range(2))
+        if has_patches.any():
+            means[has_patches] = np.add.reduceat(codes, firsts[has_patches], axis=0)
+            maxima[has_patches] = np.maximum.reduceat(codes, firsts[has_patches], axis=0)
+        return means / np.maximum(1, counts).astype(np.float32)[:, None], maxima
 
-    def _some(self, portion: Bytes, there: NDArray[np.bool_]) -> Floats:
+    def _whiten_present(self, portion: Bytes, is_whole: NDArray[np.bool_]) -> Floats:
         """Only patches that are there, in their dimensions, a row each."""
-        halves, size = _halves(portion), len(self.middle)
-        first, second = (part[there].astype(np.float32) for part in (halves[:, :-1], halves[:, 1:]))
-        found = first @ self.ways[:, :size] + second @ self.ways[:, size:] - self.middle
-        return np.asarray(found, np.float32)
+        halves, size = _half_patches(portion), len(self.projected_mean)
+        first, second = (
+            part[is_whole].astype(np.float32) for part in (halves[:, :-1], halves[:, 1:])
+        )
+        whitened = (
+            first @ self.half_projections[:, :size]
+            + second @ self.half_projections[:, size:]
+            - self.projected_mean
+        )
+        return np.asarray(whitened, np.float32)
 
-    def whitened(self, portion: Bytes) -> Floats:
+    def whiten(self, portion: Bytes) -> Floats:
         """Every patch in its dimensions: block × patch × dimension.
 
         Patches overlap by half, so each half is carried over once, for both of its patches.
         """
-        halves = _halves(portion).astype(np.float32) @ self.ways
-        size = len(self.middle)
-        return np.asarray(halves[:, :-1, :size] + halves[:, 1:, size:] - self.middle)
+        halves = _half_patches(portion).astype(np.float32) @ self.half_projections
+        size = len(self.projected_mean)
+        return np.asarray(halves[:, :-1, :size] + halves[:, 1:, size:] - self.projected_mean)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,79 +238,90 @@ class Codebook:
 
     def embed(self, day: FrameBlocks) -> BlockEmbeddings:
         """Learn from the blocks and describe them."""
-        vectors = self.coded(day)
+        vectors = self.encode(day)
         standardise(vectors)
         vectors[:, vectors.shape[1] // 2 :] *= MAXIMUM_WEIGHT
-        known = prototypes(vectors, how_many(len(vectors)))
-        names = tuple(f"{CLASS_NAME_PREFIX} {day.places[row].start:.0f} s" for row in known.rows)
-        return BlockEmbeddings(vectors, known.classes, names)
+        prototypes = find_prototypes(vectors, prototype_count(len(vectors)))
+        names = tuple(
+            f"{CLASS_NAME_PREFIX} {day.places[row].start:.0f} s" for row in prototypes.rows
+        )
+        return BlockEmbeddings(vectors, prototypes.classes, names)
 
-    def coded(self, day: FrameBlocks) -> Floats:
+    def encode(self, day: FrameBlocks) -> Floats:
         """Mean of every code, then the most of every code, a row a block."""
-        learnt = learn(day, self.codes, np.random.default_rng(self.seed))
-        width = len(learnt.directions)
-        found = np.zeros((len(day), 2 * width), np.float32)
+        codes = learn_codes(day, self.codes, np.random.default_rng(self.seed))
+        width = len(codes.directions)
+        vectors = np.zeros((len(day), 2 * width), np.float32)
         for number, portion in enumerate(day.portions()):
             rows = slice(number * BLOCKS_PER_PORTION, number * BLOCKS_PER_PORTION + len(portion))
-            found[rows, :width], found[rows, width:] = learnt.pooled(portion)
-        return found
+            vectors[rows, :width], vectors[rows, width:] = codes.pool(portion)
+        return vectors
 
 
-def learn(day: FrameBlocks, codes: int, rng: np.random.Generator) -> Codes:
+def learn_codes(day: FrameBlocks, codes: int, rng: np.random.Generator) -> Codes:
     """Codes of a recording, from some of its patches; none without any."""
-    patches = drawn(day, rng)
+    patches = draw_patches(day, rng)
     patches -= patches.mean(axis=1, keepdims=True)
-    middle = (
+    mean_patch = (
         patches.mean(axis=0) if len(patches) else np.zeros(PATCH_FRAMES * MEL_BANDS, np.float32)
     )
-    patches -= middle
-    way = _whitening(patches)
+    patches -= mean_patch
+    whitening = _fit_whitening(patches)
     count = min(codes, -(-len(patches) // MIN_PATCHES_PER_CODE))
-    directions = centres(unit(patches @ way), count, rng)
-    half = len(way) // 2
-    level = way - way.mean(axis=0)  # takes the mean of a patch off on the way
-    return Codes(np.concatenate([level[:half], level[half:]], axis=1), middle @ way, directions)
+    directions = fit_spherical_kmeans(unit_vectors(patches @ whitening), count, rng)
+    half = len(whitening) // 2
+    # so that whitening also takes the mean of a patch off
+    centred_whitening = whitening - whitening.mean(axis=0)
+    return Codes(
+        np.concatenate([centred_whitening[:half], centred_whitening[half:]], axis=1),
+        mean_patch @ whitening,
+        directions,
+    )
 
 
-def _whitening(centred: Floats) -> Floats:
+def _fit_whitening(centred: Floats) -> Floats:
     """The way from patches to their main dimensions, each with a variance of 1."""
     variances, axes = np.linalg.eigh(centred.T @ centred / np.float32(max(1, len(centred))))
     variances, axes = variances[::-1][:WHITENED_DIMENSIONS], axes[:, ::-1][:, :WHITENED_DIMENSIONS]
-    there = variances > MIN_RELATIVE_VARIANCE * max(1.0, float(variances[0]))
-    return np.asarray(axes[:, there] / np.sqrt(variances[there]), np.float32)
+    is_kept = variances > MIN_RELATIVE_VARIANCE * max(1.0, float(variances[0]))
+    return np.asarray(axes[:, is_kept] / np.sqrt(variances[is_kept]), np.float32)
 
 
-def drawn(day: FrameBlocks, rng: np.random.Generator) -> Floats:
+def draw_patches(day: FrameBlocks, rng: np.random.Generator) -> Floats:
     """Patches drawn at random from all that are whole, in their order, a row each."""
-    none = np.zeros((0, 2), np.intp)
-    wholes = (np.add(np.argwhere(there), (at, 0)) for at, there in _wholes(day))
-    places = np.concatenate([none, *wholes])
+    no_places = np.zeros((0, 2), np.intp)
+    portion_places = (
+        np.add(np.argwhere(is_whole), (first_block, 0))
+        for first_block, is_whole in _iterate_whole_patches(day)
+    )
+    places = np.concatenate([no_places, *portion_places])
     if len(places) > TRAINING_PATCHES:
         places = places[np.sort(rng.choice(len(places), TRAINING_PATCHES, replace=False))]
-    found = np.empty((len(places), 2, PATCH_FRAMES * MEL_BANDS // 2), np.float32)
+    drawn = np.empty((len(places), 2, PATCH_FRAMES * MEL_BANDS // 2), np.float32)
     for number, portion in enumerate(day.portions()):
-        here = places[:, 0] // BLOCKS_PER_PORTION == number
-        blocks, patches = (places[here] - (number * BLOCKS_PER_PORTION, 0)).T
-        halves = _halves(portion)
-        found[here, 0], found[here, 1] = halves[blocks, patches], halves[blocks, patches + 1]
-    return found.reshape(len(places), PATCH_FRAMES * MEL_BANDS)
+        in_portion = places[:, 0] // BLOCKS_PER_PORTION == number
+        blocks, patches = (places[in_portion] - (number * BLOCKS_PER_PORTION, 0)).T
+        halves = _half_patches(portion)
+        drawn[in_portion, 0] = halves[blocks, patches]
+        drawn[in_portion, 1] = halves[blocks, patches + 1]
+    return drawn.reshape(len(places), PATCH_FRAMES * MEL_BANDS)
 
 
-def _wholes(day: FrameBlocks) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+def _iterate_whole_patches(day: FrameBlocks) -> Iterator[tuple[int, NDArray[np.bool_]]]:
     for number, portion in enumerate(day.portions()):
-        yield number * BLOCKS_PER_PORTION, whole_patches(portion)
+        yield number * BLOCKS_PER_PORTION, find_whole_patches(portion)
 
 
-def whole_patches(portion: Bytes) -> NDArray[np.bool_]:
+def find_whole_patches(portion: Bytes) -> NDArray[np.bool_]:
     """Which patches have all of their frames: block × patch."""
     halves = portion[:, : portion.shape[1] // STRIDE_FRAMES * STRIDE_FRAMES, 0].reshape(
         len(portion), -1, STRIDE_FRAMES
     )
-    there = (halves != ABSENT_BYTE).all(axis=2)
-    return np.asarray(there[:, :-1] & there[:, 1:])
+    is_present = (halves != ABSENT_BYTE).all(axis=2)
+    return np.asarray(is_present[:, :-1] & is_present[:, 1:])
 
 
-def _halves(portion: Bytes) -> Bytes:
+def _half_patches(portion: Bytes) -> Bytes:
     """Half patches in a row each: block × half × values."""
     frames = portion.shape[1] // STRIDE_FRAMES * STRIDE_FRAMES
     return np.ascontiguousarray(portion[:, :frames]).reshape(

@@ -37,19 +37,19 @@ class LogMel:
 
     def embed(self, day: FrameBlocks) -> BlockEmbeddings:
         """Describe blocks."""
-        rows = [described(portion) for portion in day.portions()]
+        rows = [describe_blocks(portion) for portion in day.portions()]
         vectors = np.concatenate([np.zeros((0, 2 * MEL_BANDS), np.float32), *rows])
         standardise(vectors)
         return BlockEmbeddings(vectors)
 
 
-def described(portion: Bytes) -> NDArray[np.float32]:
+def describe_blocks(portion: Bytes) -> NDArray[np.float32]:
     """Mean and spread of the decibels of every band over frames that are there, a row a block."""
-    there = (portion[:, :, :1] != ABSENT_BYTE).astype(np.float32)
+    is_present = (portion[:, :, :1] != ABSENT_BYTE).astype(np.float32)
     decibels = in_decibels(portion)
-    counts = np.maximum(1, there.sum(axis=1))
-    means = (decibels * there).sum(axis=1) / counts
-    spreads = np.sqrt((np.square(decibels - means[:, None]) * there).sum(axis=1) / counts)
+    counts = np.maximum(1, is_present.sum(axis=1))
+    means = (decibels * is_present).sum(axis=1) / counts
+    spreads = np.sqrt((np.square(decibels - means[:, None]) * is_present).sum(axis=1) / counts)
     return np.concatenate([means, spreads], axis=1)
 
 
@@ -118,5 +118,5 @@ def find_embedder(name: str = DEFAULT_EMBEDDER) -> Embedder:
         return YamNet(path)
     if path.is_dir():
         return AudioModel(path)
-    told = f"{nearest(name, EMBEDDERS)}, or name a .tflite file or a folder with a model"
-    raise UsageError(f'there is no embedder "{name}" — {told}')
+    remedy = f"{nearest(name, EMBEDDERS)}, or name a .tflite file or a folder with a model"
+    raise UsageError(f'there is no embedder "{name}" — {remedy}')

@@ -33,12 +33,14 @@ from earwitness.recordings.types import Recording
 # Every frame stands at its own place in the file, whatever the chunks; those in a hole are absent.
 
 
-def framed(chunks: Iterable[Chunk], rate: int, first: int = 0) -> Generator[Bytes, None, None]:
+def iterate_frames(
+    chunks: Iterable[Chunk], rate: int, first: int = 0
+) -> Generator[Bytes, None, None]:
     """Frames from ``first`` on, in order and without a gap, a few seconds of them at a time."""
-    held = PendingSamples(rate, first)
+    pending = PendingSamples(rate, first)
     for chunk in chunks:
-        yield from held.take(round(chunk.position * rate), chunk.samples)
-    yield held.finished()
+        yield from pending.take(round(chunk.position * rate), chunk.samples)
+    yield pending.finish()
 
 
 class PendingSamples:
@@ -57,27 +59,27 @@ class PendingSamples:
     def take(self, at: int, samples: Floats) -> Iterator[Bytes]:
         """Samples from a place in the file on; those that were there before are passed over."""
         if at > self.begin + len(self.samples):
-            yield self.finished()
-            yield self._absent(frames_within(at - 1, self.rate) + 1 - self.next)
+            yield self.finish()
+            yield self._skip_frames(frames_within(at - 1, self.rate) + 1 - self.next)
         end = self.begin + len(self.samples)
         self.samples = np.concatenate([self.samples, samples[max(0, end - at) :]])
-        ready = self.begin + len(self.samples) - kernel(self.rate).reach
-        yield self._frames(frames_within(ready, self.rate) + 1)
+        last_complete = self.begin + len(self.samples) - kernel(self.rate).reach
+        yield self._take_frames(frames_within(last_complete, self.rate) + 1)
 
-    def finished(self) -> Bytes:
+    def finish(self) -> Bytes:
         """Frames of what is held, as nothing follows it."""
-        frames = self._frames(frames_within(self.begin + len(self.samples), self.rate))
+        frames = self._take_frames(frames_within(self.begin + len(self.samples), self.rate))
         self.samples = self.samples[:0]
         return frames
 
-    def _frames(self, last: int) -> Bytes:
+    def _take_frames(self, last: int) -> Bytes:
         count, begin = max(0, last - self.next), self.begin
         frames = frames_from(self.samples, self.rate, self.next, count)
         self.next += count
         self.samples = self.samples[self.begin - begin :]
         return frames
 
-    def _absent(self, count: int) -> Bytes:
+    def _skip_frames(self, count: int) -> Bytes:
         self.next += max(0, count)
         return np.full((max(0, count), MEL_BANDS), ABSENT_BYTE, np.uint8)
 
@@ -142,15 +144,15 @@ class FrameFile:
 
     def rows(self, first: int, last: int) -> Bytes:
         """Frames from ``first`` up to ``last``; absent ones before the begin and after the end."""
-        found = np.full((last - first, MEL_BANDS), ABSENT_BYTE, np.uint8)
+        frames = np.full((last - first, MEL_BANDS), ABSENT_BYTE, np.uint8)
         for number in range(
             max(0, first // SHARD_FRAMES), min(len(self.shards), -(-last // SHARD_FRAMES))
         ):
             begin = number * SHARD_FRAMES
             part = self.shards[number][max(0, first - begin) : max(0, last - begin)]
-            at = max(first, begin) - first
-            found[at : at + len(part)] = part
-        return found
+            offset = max(first, begin) - first
+            frames[offset : offset + len(part)] = part
+        return frames
 
     def present(self, first: int, last: int) -> NDArray[np.bool_]:
         """Which frames from ``first`` up to ``last`` are there."""
@@ -159,84 +161,92 @@ class FrameFile:
         return np.asarray(np.concatenate([np.zeros(0, np.uint8), *parts]) != ABSENT_BYTE)
 
 
-def frame_file(
+def load_frame_file(
     source: FrameSource,
     cache: Cache,
     *,
     sparse: bool = False,
-    told: SecondsCallback = lambda _: None,
+    on_seconds: SecondsCallback = lambda _: None,
 ) -> FrameFile:
-    """Frames of a file: those that are kept, and the rest made; ``told`` of seconds read."""
-    folder = cache.folder / "frames" / _key(cache.digest(source.path), sparse)
+    """Frames of a file: those that are kept, and the rest made.
+
+    ``on_seconds`` is told how many seconds have been read.
+    """
+    folder = cache.folder / "frames" / _frames_key(cache.digest(source.path), sparse)
     shards: list[Bytes] = []
     breaks: list[Break] = []
     while True:
-        found = open_sealed(_place(folder, len(shards)))
-        if found is None:
-            _make(source, folder, len(shards), sparse, told)
+        shard = open_sealed(_shard_path(folder, len(shards)))
+        if shard is None:
+            _write_shards(source, folder, len(shards), sparse, on_seconds)
             continue
-        shards.append(found.arrays[0])
-        breaks += [Break(str(source.path), *one) for one in found.facts["breaks"]]
-        told(len(shards) * SHARD_FRAMES / FRAMES_PER_SECOND)
-        if found.facts["last"]:
+        shards.append(shard.arrays[0])
+        breaks += [Break(str(source.path), *fields) for fields in shard.facts["breaks"]]
+        on_seconds(len(shards) * SHARD_FRAMES / FRAMES_PER_SECOND)
+        if shard.facts["last"]:
             return FrameFile(tuple(shards), tuple(breaks))
 
 
-def _key(digest: str, sparse: bool) -> str:
+def _frames_key(digest: str, sparse: bool) -> str:
     return f"{LOGMEL_FORMAT.replace('/', '-')}{'-sparse' * sparse}-{digest}"
 
 
-def _place(folder: Path, number: int) -> Path:
+def _shard_path(folder: Path, number: int) -> Path:
     return folder / f"{number:05}.sealed"
 
 
-def _make(
-    source: FrameSource, folder: Path, number: int, sparse: bool, told: SecondsCallback
+def _write_shards(
+    source: FrameSource, folder: Path, number: int, sparse: bool, on_seconds: SecondsCallback
 ) -> None:
     """Shards from a number on, up to one that is there."""
     begin = number * SHARD_FRAMES / FRAMES_PER_SECOND
     breaks: list[Break] = []
-    stream = _frames(source, number * SHARD_FRAMES, sparse, breaks)
-    for shard, last in _shards(stream, lambda frames: told(begin + frames / FRAMES_PER_SECOND)):
+    stream = _stream_frames(source, number * SHARD_FRAMES, sparse, breaks)
+    for shard, last in _split_into_shards(
+        stream, lambda frames: on_seconds(begin + frames / FRAMES_PER_SECOND)
+    ):
         number += 1
-        own = [one for one in breaks if last or one.at < number * SHARD_FRAMES / FRAMES_PER_SECOND]
-        del breaks[: len(own)]  # in one step: the reader's thread may add to it
-        facts = {"last": last, "breaks": [one[1:] for one in own]}
-        write_sealed(_place(folder, number - 1), facts, [shard])
-        if not last and open_sealed(_place(folder, number)) is not None:
+        end = number * SHARD_FRAMES / FRAMES_PER_SECOND
+        shard_breaks = [gap for gap in breaks if last or gap.at < end]
+        del breaks[: len(shard_breaks)]  # in one step: the reader's thread may add to it
+        facts = {"last": last, "breaks": [gap[1:] for gap in shard_breaks]}
+        write_sealed(_shard_path(folder, number - 1), facts, [shard])
+        if not last and open_sealed(_shard_path(folder, number)) is not None:
             break
     stream.close()
 
 
-def _shards(stream: Iterator[Bytes], told: SecondsCallback) -> Iterator[tuple[Bytes, bool]]:
+def _split_into_shards(
+    stream: Iterator[Bytes], on_frames: SecondsCallback
+) -> Iterator[tuple[Bytes, bool]]:
     """Frames by the hour, and whether it is the last."""
-    held: list[Bytes] = []
+    pending: list[Bytes] = []
     count = done = 0
     for frames in stream:
         while count + len(frames) > SHARD_FRAMES:
             room = SHARD_FRAMES - count
-            yield np.concatenate([*held, frames[:room]]), False
-            held, count, frames = [], 0, frames[room:]
-        held.append(frames)
+            yield np.concatenate([*pending, frames[:room]]), False
+            pending, count, frames = [], 0, frames[room:]
+        pending.append(frames)
         count += len(frames)
         done += len(frames)
-        told(done)
-    yield np.concatenate([np.zeros((0, MEL_BANDS), np.uint8), *held]), True
+        on_frames(done)
+    yield np.concatenate([np.zeros((0, MEL_BANDS), np.uint8), *pending]), True
 
 
-def _frames(
+def _stream_frames(
     source: FrameSource, first: int, sparse: bool, breaks: list[Break]
 ) -> Generator[Bytes, None, None]:
     """Frames of a file from one on; breaks come to the list in their order."""
     at, path = first / FRAMES_PER_SECOND, source.path
     if sparse:
-        chunks = source.pieces(path, _middles(at), broken=breaks.append)
+        chunks = source.pieces(path, _iterate_sparse_pieces(at), broken=breaks.append)
     else:
         chunks = source.read(path, at=at, broken=breaks.append)
-    return framed(chunks, source.rate, first)
+    return iterate_frames(chunks, source.rate, first)
 
 
-def _middles(at: float) -> Iterator[FilePiece]:
+def _iterate_sparse_pieces(at: float) -> Iterator[FilePiece]:
     """Where the sound of sparse frames lies, from a position on, without an end."""
     number = round(at / SPARSE_PERIOD_SECONDS)
     while True:
@@ -250,7 +260,7 @@ def _middles(at: float) -> Iterator[FilePiece]:
 # --- Frames of a recording -----------------------------------------------------------------------
 
 
-def frame_files(
+def load_frame_files(
     recording: Recording,
     *,
     cache: Cache | None = None,
@@ -264,25 +274,27 @@ def frame_files(
     for stretch in recording.stretches:
         ends[stretch.path] = max(ends.get(stretch.path, 0.0), stretch.at + stretch.seconds)
     sizes = {path: Path(path).stat().st_size for path in ends}
-    found: dict[str, FrameFile] = {}
+    files: dict[str, FrameFile] = {}
     for path, end in ends.items():
-        before = sum(sizes[other] for other in found)
-        told = _teller(progress, before, sizes[path], sum(sizes.values()), len(found), end)
+        bytes_before = sum(sizes[other] for other in files)
+        on_seconds = _seconds_callback(
+            progress, bytes_before, sizes[path], sum(sizes.values()), len(files), end
+        )
         source = FrameSource(Path(path), recording.rate, read)
-        found[path] = frame_file(source, cache, sparse=sparse, told=told)
-    return found
+        files[path] = load_frame_file(source, cache, sparse=sparse, on_seconds=on_seconds)
+    return files
 
 
-def _teller(
+def _seconds_callback(
     progress: Progress, before: int, size: int, total: int, files: int, end: float
 ) -> Callable[[float], None]:
     """Seconds of a file as bytes of all."""
 
-    def told(seconds: float) -> None:
+    def report(seconds: float) -> None:
         share = min(1.0, seconds / end) if end else 1.0
         progress(before + int(share * size), total, files)
 
-    return told
+    return report
 
 
 # --- Spectrogram columns -------------------------------------------------------------------------
@@ -300,24 +312,24 @@ class SpectrogramColumns(NamedTuple):
     mean: Bytes
 
 
-def columns_of(
+def make_spectrogram_columns(
     recording: Recording, files: Mapping[str, FrameFile], count: int
 ) -> SpectrogramColumns:
     """So many columns over all of the clock of a recording."""
-    most = np.zeros((count, MEL_BANDS), np.uint8)
+    loudest = np.zeros((count, MEL_BANDS), np.uint8)
     sums, counts = np.zeros((count, MEL_BANDS)), np.zeros(count, np.int64)
-    for rows, times in _there(recording, files):
+    for rows, times in _iterate_present_frames(recording, files):
         places = np.minimum(count - 1, times * count / recording.seconds).astype(np.intp)
-        own, starts = np.unique(places, return_index=True)
-        most[own] = np.maximum(most[own], np.maximum.reduceat(rows, starts, axis=0))
-        sums[own] += np.add.reduceat(rows, starts, axis=0, dtype=np.float64)
+        touched, starts = np.unique(places, return_index=True)
+        loudest[touched] = np.maximum(loudest[touched], np.maximum.reduceat(rows, starts, axis=0))
+        sums[touched] += np.add.reduceat(rows, starts, axis=0, dtype=np.float64)
         counts += np.bincount(places, minlength=count)
     mean = np.rint(sums / np.maximum(1, counts)[:, None]).astype(np.uint8)
-    most[counts == 0] = mean[counts == 0] = ABSENT_BYTE
-    return SpectrogramColumns(most.T, mean.T)
+    loudest[counts == 0] = mean[counts == 0] = ABSENT_BYTE
+    return SpectrogramColumns(loudest.T, mean.T)
 
 
-def _there(
+def _iterate_present_frames(
     recording: Recording, files: Mapping[str, FrameFile]
 ) -> Iterator[tuple[Bytes, NDArray[np.float64]]]:
     """Frames that are there and their times on the clock, some at a time."""
@@ -330,6 +342,6 @@ def _there(
                 stretch.start
                 + np.arange(begin - first, begin - first + len(rows)) / FRAMES_PER_SECOND
             )
-            there = rows[:, 0] != ABSENT_BYTE
-            if there.any():
-                yield rows[there], times[there]
+            is_present = rows[:, 0] != ABSENT_BYTE
+            if is_present.any():
+                yield rows[is_present], times[is_present]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.errors import MissingExtra, UsageError
-from earwitness.models.base import BlockEmbeddings, unit
+from earwitness.models.base import BlockEmbeddings, unit_vectors
 
 # --- Kinds of audio models -----------------------------------------------------------------------
 
@@ -34,7 +34,7 @@ class ModelKind(NamedTuple):
     piece: float
     run: Callable[[Any, Any], tuple[Any, Any]]
     classes: bool = False
-    used: str = ""  # how names of weights that matter begin
+    weight_prefix: str = ""  # how names of weights that matter begin
 
 
 class LoadedModel(NamedTuple):
@@ -44,17 +44,19 @@ class LoadedModel(NamedTuple):
     model: Any
 
 
-def kind_of(config: Mapping[str, Any]) -> ModelKind:
+def find_model_kind(config: Mapping[str, Any]) -> ModelKind:
     """By the type that a model says it has, and by its head."""
     if config.get("model_type") == "clap":
-        return ModelKind("clap", "ClapModel", 1.0, _clap, used="audio_")
+        return ModelKind("clap", "ClapModel", 1.0, _run_clap, weight_prefix="audio_")
     heads = ("ForAudioClassification", "ForSequenceClassification")
     if any(str(name).endswith(heads) for name in config.get("architectures") or ()):
-        return ModelKind("classifier", "AutoModelForAudioClassification", 8.0, _classified, True)
-    return ModelKind("audio", "AutoModel", 8.0, _plain)
+        return ModelKind(
+            "classifier", "AutoModelForAudioClassification", 8.0, _run_classifier, True
+        )
+    return ModelKind("audio", "AutoModel", 8.0, _run_encoder)
 
 
-def load(folder: Path, kind: ModelKind) -> LoadedModel:
+def load_model(folder: Path, kind: ModelKind) -> LoadedModel:
     """From the folder alone; weights that are missing are named, never drawn at random."""
     import transformers
 
@@ -63,14 +65,16 @@ def load(folder: Path, kind: ModelKind) -> LoadedModel:
     library.utils.logging.disable_progress_bar()
     try:
         extractor = library.AutoFeatureExtractor.from_pretrained(folder, local_files_only=True)
-        model, told = getattr(library, kind.loader).from_pretrained(
+        model, loading_info = getattr(library, kind.loader).from_pretrained(
             folder, local_files_only=True, output_loading_info=True
         )
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         raise UsageError(f"{folder}: cannot be loaded as an audio model: {error}") from error
     if not hasattr(extractor, "sampling_rate"):
         raise UsageError(f"{folder}: takes no sound: {type(extractor).__name__} has no rate")
-    _refuse(folder, [name for name in told["missing_keys"] if _matters(name, kind)])
+    _refuse_missing_weights(
+        folder, [name for name in loading_info["missing_keys"] if _is_needed_weight(name, kind)]
+    )
     return LoadedModel(extractor, model.eval())
 
 
@@ -84,40 +88,42 @@ def probabilities(config: Any, logits: Any, rows: int) -> Any:
 
     if logits is None:
         return torch.zeros((rows, 0))
-    told = getattr(config, "problem_type", None)
-    if told == MULTI_LABEL_PROBLEM or (told is None and logits.shape[-1] in AUDIOSET_CLASS_COUNTS):
+    problem_type = getattr(config, "problem_type", None)
+    if problem_type == MULTI_LABEL_PROBLEM or (
+        problem_type is None and logits.shape[-1] in AUDIOSET_CLASS_COUNTS
+    ):
         return logits.sigmoid()
     return logits.softmax(dim=-1)
 
 
-def _matters(name: str, kind: ModelKind) -> bool:
-    return name.startswith(kind.used) and not any(part in name for part in UNUSED_WEIGHTS)
+def _is_needed_weight(name: str, kind: ModelKind) -> bool:
+    return name.startswith(kind.weight_prefix) and not any(part in name for part in UNUSED_WEIGHTS)
 
 
-def _refuse(folder: Path, missing: list[str]) -> None:
+def _refuse_missing_weights(folder: Path, missing: list[str]) -> None:
     if missing:
         more = f" and {len(missing) - 5} more" * (len(missing) > 5)
-        told = f"{folder}: weights are missing: {', '.join(sorted(missing)[:5])}{more}"
-        raise UsageError(f"{told} — they do not belong to this config.json")
+        message = f"{folder}: weights are missing: {', '.join(sorted(missing)[:5])}{more}"
+        raise UsageError(f"{message} — they do not belong to this config.json")
 
 
-def _clap(model: Any, inputs: Any) -> tuple[Any, None]:
+def _run_clap(model: Any, inputs: Any) -> tuple[Any, None]:
     """No piece is longer than the model hears, though its processor calls one so by lot."""
     features = inputs["input_features"]
     if "is_longer" in inputs:
         inputs["is_longer"] = inputs["is_longer"].new_zeros(inputs["is_longer"].shape)
-    found = model.get_audio_features(features, is_longer=inputs.get("is_longer"))
-    vectors = getattr(found, "pooler_output", found)
+    output = model.get_audio_features(features, is_longer=inputs.get("is_longer"))
+    vectors = getattr(output, "pooler_output", output)
     return vectors / vectors.norm(dim=-1, keepdim=True), None
 
 
-def _classified(model: Any, inputs: Any) -> tuple[Any, Any]:
-    found = model(**inputs, output_hidden_states=True)
-    states = found.hidden_states[-1]
-    return states.flatten(1, -2).mean(dim=1), found.logits
+def _run_classifier(model: Any, inputs: Any) -> tuple[Any, Any]:
+    output = model(**inputs, output_hidden_states=True)
+    states = output.hidden_states[-1]
+    return states.flatten(1, -2).mean(dim=1), output.logits
 
 
-def _plain(model: Any, inputs: Any) -> tuple[Any, None]:
+def _run_encoder(model: Any, inputs: Any) -> tuple[Any, None]:
     """Of a model that also writes, only what listens."""
     listener = model.get_encoder() if model.config.is_encoder_decoder else model
     return listener(**inputs).last_hidden_state.flatten(1, -2).mean(dim=1), None
@@ -155,7 +161,7 @@ class AudioModel:
     def signature(self) -> str:
         """The model by its content, how pieces become a block, and the libraries."""
         digest = hashlib.sha256()
-        for path in _files(self.folder):
+        for path in _find_model_files(self.folder):
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
         libraries = [f"{name}={version(name)}" for name in ("torch", "transformers")]
@@ -177,16 +183,18 @@ class AudioModel:
 
     def embed(self, blocks: Iterable[Floats], /) -> BlockEmbeddings:
         """Vectors of length 1, and classes from 0 to 1; a row a block."""
-        seen = [self._seen(block) for block in blocks]
+        results = [self._embed_pieces(block) for block in blocks]
         names = self.class_names
-        classes = [scores.max(axis=0) for _, scores in seen] or [np.zeros((0, len(names)))]
-        vectors = [vectors.mean(axis=0) for vectors, _ in seen] or [np.zeros((0, 0))]
-        known = np.vstack(classes).astype(np.float32) if names else None
-        return BlockEmbeddings(unit(np.vstack(vectors).astype(np.float32)), known, names)
+        classes = [scores.max(axis=0) for _, scores in results] or [np.zeros((0, len(names)))]
+        vectors = [vectors.mean(axis=0) for vectors, _ in results] or [np.zeros((0, 0))]
+        class_scores = np.vstack(classes).astype(np.float32) if names else None
+        return BlockEmbeddings(
+            unit_vectors(np.vstack(vectors).astype(np.float32)), class_scores, names
+        )
 
-    def _seen(self, block: Floats) -> tuple[Floats, Floats]:
+    def _embed_pieces(self, block: Floats) -> tuple[Floats, Floats]:
         """Vectors and classes of a block, a row a piece."""
-        parts = pieces(block, self.rate, self._kind.piece)
+        parts = cut_pieces(block, self.rate, self._kind.piece)
         results = [
             self._run(parts[start : start + BATCH_PIECES])
             for start in range(0, len(parts), BATCH_PIECES)
@@ -206,50 +214,50 @@ class AudioModel:
 
     @cached_property
     def _kind(self) -> ModelKind:
-        _files(self.folder)
-        return kind_of(_config(self.folder))
+        _find_model_files(self.folder)
+        return find_model_kind(_read_config(self.folder))
 
     @cached_property
     def _loaded(self) -> LoadedModel:
         for library in ("torch", "transformers"):
             if find_spec(library) is None:
                 raise MissingExtra(library, "bert", "a model of Hugging Face")
-        return load(self.folder, self._kind)
+        return load_model(self.folder, self._kind)
 
 
-def pieces(block: Floats, rate: int, seconds: float) -> Floats:
+def cut_pieces(block: Floats, rate: int, seconds: float) -> Floats:
     """A row a piece: one after another, and the last ends with the block."""
-    short = max(0, round(MIN_INPUT_SECONDS * rate) - len(block))
-    whole = np.pad(block, (0, short)).astype(np.float32, copy=False)
-    size = min(len(whole), round(seconds * rate))
-    last = len(whole) - size
-    return np.stack([whole[at : at + size] for at in sorted({*range(0, last + 1, size), last})])
+    missing = max(0, round(MIN_INPUT_SECONDS * rate) - len(block))
+    samples = np.pad(block, (0, missing)).astype(np.float32, copy=False)
+    size = min(len(samples), round(seconds * rate))
+    last = len(samples) - size
+    return np.stack([samples[at : at + size] for at in sorted({*range(0, last + 1, size), last})])
 
 
-def _config(folder: Path) -> dict[str, Any]:
+def _read_config(folder: Path) -> dict[str, Any]:
     path = folder / CONFIG_FILE
     try:
-        found = json.loads(path.read_bytes())
+        config = json.loads(path.read_bytes())
     except ValueError as error:
         raise UsageError(f"{path}: is not JSON: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(config, dict):
         raise UsageError(f"{path}: must be an object")
-    return found
+    return config
 
 
-def _files(folder: Path) -> list[Path]:
+def _find_model_files(folder: Path) -> list[Path]:
     """All files that make a model; says which are missing."""
     if not folder.is_dir():
         raise UsageError(f"{folder}: there is no such folder — name one with an audio model")
     weights = sorted(path for pattern in WEIGHT_PATTERNS for path in folder.glob(pattern))
     config = [folder / CONFIG_FILE] * (folder / CONFIG_FILE).is_file()
     extractors = [folder / name for name in EXTRACTOR_FILES if (folder / name).is_file()]
-    told = {
+    found_by_name = {
         CONFIG_FILE: config,
         EXTRACTOR_FILES[0]: extractors,
         f"weights ({' or '.join(WEIGHT_PATTERNS)})": weights,
     }
-    missing = [name for name, found in told.items() if not found]
+    missing = [name for name, paths in found_by_name.items() if not paths]
     if missing:
         raise UsageError(f"{folder}: is not an audio model: it has no {', no '.join(missing)}")
     return [*config, *extractors, *weights]

@@ -59,101 +59,108 @@ class SpeechFrames(NamedTuple):
     weight: Floats
 
 
-def cues(samples: Floats, rate: int) -> Floats:
+def measure_cues(samples: Floats, rate: int) -> Floats:
     """A row a window, a column a cue; shorter sound is filled with silence to one window."""
-    whole = quickly_resampled(samples, rate, CUE_SAMPLE_RATE)
-    short = max(0, FRAME_SAMPLES + (WINDOW_FRAMES - 1) * STEP_SAMPLES - len(whole))
-    frames = _frames(np.pad(whole, (0, short)).astype(np.float32, copy=False))
-    return np.stack([_voice(frames), *_movement(frames), *_formant(frames)], axis=1)
+    resampled = resample_quickly(samples, rate, CUE_SAMPLE_RATE)
+    missing = max(0, FRAME_SAMPLES + (WINDOW_FRAMES - 1) * STEP_SAMPLES - len(resampled))
+    frames = _measure_frames(np.pad(resampled, (0, missing)).astype(np.float32, copy=False))
+    return np.stack(
+        [_voiced_share(frames), *_measure_movement(frames), *_measure_first_formant(frames)], axis=1
+    )
 
 
-def quickly_resampled(samples: Floats, rate: int, wanted: int) -> Floats:
+def resample_quickly(samples: Floats, rate: int, target_rate: int) -> Floats:
     """Sound at another rate, by a short filter: cues need no more."""
-    if rate == wanted:
+    if rate == target_rate:
         return samples
     from scipy.signal import resample_poly
 
-    up, down = wanted // gcd(wanted, rate), rate // gcd(wanted, rate)
-    return np.asarray(resample_poly(samples, up, down, window=_taps(max(up, down))), np.float32)
+    up, down = target_rate // gcd(target_rate, rate), rate // gcd(target_rate, rate)
+    return np.asarray(
+        resample_poly(samples, up, down, window=_lowpass_filter(max(up, down))), np.float32
+    )
 
 
-def _frames(samples: Floats) -> SpeechFrames:
+def _measure_frames(samples: Floats) -> SpeechFrames:
     from scipy.fft import rfft
 
-    cut = np.lib.stride_tricks.sliding_window_view(samples, FRAME_SAMPLES)[::STEP_SAMPLES]
-    spectra = rfft(cut * _hann(), FFT_SAMPLES, axis=1)
+    windows = np.lib.stride_tricks.sliding_window_view(samples, FRAME_SAMPLES)[::STEP_SAMPLES]
+    spectra = rfft(windows * _hann_window(), FFT_SAMPLES, axis=1)
     power = spectra.real**2 + spectra.imag**2
     power += RELATIVE_POWER_FLOOR * power.mean() + np.finfo(np.float32).tiny
     bands = np.add.reduceat(power[:, : BAND_EDGE_BINS[-1]], BAND_EDGE_BINS[:-1], axis=1)
     audible = power[:, AUDIBLE_BINS].sum(axis=1)
     first = power[:, FIRST_FORMANT_BINS].sum(axis=1) / audible
-    return SpeechFrames(*_periods(power), 10 * np.log10(bands), first, np.sqrt(audible))
+    return SpeechFrames(*_measure_periodicity(power), 10 * np.log10(bands), first, np.sqrt(audible))
 
 
-def _periods(power: Floats) -> tuple[Floats, Floats]:
+def _measure_periodicity(power: Floats) -> tuple[Floats, Floats]:
     """How periodic each frame is, about 0 to 1, and at which pitch."""
     from scipy.ndimage import uniform_filter1d
 
-    size = np.cbrt(power[:, : PITCH_BINS.stop + WHITENING_BINS // 2])
-    around = uniform_filter1d(size, WHITENING_BINS, axis=1, mode="nearest")
-    alike = (size[:, PITCH_BINS] / around[:, PITCH_BINS] - 1) @ _cosines()
-    best = alike.argmax(axis=1)
-    pitch = np.log2(CUE_SAMPLE_RATE / (MIN_LAG_SAMPLES + best)).astype(np.float32)
-    return alike[np.arange(len(alike)), best], pitch
+    magnitudes = np.cbrt(power[:, : PITCH_BINS.stop + WHITENING_BINS // 2])
+    envelope = uniform_filter1d(magnitudes, WHITENING_BINS, axis=1, mode="nearest")
+    autocorrelations = (
+        magnitudes[:, PITCH_BINS] / envelope[:, PITCH_BINS] - 1
+    ) @ _autocorrelation_cosines()
+    best_lags = autocorrelations.argmax(axis=1)
+    pitch = np.log2(CUE_SAMPLE_RATE / (MIN_LAG_SAMPLES + best_lags)).astype(np.float32)
+    return autocorrelations[np.arange(len(autocorrelations)), best_lags], pitch
 
 
-def _voice(frames: SpeechFrames) -> Floats:
+def _voiced_share(frames: SpeechFrames) -> Floats:
     """How many frames have a pitch that goes on."""
     voiced = frames.periodicity > MIN_VOICED_PERIODICITY
     glides = np.abs(np.diff(frames.pitch)) < MAX_GLIDE_OCTAVES
     goes_on = np.append(False, voiced[1:] & voiced[:-1] & glides)
     return np.asarray(
-        np.log10(VOICED_SHARE_FLOOR + _windows(goes_on.astype(np.float32)).mean(axis=-1))
+        np.log10(VOICED_SHARE_FLOOR + _cut_windows(goes_on.astype(np.float32)).mean(axis=-1))
     )
 
 
-def _movement(frames: SpeechFrames) -> tuple[Floats, Floats, Floats]:
+def _measure_movement(frames: SpeechFrames) -> tuple[Floats, Floats, Floats]:
     """The beat of levels, and beat and depth of the shape of the spectrum."""
     shape = frames.levels - frames.levels.mean(axis=1, keepdims=True)
-    (slow, all_), (formants, all_shape) = _modulation(frames.levels), _modulation(shape)
+    (syllables, all_levels), (formants, all_shape) = (
+        _modulation_power(frames.levels),
+        _modulation_power(shape),
+    )
     depth = np.log10(1 + np.median(formants, axis=1))
-    return _share(slow, all_), _share(formants, all_shape), depth
+    return _power_share(syllables, all_levels), _power_share(formants, all_shape), depth
 
 
-def _modulation(levels: Floats) -> tuple[Floats, Floats]:
+def _modulation_power(levels: Floats) -> tuple[Floats, Floats]:
     """Of each window and band, dB² of what moves as syllables do, and of all that moves."""
     from scipy.fft import rfft
 
     taper = np.hanning(WINDOW_FRAMES).astype(np.float32)
-    spectra = rfft(_centred(_windows(levels)) * taper, axis=-1)
+    windows = _cut_windows(levels)
+    centred = windows - windows.mean(axis=-1, keepdims=True)
+    spectra = rfft(centred * taper, axis=-1)
     power = (spectra.real**2 + spectra.imag**2) / ((taper**2).sum() * WINDOW_FRAMES / 2)
     return power[..., SYLLABLE_RATES_HZ].sum(axis=-1), power[..., MOVEMENT_RATES_HZ].sum(axis=-1)
 
 
-def _share(part: Floats, whole: Floats) -> Floats:
+def _power_share(part: Floats, whole: Floats) -> Floats:
     return np.asarray(part.sum(axis=1) / np.maximum(whole.sum(axis=1), 1e-6))
 
 
-def _formant(frames: SpeechFrames) -> tuple[Floats, Floats]:
+def _measure_first_formant(frames: SpeechFrames) -> tuple[Floats, Floats]:
     """Where the power is (loud frames count more), and how far that moves."""
-    first, weight = _windows(frames.first), _windows(frames.weight)
+    first, weight = _cut_windows(frames.first), _cut_windows(frames.weight)
     mean = (first * weight).sum(axis=-1) / weight.sum(axis=-1)
     return mean, first.std(axis=-1)
 
 
-def _windows(values: Floats) -> Any:
+def _cut_windows(values: Floats) -> Any:
     """Windows first, frames last; the last window ends with the sound."""
     last = len(values) - WINDOW_FRAMES
     starts = sorted({*range(0, last + 1, HOP_FRAMES), last})
     return np.lib.stride_tricks.sliding_window_view(values, WINDOW_FRAMES, axis=0)[starts]
 
 
-def _centred(windows: Any) -> Any:
-    return windows - windows.mean(axis=-1, keepdims=True)
-
-
 @cache
-def _cosines() -> Floats:
+def _autocorrelation_cosines() -> Floats:
     """What makes an autocorrelation of a spectrum: a row a bin, a column a lag."""
     bins = np.arange(PITCH_BINS.start, PITCH_BINS.stop)[:, None]
     lags = np.arange(MIN_LAG_SAMPLES, MAX_LAG_SAMPLES + 1)
@@ -161,15 +168,15 @@ def _cosines() -> Floats:
 
 
 @cache
-def _taps(most: int) -> Floats:
+def _lowpass_filter(factor: int) -> Floats:
     """A low-pass filter for a change of rate; half as long as the usual one, for speed."""
     from scipy.signal import firwin
 
-    return np.asarray(firwin(10 * most + 1, 1 / most, window=("kaiser", 5.0)), np.float32)
+    return np.asarray(firwin(10 * factor + 1, 1 / factor, window=("kaiser", 5.0)), np.float32)
 
 
 @cache
-def _hann() -> Floats:
+def _hann_window() -> Floats:
     places = np.arange(FRAME_SAMPLES) / FRAME_SAMPLES
     return (0.5 - 0.5 * np.cos(2 * np.pi * places)).astype(np.float32)
 
@@ -181,7 +188,7 @@ def _hann() -> Floats:
 #   logistic regression on synthetic voices in and out of noise against animals, weather, traffic
 #   and tools; a second is speech if the sum is above 0.
 # - ``Silero``: the network of silero-vad, from an ONNX file that the user has.
-# - ``speech_of_classes``: what an embedder with classes, such as YAMNet, says about speech.
+# - ``speech_class_scores``: what an embedder with classes, such as YAMNet, says about speech.
 #
 # A block holds speech from ``MIN_SPEECH_SHARE`` on, a second of eight (from
 # ``MIN_SPEECH_CLASS_SCORE`` on by classes). That is chosen to miss little rather than to accuse
@@ -257,16 +264,16 @@ def speech_share(samples: Floats, rate: int) -> float:
 
 def speech_scores(samples: Floats, rate: int) -> Floats:
     """How much each second, one every half second, speaks for speech; above 0 it is."""
-    return np.asarray(cues(samples, rate) @ CUE_WEIGHTS - np.float32(MIN_SPEECH_SUM))
+    return np.asarray(measure_cues(samples, rate) @ CUE_WEIGHTS - np.float32(MIN_SPEECH_SUM))
 
 
-def speech_of_classes(names: Sequence[str], classes: Floats) -> Floats | None:
+def speech_class_scores(names: Sequence[str], classes: Floats) -> Floats | None:
     """The highest of the classes that are speech, a number a block; None where there are none."""
     columns = [number for number, name in enumerate(names) if name in SPEECH_CLASSES]
     return np.asarray(classes[:, columns].max(axis=1)) if columns else None
 
 
-def onnx(path: Path) -> Any:
+def open_onnx_session(path: Path) -> Any:
     """A session of an ONNX file, on one thread."""
     if find_spec("onnxruntime") is None:
         raise MissingExtra("onnxruntime", "silero", "Silero's detector of speech")
@@ -284,7 +291,7 @@ class Silero:
     """Silero's network from version 5 on: 32 ms at a time, each with the 4 ms before it."""
 
     path: Path
-    session: Callable[[Path], Any] = field(default=onnx, repr=False, compare=False)
+    session: Callable[[Path], Any] = field(default=open_onnx_session, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -294,7 +301,7 @@ class Silero:
     @cached_property
     def signature(self) -> str:
         """The file by its content."""
-        with _there(self.path).open("rb") as file:
+        with _check_onnx_file(self.path).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
         return f"speech=silero,sha256={digest},likely={MIN_SPEECH_PROBABILITY:g}"
 
@@ -304,33 +311,35 @@ class Silero:
 
     def probabilities(self, samples: Floats, rate: int) -> Floats:
         """Of speech, every 32 ms; at least one."""
-        state, found = np.zeros(SILERO_STATE_SHAPE, np.float32), []
-        for frame in _silero_frames(quickly_resampled(samples, rate, SILERO_RATE)):
-            given = {"input": frame[None], "state": state, "sr": np.array(SILERO_RATE, np.int64)}
-            probability, state = self._network.run(None, given)
-            found.append(float(np.ravel(probability)[0]))
-        return np.array(found, np.float32)
+        state, probabilities = np.zeros(SILERO_STATE_SHAPE, np.float32), []
+        for frame in _cut_silero_frames(resample_quickly(samples, rate, SILERO_RATE)):
+            inputs = {"input": frame[None], "state": state, "sr": np.array(SILERO_RATE, np.int64)}
+            probability, state = self._network.run(None, inputs)
+            probabilities.append(float(np.ravel(probability)[0]))
+        return np.array(probabilities, np.float32)
 
     @cached_property
     def _network(self) -> Any:
-        network = self.session(_there(self.path))
+        network = self.session(_check_onnx_file(self.path))
         names = {one.name for one in network.get_inputs()}
         if names != {"input", "state", "sr"}:
-            told = f"{self.path}: takes {', '.join(sorted(names))}"
-            raise UsageError(f"{told} — Silero's file (from version 5 on) takes input, sr, state")
+            message = f"{self.path}: takes {', '.join(sorted(names))}"
+            raise UsageError(
+                f"{message} — Silero's file (from version 5 on) takes input, sr, state"
+            )
         return network
 
 
-def _there(path: Path) -> Path:
+def _check_onnx_file(path: Path) -> Path:
     if not path.is_file():
         raise UsageError(f"{path}: there is no such file — name Silero's ONNX file")
     return path
 
 
-def _silero_frames(samples: Floats) -> Floats:
+def _cut_silero_frames(samples: Floats) -> Floats:
     """A row a frame, with zeros before the first and behind the last."""
     count = max(1, -(-len(samples) // SILERO_STEP_SAMPLES))
-    behind = count * SILERO_STEP_SAMPLES - len(samples)
-    whole = np.pad(samples, (SILERO_CONTEXT_SAMPLES, behind)).astype(np.float32, copy=False)
+    padding = count * SILERO_STEP_SAMPLES - len(samples)
+    padded = np.pad(samples, (SILERO_CONTEXT_SAMPLES, padding)).astype(np.float32, copy=False)
     size = SILERO_CONTEXT_SAMPLES + SILERO_STEP_SAMPLES
-    return np.lib.stride_tricks.sliding_window_view(whole, size)[::SILERO_STEP_SAMPLES]
+    return np.lib.stride_tricks.sliding_window_view(padded, size)[::SILERO_STEP_SAMPLES]

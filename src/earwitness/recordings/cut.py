@@ -17,7 +17,7 @@ from earwitness.recordings.types import Recording, Stretch
 # --- Recordings in chunks ------------------------------------------------------------------------
 
 
-def sound_of(
+def read_recording(
     recording: Recording,
     *,
     start: float = 0.0,
@@ -30,9 +30,11 @@ def sound_of(
     for stretch in recording.stretches:
         low, high = max(start, stretch.start), min(end, stretch.end)
         if high > low:
-            away, path = stretch.start - stretch.at, Path(stretch.path)
-            chunks = read_blocks(path, at=low - away, seconds=high - low, size=size, broken=broken)
-            yield from ((chunk.position + away, chunk) for chunk in chunks)
+            offset, path = stretch.start - stretch.at, Path(stretch.path)
+            chunks = read_blocks(
+                path, at=low - offset, seconds=high - low, size=size, broken=broken
+            )
+            yield from ((chunk.position + offset, chunk) for chunk in chunks)
 
 
 # --- Exact cuts ----------------------------------------------------------------------------------
@@ -47,35 +49,35 @@ def cut(recording: Recording, start: float, seconds: float) -> Samples:
 
     They may come from several stretches if these follow each other without a gap.
     """
-    first, wanted = round(start * recording.rate), round(seconds * recording.rate)
+    first, frame_count = round(start * recording.rate), round(seconds * recording.rate)
     pieces: list[Samples] = []
     for stretch in recording.stretches:
-        low, high = _frames(stretch, recording.rate)
-        behind = first + sum(map(len, pieces))
-        if high <= behind or wanted <= behind - first:
+        first_frame, last_frame = _stretch_frames(stretch, recording.rate)
+        next_frame = first + sum(map(len, pieces))
+        if last_frame <= next_frame or frame_count <= next_frame - first:
             continue
-        if low > behind + 1 or (low > behind and not pieces):
+        if first_frame > next_frame + 1 or (first_frame > next_frame and not pieces):
             break
-        skipped = max(0, behind - low)
-        count = min(high - low - skipped, first + wanted - behind)
-        pieces.append(_exact(stretch, recording, skipped, count))
-    if sum(map(len, pieces)) < wanted:
+        skipped = max(0, next_frame - first_frame)
+        count = min(last_frame - first_frame - skipped, first + frame_count - next_frame)
+        pieces.append(_read_exactly(stretch, recording, skipped, count))
+    if sum(map(len, pieces)) < frame_count:
         raise UsageError(
             f"{recording.name}: not all of {seconds:g} s from {start:g} s on was recorded"
         )
     return np.concatenate([np.zeros((0, recording.channels), np.float32), *pieces])
 
 
-def _frames(stretch: Stretch, rate: int) -> tuple[int, int]:
+def _stretch_frames(stretch: Stretch, rate: int) -> tuple[int, int]:
     low = round(stretch.start * rate)
     return low, low + round(stretch.seconds * rate)
 
 
-def _exact(stretch: Stretch, recording: Recording, skipped: int, count: int) -> Samples:
+def _read_exactly(stretch: Stretch, recording: Recording, skipped: int, count: int) -> Samples:
     path, frame = Path(stretch.path), round(stretch.at * recording.rate) + skipped
-    far = frame > FRAME_INDEX_FROM_SECONDS * recording.rate
-    broken = any(one.path == stretch.path for one in recording.damages)
-    decoder = opened(path, careful=far or broken)
+    is_far = frame > FRAME_INDEX_FROM_SECONDS * recording.rate
+    is_damaged = any(one.path == stretch.path for one in recording.damages)
+    decoder = opened(path, careful=is_far or is_damaged)
     try:
         decoder.seek(frame)
         samples = np.concatenate(list(_read_frames(decoder, count)))
@@ -123,21 +125,21 @@ def read_pieces(
 def _read_readable_pieces(
     path: Path, pieces: Iterator[FilePiece], broken: Callable[[Break], object]
 ) -> Iterator[Chunk]:
-    lost: tuple[float, str] | None = None
+    first_lost: tuple[float, str] | None = None
     end = 0.0
-    for piece, (samples, fault), seconds in _tried(path, pieces):
+    for piece, (samples, fault), seconds in _try_pieces(path, pieces):
         if not len(samples):
-            lost, end = lost or (piece.at, fault), seconds
+            first_lost, end = first_lost or (piece.at, fault), seconds
             continue
-        if lost:
-            broken(_break(path, *lost, piece.at))
-            lost = None
+        if first_lost:
+            broken(_make_break(path, *first_lost, piece.at))
+            first_lost = None
         yield Chunk(piece.at, mono(samples))
-    if lost:
-        broken(_break(path, *lost, end))
+    if first_lost:
+        broken(_make_break(path, *first_lost, end))
 
 
-def _tried(
+def _try_pieces(
     path: Path, pieces: Iterator[FilePiece]
 ) -> Iterator[tuple[FilePiece, tuple[Samples, str], float]]:
     """Pieces from a whole sample on, what was read of each or why not, and when the file ends."""
@@ -153,23 +155,23 @@ def _tried(
                 return
             count = min(frames - begin, round(piece.seconds * rate))
             exact = FilePiece(begin / rate, count / rate)
-            yield exact, _read(decoder, begin, count), decoder.facts.seconds
+            yield exact, _read_piece(decoder, begin, count), decoder.facts.seconds
     finally:
         decoder.close()
 
 
-def _break(path: Path, at: float, fault: str, end: float) -> Break:
+def _make_break(path: Path, at: float, fault: str, end: float) -> Break:
     return Break(str(path), at, end - at, f"cannot be read for {end - at:.1f} s: {fault}")
 
 
-def _read(decoder: Decoder, begin: int, count: int) -> tuple[Samples, str]:
+def _read_piece(decoder: Decoder, begin: int, count: int) -> tuple[Samples, str]:
     """Frames of a piece, however few come at once; or none and why."""
     try:
         decoder.seek(begin)
-        found = more = decoder.read(count)
-        while len(more) and len(found) < count:
-            more = decoder.read(count - len(found))
-            found = np.concatenate([found, more])
-        return found, "ends here"
+        samples = chunk = decoder.read(count)
+        while len(chunk) and len(samples) < count:
+            chunk = decoder.read(count - len(samples))
+            samples = np.concatenate([samples, chunk])
+        return samples, "ends here"
     except DecodingError as error:
         return np.zeros((0, 1), np.float32), str(error)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.errors import UsageError
-from earwitness.recordings.cut import sound_of
+from earwitness.recordings.cut import read_recording
 from earwitness.recordings.types import Damage, Recording, Stretch
 
 # --- Spacing of hour marks -----------------------------------------------------------------------
@@ -23,24 +23,26 @@ HOUR_TOLERANCE_SECONDS = 1.0  # seconds by which an hour may be off, each time
 MIN_EVEN_SHARE = 2 / 3  # share of the steps that are alike
 
 
-def spacing(starts: Sequence[float], gap: float) -> float | None:
+def find_spacing(starts: Sequence[float], gap: float) -> float | None:
     """Seconds of sound between evenly spaced silences; None if there is no such spacing.
 
     The recording itself begins an hour before the first of them, if it begins with an hour: so two
     silences are enough, and else three.
 
-    >>> spacing([600, 1205, 1810], 5), spacing([100, 705, 1310], 5), spacing([600, 700], 5)
-    (600.0, 600.0, None)
+    >>> find_spacing([600, 1205, 1810], 5), find_spacing([100, 705, 1310], 5)
+    (600.0, 600.0)
+    >>> find_spacing([600, 700], 5) is None
+    True
     """
     if len(starts) < 2:
         return None
     times = [-gap, *starts]
     steps = [after - before for before, after in pairwise(times)]
     step = median(steps)
-    alike = [one for one in steps if abs(one - step) <= HOUR_TOLERANCE_SECONDS]
-    if len(alike) < MIN_EVEN_SHARE * len(steps) or step <= 2 * gap:
+    even_steps = [one for one in steps if abs(one - step) <= HOUR_TOLERANCE_SECONDS]
+    if len(even_steps) < MIN_EVEN_SHARE * len(steps) or step <= 2 * gap:
         return None
-    return sum(alike) / len(alike) - gap
+    return sum(even_steps) / len(even_steps) - gap
 
 
 # --- Silences between hours ----------------------------------------------------------------------
@@ -57,7 +59,7 @@ def spacing(starts: Sequence[float], gap: float) -> float | None:
 #     for stretch in recording.stretches:
 #         for chunk in read_blocks(Path(stretch.path), at=stretch.at, seconds=stretch.seconds):
 #             marks.feed(stretch.start + chunk.position - stretch.at, chunk.samples, recording.rate)
-#     recording = without_marks(recording, marks.found(), gap=5.0)
+#     recording = remove_marks(recording, marks.marks(), gap=5.0)
 
 
 HOUR_SECONDS = 3600.0
@@ -97,18 +99,18 @@ class HourMarks:
 
     def feed_levels(self, start: float, peaks: NDArray[np.floating], frame: float) -> None:
         """Peaks (1 is full scale) of frames of so many seconds from a time on."""
-        for low, high in _runs(np.asarray(peaks) <= MAX_SILENCE_AMPLITUDE):
+        for low, high in _true_runs(np.asarray(peaks) <= MAX_SILENCE_AMPLITUDE):
             self._add(Silence(start + low * frame, start + high * frame), frame / 2)
         self._settle(start + (len(peaks) - 0.5) * frame)
 
-    def _add(self, one: Silence, slack: float) -> None:
+    def _add(self, silence: Silence, slack: float) -> None:
         """Joined to the last one, if it goes on from there."""
         last = self._open
-        if last is not None and one.start - last.end <= slack:
-            one = Silence(last.start, one.end)
+        if last is not None and silence.start - last.end <= slack:
+            silence = Silence(last.start, silence.end)
         elif last is not None:
             self._close(last)
-        self._open = one
+        self._open = silence
 
     def _settle(self, time: float) -> None:
         """Sound was there by now: what was silent before has ended."""
@@ -116,32 +118,34 @@ class HourMarks:
             self._close(self._open)
             self._open = None
 
-    def _close(self, one: Silence) -> None:
-        if abs(one.end - one.start - self.gap) <= MARK_LENGTH_TOLERANCE_SECONDS:
-            self._closed.append(one)
+    def _close(self, silence: Silence) -> None:
+        if abs(silence.end - silence.start - self.gap) <= MARK_LENGTH_TOLERANCE_SECONDS:
+            self._closed.append(silence)
 
     @property
     def candidates(self) -> tuple[Silence, ...]:
         """All of the right length that have ended, wherever they lie."""
         return tuple(self._closed)
 
-    def found(self) -> tuple[Silence, ...]:
+    def marks(self) -> tuple[Silence, ...]:
         """Those that mark hours, in order: the longest row of them at whole hours of sound.
 
         Of hours of another length, which even spacing tells, the row must be longer.
         """
         self._settle(float("inf"))
-        row = _find_spaced_silences(self._closed, self.hour + self.gap, self.hour)
-        hour = self.learnt()
-        other = () if hour is None else _find_spaced_silences(self._closed, hour + self.gap, hour)
-        return max(row, other, key=len)
+        hourly = _find_spaced_silences(self._closed, self.hour + self.gap, self.hour)
+        hour = self.learn_hour()
+        evenly_spaced = (
+            () if hour is None else _find_spaced_silences(self._closed, hour + self.gap, hour)
+        )
+        return max(hourly, evenly_spaced, key=len)
 
-    def learnt(self) -> float | None:
+    def learn_hour(self) -> float | None:
         """How long hours are, by silences that have ended."""
-        return spacing([one.start for one in self._closed], self.gap)
+        return find_spacing([one.start for one in self._closed], self.gap)
 
 
-def _runs(values: NDArray[np.bool_]) -> list[list[int]]:
+def _true_runs(values: NDArray[np.bool_]) -> list[list[int]]:
     """From where to where values are true."""
     padded = np.concatenate([[False], values, [False]])
     runs: list[list[int]] = np.flatnonzero(padded[1:] != padded[:-1]).reshape(-1, 2).tolist()
@@ -151,17 +155,17 @@ def _runs(values: NDArray[np.bool_]) -> list[list[int]]:
 def _quiet_spans(quiet: NDArray[np.bool_], size: int) -> list[tuple[int, int]]:
     """Where whole frames are quiet, with what is around them; and both ends, however short."""
     count = len(quiet)
-    spans = [(0, _ends_quiet(quiet[::-1]))]
-    for low, high in _runs(np.logical_and.reduceat(quiet, np.arange(0, count, size))):
+    spans = [(0, _count_quiet_end(quiet[::-1]))]
+    for low, high in _true_runs(np.logical_and.reduceat(quiet, np.arange(0, count, size))):
         first, last = low * size, min(high * size, count)
-        first -= _ends_quiet(quiet[max(0, first - size) : first])
-        last += _ends_quiet(quiet[last : last + size][::-1])
+        first -= _count_quiet_end(quiet[max(0, first - size) : first])
+        last += _count_quiet_end(quiet[last : last + size][::-1])
         spans.append((first, last))
-    spans.append((count - _ends_quiet(quiet), count))
+    spans.append((count - _count_quiet_end(quiet), count))
     return [span for span in spans if span[1] > span[0]]
 
 
-def _ends_quiet(quiet: NDArray[np.bool_]) -> int:
+def _count_quiet_end(quiet: NDArray[np.bool_]) -> int:
     """How many of the last are true without a break."""
     loud = np.flatnonzero(~quiet)
     return len(quiet) - 1 - int(loud[-1]) if len(loud) else len(quiet)
@@ -175,22 +179,24 @@ def _find_spaced_silences(
     One alone marks an hour only if it lies an hour of sound behind the start.
     """
     rows: list[list[Silence]] = []
-    for one in silences:
-        before = [row for row in rows if _steps(row[-1].start, one.start, step)]
-        rows.append([*max(before, key=len, default=[]), one])
+    for silence in silences:
+        before = [row for row in rows if _is_whole_steps(row[-1].start, silence.start, step)]
+        rows.append([*max(before, key=len, default=[]), silence])
     best = max(rows, key=len, default=[])
     if len(best) == 1:
-        best = [one for one in silences if abs(one.start - hour) <= HOUR_TOLERANCE_SECONDS][:1]
+        best = [
+            silence for silence in silences if abs(silence.start - hour) <= HOUR_TOLERANCE_SECONDS
+        ][:1]
     return tuple(best)
 
 
-def _steps(first: float, second: float, step: float) -> bool:
+def _is_whole_steps(first: float, second: float, step: float) -> bool:
     """Whether a whole number of steps lies between two times, one at least."""
     count = round((second - first) / step)
     return count >= 1 and abs(second - first - count * step) <= HOUR_TOLERANCE_SECONDS * count
 
 
-def without_marks(recording: Recording, marks: Sequence[Silence], *, gap: float = 0.0) -> Recording:
+def remove_marks(recording: Recording, marks: Sequence[Silence], *, gap: float = 0.0) -> Recording:
     """The recording without silences that mark hours: what they parted joins on the clock.
 
     If there are none although a gap was asked for, a note says so.
@@ -198,18 +204,21 @@ def without_marks(recording: Recording, marks: Sequence[Silence], *, gap: float 
     if not marks:
         note = f"no silences of {gap:g} s were found that mark hours"
         return replace(recording, notes=(*recording.notes, note)) if gap else recording
-    stretches = [piece for one in recording.stretches for piece in _parted(one, marks)]
-    moved = [replace(one, start=one.start - _before(one.start, marks)) for one in stretches]
-    total = recording.seconds - _before(recording.seconds, marks)
+    pieces = [piece for stretch in recording.stretches for piece in _split_at_marks(stretch, marks)]
+    stretches = [
+        replace(piece, start=piece.start - _mark_seconds_before(piece.start, marks))
+        for piece in pieces
+    ]
+    total = recording.seconds - _mark_seconds_before(recording.seconds, marks)
     return replace(
         recording,
-        stretches=tuple(moved),
-        seconds=max((one.end for one in moved), default=total),
-        damages=tuple(_earlier(one, marks) for one in recording.damages),
+        stretches=tuple(stretches),
+        seconds=max((stretch.end for stretch in stretches), default=total),
+        damages=tuple(_move_damage(damage, marks) for damage in recording.damages),
     )
 
 
-def _parted(stretch: Stretch, marks: Sequence[Silence]) -> list[Stretch]:
+def _split_at_marks(stretch: Stretch, marks: Sequence[Silence]) -> list[Stretch]:
     """What a stretch has before, between and behind marks, not yet moved."""
     pieces, start = [], stretch.start
     for low, high in [*marks, (stretch.end, stretch.end)]:
@@ -221,15 +230,15 @@ def _parted(stretch: Stretch, marks: Sequence[Silence]) -> list[Stretch]:
     return pieces
 
 
-def _before(time: float, marks: Sequence[Silence]) -> float:
+def _mark_seconds_before(time: float, marks: Sequence[Silence]) -> float:
     """Seconds of marks before a time."""
     count = bisect_right(marks, (time, time))
-    whole = sum(one.end - one.start for one in marks[:count])
-    return whole - max(0.0, marks[count - 1].end - time) if count else whole
+    total = sum(one.end - one.start for one in marks[:count])
+    return total - max(0.0, marks[count - 1].end - time) if count else total
 
 
-def _earlier(damage: Damage, marks: Sequence[Silence]) -> Damage:
-    return replace(damage, start=damage.start - _before(damage.start, marks))
+def _move_damage(damage: Damage, marks: Sequence[Silence]) -> Damage:
+    return replace(damage, start=damage.start - _mark_seconds_before(damage.start, marks))
 
 
 # --- Hour marks from few reads -------------------------------------------------------------------
@@ -243,28 +252,28 @@ SEARCH_MARGIN_SECONDS = 2.0  # seconds that are read on both sides of a silence
 MIN_MARKED_SHARE = 0.5  # share of the places at which a mark must be
 
 
-def without_hours(recording: Recording, gap: float, *, hour: float = HOUR_SECONDS) -> Recording:
+def remove_hour_marks(recording: Recording, gap: float, *, hour: float = HOUR_SECONDS) -> Recording:
     """The recording without its silences of ``gap`` seconds that mark hours; a note if none do."""
-    return without_marks(recording, hour_marks(recording, gap, hour=hour), gap=gap)
+    return remove_marks(recording, find_hour_marks(recording, gap, hour=hour), gap=gap)
 
 
-def hour_marks(
+def find_hour_marks(
     recording: Recording, gap: float, *, hour: float = HOUR_SECONDS
 ) -> tuple[Silence, ...]:
     """Where they are; none unless one is in the first two hours and half of the others follow."""
-    marks, tried = HourMarks(gap, hour=hour), 0
+    marks, tried_count = HourMarks(gap, hour=hour), 0
     reach = 2 * (hour + gap) + gap + SEARCH_MARGIN_SECONDS
-    for time, chunk in sound_of(recording, seconds=reach):
+    for time, chunk in read_recording(recording, seconds=reach):
         marks.feed(time, chunk.samples, recording.rate)
-        for one in marks.candidates[tried:]:
-            tried += 1
-            if row := _follow_hourly_silences(recording, one, gap, hour):
+        for silence in marks.candidates[tried_count:]:
+            tried_count += 1
+            if row := _follow_hourly_silences(recording, silence, gap, hour):
                 return row
-    short = marks.learnt()
+    short_hour = marks.learn_hour()
     rows = (
-        _follow_hourly_silences(recording, one, gap, short)
-        for one in marks.candidates
-        if short is not None
+        _follow_hourly_silences(recording, silence, gap, short_hour)
+        for silence in marks.candidates
+        if short_hour is not None
     )
     return next(filter(None, rows), ())
 
@@ -274,21 +283,23 @@ def _follow_hourly_silences(
 ) -> tuple[Silence, ...]:
     """A silence with those at whole hours behind it, if it is a mark."""
     row, step = [first], hour + gap
-    places, place = 0, first.start + step
+    tried_places, place = 0, first.start + step
     while place + gap + SEARCH_MARGIN_SECONDS < recording.seconds:
-        places += 1
-        found = _near(recording, place, gap, hour)
-        row += [found] if found else []
-        place = (found.start if found else place) + step
-    if places:
-        return tuple(row) if len(row) - 1 >= MIN_MARKED_SHARE * places else ()
+        tried_places += 1
+        silence = _find_silence_near(recording, place, gap, hour)
+        row += [silence] if silence else []
+        place = (silence.start if silence else place) + step
+    if tried_places:
+        return tuple(row) if len(row) - 1 >= MIN_MARKED_SHARE * tried_places else ()
     return tuple(row) if abs(first.start - hour) <= HOUR_TOLERANCE_SECONDS else ()
 
 
-def _near(recording: Recording, place: float, gap: float, hour: float) -> Silence | None:
+def _find_silence_near(
+    recording: Recording, place: float, gap: float, hour: float
+) -> Silence | None:
     """A silence of the right length that begins about there."""
     marks, slack = HourMarks(gap, hour=hour), HOUR_TOLERANCE_SECONDS + SEARCH_MARGIN_SECONDS
-    window = sound_of(recording, start=place - slack, seconds=gap + 2 * slack)
+    window = read_recording(recording, start=place - slack, seconds=gap + 2 * slack)
     for time, chunk in window:
         marks.feed(time, chunk.samples, recording.rate)
     return next(

@@ -15,8 +15,14 @@ from earwitness.audio.files import PYAV_FORMATS, DecodingError, Facts
 from earwitness.audio.read import Break
 from earwitness.core import Progress, no_progress
 from earwitness.errors import InputError, Problem, UsageError
-from earwitness.recordings.clock import MAX_CLOCK_DRIFT_SECONDS, clock_of, dated, in_order, zone_of
-from earwitness.recordings.hour_marks import without_hours
+from earwitness.recordings.clock import (
+    MAX_CLOCK_DRIFT_SECONDS,
+    date_file,
+    make_clock,
+    parse_zone,
+    sort_by_start,
+)
+from earwitness.recordings.hour_marks import remove_hour_marks
 from earwitness.recordings.types import Damage, Recording, Stretch
 
 # --- Sound files in natural order ----------------------------------------------------------------
@@ -38,46 +44,48 @@ def sound_files(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...
         if not path.is_dir():
             files.append(path)
             continue
-        inside = sorted((one for one in path.rglob("*") if one.is_file()), key=natural)
-        inside = [one for one in inside if not one.name.startswith(".")]
-        sound = [one for one in inside if one.suffix.lower() in SOUND_ENDINGS]
-        files += sound
-        if passed := [one for one in inside if one.suffix.lower() not in SOUND_ENDINGS]:
-            notes.append(f"{path}: passed over what is no sound: {_listed(passed)}")
+        folder_files = sorted(
+            (one for one in path.rglob("*") if one.is_file()), key=natural_sort_key
+        )
+        folder_files = [one for one in folder_files if not one.name.startswith(".")]
+        sounds = [one for one in folder_files if one.suffix.lower() in SOUND_ENDINGS]
+        files += sounds
+        if others := [one for one in folder_files if one.suffix.lower() not in SOUND_ENDINGS]:
+            notes.append(f"{path}: passed over what is no sound: {_name_files(others)}")
     return tuple(files), tuple(notes)
 
 
-def natural(path: Path) -> tuple[tuple[tuple[int, str], ...], ...]:
+def natural_sort_key(path: Path) -> tuple[tuple[tuple[int, str], ...], ...]:
     """A key by which ``a10`` comes behind ``a9``.
 
-    >>> [one.name for one in sorted([Path("a10.wav"), Path("a9.wav")], key=natural)]
+    >>> [path.name for path in sorted([Path("a10.wav"), Path("a9.wav")], key=natural_sort_key)]
     ['a9.wav', 'a10.wav']
     """
-    return tuple(_pieces(part) for part in path.parts)
+    return tuple(_split_digits(part) for part in path.parts)
 
 
-def _pieces(name: str) -> tuple[tuple[int, str], ...]:
+def _split_digits(name: str) -> tuple[tuple[int, str], ...]:
     pieces = re.findall(r"\d+|\D+", name)
     return tuple((int(one), "") if one.isdecimal() else (-1, one.casefold()) for one in pieces)
 
 
-def _listed(paths: list[Path], most: int = 3) -> str:
-    more = f" and {len(paths) - most} more" if len(paths) > most else ""
-    return ", ".join(path.name for path in paths[:most]) + more
+def _name_files(paths: list[Path], max_names: int = 3) -> str:
+    more = f" and {len(paths) - max_names} more" if len(paths) > max_names else ""
+    return ", ".join(path.name for path in paths[:max_names]) + more
 
 
 # --- Recordings from files -----------------------------------------------------------------------
 # Little but headers is read here, so that a week is there at once. What a header says may be wrong,
 # and only reading shows it: ``earwitness.audio.read`` tells each break that it meets, and
-# ``mended`` gives the recording as it really is::
+# ``remove_breaks`` gives the recording as it really is::
 #
-#     recording = recording_of([Path("day")])
+#     recording = open_recording([Path("day")])
 #     breaks = []
 #     for stretch in recording.stretches:
 #         path, at, seconds = Path(stretch.path), stretch.at, stretch.seconds
 #         for chunk in read_blocks(path, at=at, seconds=seconds, broken=breaks.append):
 #             time = stretch.start + chunk.position - at  # on the clock
-#     recording = mended(recording, breaks)
+#     recording = remove_breaks(recording, breaks)
 
 
 class FileHeader(NamedTuple):
@@ -93,7 +101,7 @@ class FileHeader(NamedTuple):
         return self.facts.seconds if self.facts else 0.0
 
 
-def recording_of(
+def open_recording(
     paths: Sequence[Path],
     *,
     name: str = "",
@@ -115,66 +123,74 @@ def recording_of(
         remedy = "sound is known by its ending: .wav, .flac, .mp3, …"
         problem = Problem(", ".join(map(str, paths)), 0, "", "there is no sound", remedy)
         raise InputError([problem], done="read")
-    looks = _looked(in_order(files, zone), progress)
-    rate, channels = _form(looks)
-    clock = clock_of([dated(look.path, look.seconds) for look in looks], start=start, zone=zone)
-    stretches, damages, more = _laid(looks, clock.starts)
+    headers = _read_headers(sort_by_start(files, zone), progress)
+    rate, channels = _common_format(headers)
+    clock = make_clock(
+        [date_file(header.path, header.seconds) for header in headers], start=start, zone=zone
+    )
+    stretches, damages, layout_notes = _lay_out(headers, clock.starts)
     began = clock.began
     if shown:
         if began is None or began.tzinfo is None:
-            told = "times can be shown in a zone only if the recording's own is known"
-            raise UsageError(f"{told} — say it, too (--zone UTC)")
-        began = began.astimezone(zone_of(shown))
-    lies = [f"{path}: {facts.note}" for path, facts, _ in looks if facts and _lies(facts)]
+            message = "times can be shown in a zone only if the recording's own is known"
+            raise UsageError(f"{message} — say it, too (--zone UTC)")
+        began = began.astimezone(parse_zone(shown))
+    header_notes = [
+        f"{path}: {facts.note}"
+        for path, facts, _ in headers
+        if facts and _is_misleading_header(facts)
+    ]
     name = name or paths[0].stem
     seconds = max(one.end for one in stretches)
-    notes = (*notes, *clock.notes, *lies, *more)
-    found = Recording(name, stretches, seconds, rate, channels, began, damages, notes)
-    return without_hours(found, hour_gap) if hour_gap else found
+    notes = (*notes, *clock.notes, *header_notes, *layout_notes)
+    recording = Recording(name, stretches, seconds, rate, channels, began, damages, notes)
+    return remove_hour_marks(recording, hour_gap) if hour_gap else recording
 
 
-def _lies(facts: Facts) -> bool:
+def _is_misleading_header(facts: Facts) -> bool:
     """Whether a header lies without anything being lost, which would be a damage."""
     return bool(facts.note) and not facts.short
 
 
-def _looked(files: Sequence[Path], progress: Progress) -> list[FileHeader]:
-    looks = []
+def _read_headers(files: Sequence[Path], progress: Progress) -> list[FileHeader]:
+    headers = []
     for number, path in enumerate(files):
         progress(number, len(files), number)
         try:
-            looks.append(FileHeader(path, facts_of(path)))
+            headers.append(FileHeader(path, facts_of(path)))
         except (DecodingError, OSError) as error:
-            looks.append(FileHeader(path, None, _fault(path, str(error))))
-    return looks
+            headers.append(FileHeader(path, None, _opening_fault(path, str(error))))
+    return headers
 
 
-def _fault(path: Path, told: str) -> str:
+def _opening_fault(path: Path, error: str) -> str:
     """Why a file cannot be opened, without its name, which libsndfile and others repeat."""
     if path.is_file() and not path.stat().st_size:
         return "is empty"
     opening = f"Error opening {str(path)!r}: "
-    return f"cannot be opened: {told.removeprefix(opening)}"
+    return f"cannot be opened: {error.removeprefix(opening)}"
 
 
-def _form(looks: Sequence[FileHeader]) -> tuple[int, int]:
+def _common_format(headers: Sequence[FileHeader]) -> tuple[int, int]:
     """Rate of all, and channels: one if they differ, since the mean is taken then."""
-    good = [(look.path, look.facts) for look in looks if look.facts and look.facts.frames]
-    if not good:
-        problems = [Problem(str(one.path), 0, "", one.fault or "is empty") for one in looks]
+    readable = [
+        (header.path, header.facts) for header in headers if header.facts and header.facts.frames
+    ]
+    if not readable:
+        problems = [Problem(str(one.path), 0, "", one.fault or "is empty") for one in headers]
         raise InputError(problems, done="read")
-    first, facts = good[0]
-    others = [
+    first, facts = readable[0]
+    problems = [
         Problem(
-            str(path), 0, "", f"has {one.rate} Hz, but {first.name} has {facts.rate} Hz",
+            str(path), 0, "", f"has {other.rate} Hz, but {first.name} has {facts.rate} Hz",
             "give files of one rate",
         )
-        for path, one in good
-        if one.rate != facts.rate
+        for path, other in readable
+        if other.rate != facts.rate
     ]  # fmt: skip
-    if others:
-        raise InputError(others, done="read")
-    counts = {one.channels for _, one in good}
+    if problems:
+        raise InputError(problems, done="read")
+    counts = {one.channels for _, one in readable}
     return facts.rate, counts.pop() if len(counts) == 1 else 1
 
 
@@ -186,80 +202,87 @@ class RecordingLayout(NamedTuple):
     notes: tuple[str, ...]
 
 
-def _laid(looks: Sequence[FileHeader], starts: Sequence[float]) -> RecordingLayout:
+def _lay_out(headers: Sequence[FileHeader], starts: Sequence[float]) -> RecordingLayout:
     """Each file from its start on; one that begins before the last ended is cut at the front."""
     stretches: list[Stretch] = []
     damages: list[Damage] = []
     problems: list[Problem] = []
     cuts: list[tuple[float, Path]] = []
     end = 0.0
-    for look, start in zip(looks, starts, strict=True):
-        if not look.seconds:
-            fault = look.fault or "is empty"
-            damages.append(Damage(str(look.path), 0.0, start, fault))
+    for header, start in zip(headers, starts, strict=True):
+        if not header.seconds:
+            fault = header.fault or "is empty"
+            damages.append(Damage(str(header.path), 0.0, start, fault))
             continue
-        over = max(0.0, end - start)
-        if over > MAX_CLOCK_DRIFT_SECONDS:
-            problems.append(_over(look.path, over))
+        overlap = max(0.0, end - start)
+        if overlap > MAX_CLOCK_DRIFT_SECONDS:
+            problems.append(_overlap_problem(header.path, overlap))
             continue
-        cuts += [(over, look.path)] * (over > 0)
-        if look.seconds > over:
-            stretches.append(Stretch(str(look.path), over, start + over, look.seconds - over))
+        cuts += [(overlap, header.path)] * (overlap > 0)
+        if header.seconds > overlap:
+            stretches.append(
+                Stretch(str(header.path), overlap, start + overlap, header.seconds - overlap)
+            )
             end = stretches[-1].end
-        if look.facts and look.facts.short:
-            damages.append(Damage(str(look.path), look.seconds, end, look.facts.note))
+        if header.facts and header.facts.short:
+            damages.append(Damage(str(header.path), header.seconds, end, header.facts.note))
     if problems:
         raise InputError(problems, done="read")
-    return RecordingLayout(tuple(stretches), tuple(damages), _drift(cuts))
+    return RecordingLayout(tuple(stretches), tuple(damages), _overlap_notes(cuts))
 
 
-def _over(path: Path, over: float) -> Problem:
-    message = f"begins {over:.1f} s before the last file ended"
+def _overlap_problem(path: Path, overlap: float) -> Problem:
+    message = f"begins {overlap:.1f} s before the last file ended"
     return Problem(str(path), 0, "", message, "leave one of them out, or mend the names")
 
 
-def _drift(cuts: Sequence[tuple[float, Path]]) -> tuple[str, ...]:
+def _overlap_notes(cuts: Sequence[tuple[float, Path]]) -> tuple[str, ...]:
     if not cuts:
         return ()
-    most, path = max(cuts)
-    one = len(cuts) == 1
-    files = "1 file begins" if one else f"{len(cuts)} files begin"
-    cut = "is cut at its front" if one else "are cut at their fronts"
-    return (f"{files} before the last one ended, and {cut}: at most {most:.2f} s, in {path.name}",)
+    max_overlap, path = max(cuts)
+    is_single = len(cuts) == 1
+    files = "1 file begins" if is_single else f"{len(cuts)} files begin"
+    cut = "is cut at its front" if is_single else "are cut at their fronts"
+    largest = f"at most {max_overlap:.2f} s, in {path.name}"
+    return (f"{files} before the last one ended, and {cut}: {largest}",)
 
 
 # --- Recordings after read errors ----------------------------------------------------------------
 
 
-def mended(recording: Recording, breaks: Iterable[Break]) -> Recording:
+def remove_breaks(recording: Recording, breaks: Iterable[Break]) -> Recording:
     """The recording without what could not be read, each damage named with its time."""
     stretches = list(recording.stretches)
     damages = set(recording.damages)
-    for one in breaks:
-        hit = [s for s in stretches if s.path == one.path and s.at < one.at + one.seconds]
-        hit = [s for s in hit if one.at < s.at + s.seconds]
-        damages |= {_damage(s, one) for s in hit if one.message}
-        stretches = [piece for s in stretches for piece in (_around(s, one) if s in hit else [s])]
+    for gap in breaks:
+        damaged = [s for s in stretches if s.path == gap.path and s.at < gap.at + gap.seconds]
+        damaged = [s for s in damaged if gap.at < s.at + s.seconds]
+        damages |= {_damage_from_break(s, gap) for s in damaged if gap.message}
+        stretches = [
+            piece
+            for s in stretches
+            for piece in (_cut_around_break(s, gap) if s in damaged else [s])
+        ]
     if not stretches:
-        problems = [Problem(one.path, 0, "", one.message) for one in damages]
+        problems = [Problem(gap.path, 0, "", gap.message) for gap in damages]
         raise InputError(problems, done="read")
     return replace(
         recording,
         stretches=tuple(stretches),
         seconds=max(s.end for s in stretches),
-        damages=tuple(sorted(damages, key=lambda one: (one.start, one.path, one.at))),
+        damages=tuple(sorted(damages, key=lambda gap: (gap.start, gap.path, gap.at))),
     )
 
 
-def _damage(stretch: Stretch, one: Break) -> Damage:
-    at = max(one.at, stretch.at)
-    return Damage(one.path, at, stretch.start + at - stretch.at, one.message)
+def _damage_from_break(stretch: Stretch, gap: Break) -> Damage:
+    at = max(gap.at, stretch.at)
+    return Damage(gap.path, at, stretch.start + at - stretch.at, gap.message)
 
 
-def _around(stretch: Stretch, one: Break) -> list[Stretch]:
+def _cut_around_break(stretch: Stretch, gap: Break) -> list[Stretch]:
     """What is left of a stretch before and behind a break."""
     end = stretch.at + stretch.seconds
-    spans = [(stretch.at, min(one.at, end)), (max(stretch.at, one.at + one.seconds), end)]
+    spans = [(stretch.at, min(gap.at, end)), (max(stretch.at, gap.at + gap.seconds), end)]
     return [
         Stretch(stretch.path, low, stretch.start + low - stretch.at, high - low)
         for low, high in spans
@@ -273,7 +296,7 @@ def _around(stretch: Stretch, one: Break) -> list[Stretch]:
 MIN_STRETCH_SECONDS = 1e-6  # seconds that are worth a stretch
 
 
-def days_of(recording: Recording) -> list[Recording]:
+def split_days(recording: Recording) -> list[Recording]:
     """One recording a day on which anything was recorded, named by its date.
 
     Midnight is that of the zone in which the recording began, so that a day on which clocks change
@@ -284,40 +307,40 @@ def days_of(recording: Recording) -> list[Recording]:
             f"{recording.name}: nobody knows when it began, so it has no days"
             " — say it (--start 2025-07-22T06:30:00), or name files as recorders do"
         )
-    cuts = [0.0, *_midnights(recording, recording.began), recording.seconds]
-    found = [_between(recording, low, high) for low, high in pairwise(cuts)]
-    return [day for day in found if day is not None]
+    cuts = [0.0, *_find_midnights(recording, recording.began), recording.seconds]
+    days = [_cut_recording(recording, low, high) for low, high in pairwise(cuts)]
+    return [day for day in days if day is not None]
 
 
-def _midnights(recording: Recording, began: datetime) -> list[float]:
+def _find_midnights(recording: Recording, began: datetime) -> list[float]:
     """All midnights within a recording, on its clock."""
-    found: list[float] = []
+    midnights: list[float] = []
     date = began.date()
     while True:
         date += timedelta(days=1)
         midnight = datetime.combine(date, time(), began.tzinfo)
         if began.tzinfo is None:
-            after = (midnight - began).total_seconds()
+            seconds_after = (midnight - began).total_seconds()
         else:
-            after = midnight.timestamp() - began.timestamp()
-        if after >= recording.seconds:
-            return found
-        found.append(after)
+            seconds_after = midnight.timestamp() - began.timestamp()
+        if seconds_after >= recording.seconds:
+            return midnights
+        midnights.append(seconds_after)
 
 
-def _between(recording: Recording, low: float, high: float) -> Recording | None:
+def _cut_recording(recording: Recording, low: float, high: float) -> Recording | None:
     """What was recorded from one time to another; none if that is nothing."""
-    inside = [_cut(one, low, high) for one in recording.stretches]
-    kept = [one for one in inside if one.seconds > MIN_STRETCH_SECONDS]
-    began = recording.clock(low + kept[0].start) if kept else None
+    pieces = [_cut_stretch(stretch, low, high) for stretch in recording.stretches]
+    pieces = [piece for piece in pieces if piece.seconds > MIN_STRETCH_SECONDS]
+    began = recording.clock(low + pieces[0].start) if pieces else None
     if began is None:
         return None
-    first = kept[0].start
-    stretches = tuple(replace(one, start=one.start - first) for one in kept)
-    hurt = tuple(
-        replace(one, start=one.start - low - first)
-        for one in recording.damages
-        if low <= one.start < high
+    first = pieces[0].start
+    stretches = tuple(replace(piece, start=piece.start - first) for piece in pieces)
+    damages = tuple(
+        replace(damage, start=damage.start - low - first)
+        for damage in recording.damages
+        if low <= damage.start < high
     )
     return replace(
         recording,
@@ -325,11 +348,11 @@ def _between(recording: Recording, low: float, high: float) -> Recording | None:
         stretches=stretches,
         seconds=stretches[-1].end,
         began=began,
-        damages=hurt,
+        damages=damages,
     )
 
 
-def _cut(stretch: Stretch, low: float, high: float) -> Stretch:
+def _cut_stretch(stretch: Stretch, low: float, high: float) -> Stretch:
     """What of a stretch lies between two times, on the clock that starts at the first."""
     start, end = max(stretch.start, low), min(stretch.end, high)
     at = stretch.at + (start - stretch.start)

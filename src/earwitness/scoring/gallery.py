@@ -136,7 +136,7 @@ class Gallery:
         if isinstance(ordered[0].output, Summary) and not self.families.aligns:
             said = [f"{name}: {one.text}" for name, one in people.items()]
             texts = {c.key.system: [*said, f"OUT: {c.output.text}"] for c in ordered}
-            return {name: (Alignment((), told="\n".join(text)),) for name, text in texts.items()}
+            return {name: (Alignment((), text="\n".join(text)),) for name, text in texts.items()}
         shown = {case.key.system: self.families.alignments(case) for case in ordered}
         return {system: found for system, found in shown.items() if found}
 

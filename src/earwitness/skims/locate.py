@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.signal import Floats, factor_of, thinned, thinned_pieces
-from earwitness.recordings.cut import sound_of
+from earwitness.recordings.cut import read_recording
 from earwitness.recordings.types import Recording
 from earwitness.skims.types import Pick, Skim
 
@@ -117,7 +117,7 @@ def _read_overlapping(
     recording: Recording, factor: int, overlap: int
 ) -> Iterator[tuple[float, Floats]]:
     """Starts and blocks of the recording at a low rate; zeros stand around sound without a gap."""
-    chunks = sound_of(recording, size=READ_SECONDS)
+    chunks = read_recording(recording, size=READ_SECONDS)
     pieces = ((round(time * recording.rate), chunk.samples) for time, chunk in chunks)
     zeros, step = np.zeros(FFT_SAMPLES, np.float32), FFT_SAMPLES - overlap
     waiting, start, end = zeros[:0], 0.0, -1

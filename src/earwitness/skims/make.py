@@ -17,15 +17,15 @@ from earwitness.audio.logmel import ABSENT_BYTE, LOGMEL_FORMAT, edges
 from earwitness.core import Estimate, Progress, no_progress
 from earwitness.errors import UsageError
 from earwitness.models.base import BlockEmbeddings
-from earwitness.models.blocks import RecordingBlocks, blocks_of
-from earwitness.models.cache import Cache, digest_of, open_sealed, write_sealed
-from earwitness.models.frames import columns_of, frame_files
+from earwitness.models.blocks import RecordingBlocks, read_recording_blocks
+from earwitness.models.cache import Cache, hash_text, open_sealed, write_sealed
+from earwitness.models.frames import load_frame_files, make_spectrogram_columns
 from earwitness.models.speech import (
     MIN_SPEECH_CLASS_SCORE,
     MIN_SPEECH_SHARE,
     SpeechDetector,
     find_detector,
-    speech_of_classes,
+    speech_class_scores,
 )
 from earwitness.recordings.types import Recording
 from earwitness.skims.day import Bools, Day, Ints, heard
@@ -59,11 +59,11 @@ def spoken_in(
     progress: Progress = no_progress,
 ) -> SpeechBlocks:
     """Of all blocks of a recording; who listens hears all of it, once, as it is kept."""
-    known = None if model else speech_of_classes(blocks.class_names, blocks.classes)
+    known = None if model else speech_class_scores(blocks.class_names, blocks.classes)
     if known is not None:
         return SpeechBlocks(np.asarray(known >= MIN_SPEECH_CLASS_SCORE), "classes")
     detector = find_detector("cues" if model is None else str(model))
-    heard, _ = blocks_of(
+    heard, _ = read_recording_blocks(
         recording,
         SpeechEmbedder(detector, recording.rate),
         block=blocks.seconds,
@@ -124,7 +124,7 @@ def _key(day: Day, plan: SkimPlan) -> str:
         numbers.update(f"{array.dtype.str}{array.shape}".encode())
         numbers.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     made = [ARCHIVE_VERSION, __version__, numbers.hexdigest(), day.seconds, day.length, plan]
-    return digest_of(msgspec.json.encode(made).decode())
+    return hash_text(msgspec.json.encode(made).decode())
 
 
 # --- Skims of one recording ----------------------------------------------------------------------
@@ -291,14 +291,14 @@ def spectrogram_of(recording: Recording, cache: Cache, *, sparse: bool = False) 
     """Levels of all bands over the time of a recording."""
     whole = edges(recording.rate)
     bands = (float(whole[0]), float(whole[-1]))
-    key = digest_of(f"{LOGMEL_FORMAT}|{sparse}|{sound_key(recording, cache)}")
+    key = hash_text(f"{LOGMEL_FORMAT}|{sparse}|{sound_key(recording, cache)}")
     place = cache.folder / "pictures" / f"{key}.sealed"
     kept = open_sealed(place)
     if kept is not None:
         return Spectrogram(kept.arrays[0], kept.arrays[1].astype(np.bool_), *bands)
-    files = frame_files(recording, cache=cache, sparse=sparse)
+    files = load_frame_files(recording, cache=cache, sparse=sparse)
     count = max(1, min(MAX_COLUMNS, int(recording.seconds)))
-    found = columns_of(recording, files, count)
+    found = make_spectrogram_columns(recording, files, count)
     levels = ((found.loudest.astype(np.uint16) + found.mean) // 2).astype(np.uint8)
     missing = found.loudest[0] == ABSENT_BYTE
     write_sealed(place, {}, [levels, missing.astype(np.uint8)])
@@ -312,4 +312,4 @@ def sound_key(recording: Recording, cache: Cache) -> str:
         for one in recording.stretches
     ]
     made = [recording.rate, recording.seconds, spans]
-    return digest_of(msgspec.json.encode(made).decode())
+    return hash_text(msgspec.json.encode(made).decode())

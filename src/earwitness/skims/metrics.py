@@ -47,11 +47,13 @@ class EmbeddedDay(NamedTuple):
 
 def embedded(reference: MarkedRecording, embedder: str, block: float) -> EmbeddedDay:
     """A recording through an embedder."""
-    from earwitness.models.blocks import blocks_of
+    from earwitness.models.blocks import read_recording_blocks
     from earwitness.models.embedders import find_embedder
 
     recording, gap = reference
-    blocks, real = blocks_of(recording, find_embedder(embedder), block=block, hour_gap=gap)
+    blocks, real = read_recording_blocks(
+        recording, find_embedder(embedder), block=block, hour_gap=gap
+    )
     every = np.ones(len(blocks.starts), np.bool_)
     vectors, classes = np.asarray(blocks.vectors), np.asarray(blocks.classes)
     return EmbeddedDay(

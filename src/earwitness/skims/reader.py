@@ -161,7 +161,7 @@ def _clock(record: SkimReferenceLine) -> list[str]:
 
 
 def _recording(record: SkimReferenceLine, folder: Path | None) -> MarkedRecording:
-    from earwitness.recordings.recording import recording_of
+    from earwitness.recordings.recording import open_recording
 
     assert record.recording is not UNSET
     names = [record.recording] if isinstance(record.recording, str) else record.recording
@@ -170,16 +170,16 @@ def _recording(record: SkimReferenceLine, folder: Path | None) -> MarkedRecordin
     gap = 0.0 if record.hour_gap is UNSET else record.hour_gap
     name = str(record.item)
     if record.day is UNSET:
-        return MarkedRecording(recording_of(paths, name=name, start=start, zone=zone), gap)
-    whole = recording_of(paths, name=name, start=start, zone=zone, hour_gap=gap)
+        return MarkedRecording(open_recording(paths, name=name, start=start, zone=zone), gap)
+    whole = open_recording(paths, name=name, start=start, zone=zone, hour_gap=gap)
     return MarkedRecording(_day(whole, record.day))
 
 
 def _day(recording: Recording, date: str) -> Recording:
     """One day of a recording."""
-    from earwitness.recordings.recording import days_of
+    from earwitness.recordings.recording import split_days
 
-    found = {f"{day.began:%Y-%m-%d}": day for day in days_of(recording)}
+    found = {f"{day.began:%Y-%m-%d}": day for day in split_days(recording)}
     if date not in found:
         raise UsageError(f"nothing was recorded on {date} — {nearest(date, found)}")
     return found[date]
@@ -288,12 +288,14 @@ SPARSE_REMARK = "made with --sparse, which score does not know: numbers differ f
 
 def few_blocks(recordings: Sequence[Recording], embedder: str, block: float) -> Iterator[str]:
     """About recordings with few classes of sound, which follow from the number of blocks."""
-    from earwitness.models.base import grid
-    from earwitness.models.codebook import few
+    from earwitness.models.base import block_places
+    from earwitness.models.codebook import few_classes_note
     from earwitness.models.embedders import EMBEDDERS
 
     if embedder in EMBEDDERS:  # others may bring classes of their own
-        yield from (told for one in recordings if (told := few(len(grid(one, block)))))
+        yield from (
+            told for one in recordings if (told := few_classes_note(len(block_places(one, block))))
+        )
 
 
 def made_with(records: Sequence[SkimOutputLine]) -> Counter[str]:

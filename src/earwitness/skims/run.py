@@ -13,12 +13,12 @@ import numpy as np
 from earwitness.audio.encode import encode
 from earwitness.core import Estimate, Progress, no_progress
 from earwitness.errors import InputError, Problem, UsageError
-from earwitness.models.base import grid
-from earwitness.models.blocks import blocks_of
+from earwitness.models.base import block_places
+from earwitness.models.blocks import read_recording_blocks
 from earwitness.models.cache import Cache, find_cache
 from earwitness.models.embedders import Embedder, find_embedder
 from earwitness.models.speech import find_detector
-from earwitness.recordings.recording import SOUND_ENDINGS, days_of, recording_of
+from earwitness.recordings.recording import SOUND_ENDINGS, open_recording, split_days
 from earwitness.recordings.types import Damage, Recording
 from earwitness.skims.files import OUTPUTS_FILE, is_made, write_lines, write_skim
 from earwitness.skims.make import SkimMaker, courses, sound_key, spectrogram_of, spoken_in
@@ -103,7 +103,7 @@ def refuse_recordings(output: Path, recordings: Sequence[Recording], asked: Skim
     for form in {(one.channels, one.rate) for one in recordings}:
         encode(np.zeros((1, form[0]), np.float32), form[1], ending)
     for one in recordings:
-        if not grid(one, asked.plan.block):
+        if not block_places(one, asked.plan.block):
             longest = max(stretch.seconds for stretch in one.stretches)
             told = f"{one.name}: not one block of {asked.plan.block:g} s in it"
             raise UsageError(f"{told}, only {longest:.1f} s without a gap — take a shorter --block")
@@ -173,7 +173,7 @@ class _Run:
     def recorded(self, path: Path) -> list[Recording]:
         """The recording of an argument, or its days."""
         asked, own = self.asked, path.resolve()
-        whole = recording_of(
+        whole = open_recording(
             [path],
             name=own.name if path.is_dir() else own.stem,
             start=asked.start,
@@ -182,14 +182,14 @@ class _Run:
             hour_gap=asked.hour_gap if asked.by_day else 0.0,
         )
         self.notes += [_named(note, whole.name, path) for note in whole.notes]
-        found = days_of(whole) if asked.by_day else [whole]
+        found = split_days(whole) if asked.by_day else [whole]
         self.wholes |= {one.name: whole for one in found}
         return found
 
     def make(self, recording: Recording, shares: RecordingProgress) -> None:
         """All skims of one recording; days have their true clock already."""
         asked, listens = self.asked, self.asked.speech != SPEECH_CHOICES[0]
-        blocks, real = blocks_of(
+        blocks, real = read_recording_blocks(
             recording,
             self.embedder,
             block=asked.plan.block,
@@ -210,8 +210,8 @@ class _Run:
             for name, found in maker.baselines(count).items():
                 self.baselines[real.name, name, count] = found
         self._tell(real, known=recording.notes)
-        if blocks.few:
-            self.notes.append(f"{real.name}: {blocks.few} — {MORE_BLOCKS_REMEDY}")
+        if blocks.few_classes_note:
+            self.notes.append(f"{real.name}: {blocks.few_classes_note} — {MORE_BLOCKS_REMEDY}")
         for one in made:
             self._write(one, made)
         shares.over()

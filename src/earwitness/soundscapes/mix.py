@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.soundscapes.scene import Scene, SoundEvent, sequence
+from earwitness.soundscapes.scene import Scene, SoundEvent, place_clips
 from earwitness.soundscapes.sources import BACKGROUND, SoundSource
 from earwitness.soundscapes.synthesis import Sound
-from earwitness.soundscapes.timetable import chance, read_clip
+from earwitness.soundscapes.timetable import named_generator, read_clip
 
 # --- Bank of clips -------------------------------------------------------------------------------
 
@@ -35,18 +35,18 @@ class ClipBank:
         return self._clips[name]
 
     def _clip(self, name: str, number: int) -> Sound:
-        source, rng = self._sources[name], chance(self._seed, name, number)
+        source, rng = self._sources[name], named_generator(self._seed, name, number)
         if source.make is None:
-            return levelled(read_clip(source.files[number], self.rate), self.rate)
-        return levelled(source.make(rng, source.lengths[number], self.rate), self.rate)
+            return normalise_level(read_clip(source.files[number], self.rate), self.rate)
+        return normalise_level(source.make(rng, source.lengths[number], self.rate), self.rate)
 
 
-def levelled(clip: Sound, rate: int) -> Sound:
+def normalise_level(clip: Sound, rate: int) -> Sound:
     """With a mean square of one at its loudest moment; silence stays silence."""
     size = max(1, round(LOUDNESS_WINDOW_SECONDS * rate))
-    whole = clip[: len(clip) // size * size] if len(clip) >= size else clip
-    moments = np.mean(whole.reshape(-1, min(size, len(whole))) ** 2, axis=1, dtype=np.float64)
-    loudest = float(np.sqrt(moments.max(initial=0.0)))
+    samples = clip[: len(clip) // size * size] if len(clip) >= size else clip
+    powers = np.mean(samples.reshape(-1, min(size, len(samples))) ** 2, axis=1, dtype=np.float64)
+    loudest = float(np.sqrt(powers.max(initial=0.0)))
     return clip if loudest == 0 else clip / np.float32(loudest)
 
 
@@ -78,70 +78,74 @@ class Mixer:
         self.scene, self.frames = scene, round(scene.seconds * scene.rate)
         sources = {**scene.sources, BACKGROUND_NAME: BACKGROUND}
         bank = ClipBank(sources, scene.rate, scene.seed)
-        clips = sequence(BACKGROUND, scene.seconds, chance(scene.seed, BACKGROUND_NAME))
-        whole = SoundEvent(0.0, scene.seconds, BACKGROUND_NAME, scene.background, clips)
-        found = [
+        clips = place_clips(BACKGROUND, scene.seconds, named_generator(scene.seed, BACKGROUND_NAME))
+        background = SoundEvent(0.0, scene.seconds, BACKGROUND_NAME, scene.background, clips)
+        pastes = [
             paste
-            for event in (whole, *scene.events)
-            for paste in _pastes(event, sources[event.source], bank)
+            for event in (background, *scene.events)
+            for paste in _make_pastes(event, sources[event.source], bank)
         ]
-        self._pastes = sorted(found, key=lambda one: one.first)
-        self._firsts = np.array([one.first for one in self._pastes])
-        self._longest = max((one.last - one.first for one in self._pastes), default=0)
+        self._pastes = sorted(pastes, key=lambda paste: paste.first)
+        self._firsts = np.array([paste.first for paste in self._pastes])
+        self._longest = max((paste.last - paste.first for paste in self._pastes), default=0)
 
     def sound(self, start: float, seconds: float) -> Sound:
         """What is heard from a time on for so long, within the scene."""
         rate = self.scene.rate
         first = min(self.frames, max(0, round(start * rate)))
-        return self.frames_of(first, min(self.frames, first + round(seconds * rate)))
+        return self.mix_frames(first, min(self.frames, first + round(seconds * rate)))
 
-    def frames_of(self, first: int, last: int) -> Sound:
+    def mix_frames(self, first: int, last: int) -> Sound:
         """Frames from one to another."""
-        found = np.zeros(max(0, last - first), np.float32)
+        sound = np.zeros(max(0, last - first), np.float32)
         low = int(np.searchsorted(self._firsts, first - self._longest))
         high = int(np.searchsorted(self._firsts, last))
         for paste in self._pastes[low:high]:
             if paste.last > first:
-                _add(found, first, paste)
-        return np.clip(found, -MAX_AMPLITUDE, MAX_AMPLITUDE, out=found)
+                _add_paste(sound, first, paste)
+        return np.clip(sound, -MAX_AMPLITUDE, MAX_AMPLITUDE, out=sound)
 
 
-def chunks(scene: Scene, *, seconds: float = 30.0, mixer: Mixer | None = None) -> Iterator[Sound]:
+def iterate_sound(
+    scene: Scene, *, seconds: float = 30.0, mixer: Mixer | None = None
+) -> Iterator[Sound]:
     """The sound of a scene, piece by piece."""
     mixer = mixer or Mixer(scene)
     size = max(1, round(seconds * scene.rate))
     for first in range(0, mixer.frames, size):
-        yield mixer.frames_of(first, min(mixer.frames, first + size))
+        yield mixer.mix_frames(first, min(mixer.frames, first + size))
 
 
-def _pastes(event: SoundEvent, source: SoundSource, bank: ClipBank) -> Iterator[Paste]:
+def _make_pastes(event: SoundEvent, source: SoundSource, bank: ClipBank) -> Iterator[Paste]:
     """The clips of an event; none sounds beyond its end."""
     clips, rate = bank.clips(event.source), bank.rate
     fade, end = round(source.fade * rate), round(event.end * rate)
-    for placed in event.clips:
-        clip = clips[placed.number]
-        first = round((event.start + placed.at) * rate)
+    for placement in event.clips:
+        clip = clips[placement.number]
+        first = round((event.start + placement.at) * rate)
         last = min(end, first + len(clip))
         fall = fade if last - first == len(clip) else round(CUT_FADE_SECONDS * rate)
-        gain = np.float32(10 ** ((event.level + placed.gain) / 20))
+        gain = np.float32(10 ** ((event.level + placement.gain) / 20))
         if last > first:
             yield Paste(first, last, clip, gain, fade, fall)
 
 
-def _add(room: Sound, first: int, paste: Paste) -> None:
+def _add_paste(target: Sound, first: int, paste: Paste) -> None:
     """Add what falls into a room that begins at a frame."""
-    low, high = max(first, paste.first), min(first + len(room), paste.last)
+    low, high = max(first, paste.first), min(first + len(target), paste.last)
     start, stop, length = low - paste.first, high - paste.first, paste.last - paste.first
     piece = paste.clip[start:stop] * paste.gain
     if start < paste.rise:
-        risen = min(stop, paste.rise)
-        piece[: risen - start] *= _fade(np.arange(start, risen), paste.rise)
+        rise_end = min(stop, paste.rise)
+        piece[: rise_end - start] *= _fade_curve(np.arange(start, rise_end), paste.rise)
     if stop > length - paste.fall:
-        falls = max(start, length - paste.fall)
-        piece[falls - start :] *= _fade(length - 1 - np.arange(falls, stop), paste.fall)
-    room[low - first : high - first] += piece
+        fall_start = max(start, length - paste.fall)
+        piece[fall_start - start :] *= _fade_curve(
+            length - 1 - np.arange(fall_start, stop), paste.fall
+        )
+    target[low - first : high - first] += piece
 
 
-def _fade(frames: NDArray[np.int64], length: int) -> Sound:
+def _fade_curve(frames: NDArray[np.int64], length: int) -> Sound:
     """Of equal power: what fades out beside what fades in keeps the loudness."""
     return np.sin(0.5 * np.pi * np.clip((frames + 0.5) / length, 0, 1)).astype(np.float32)

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from earwitness.skims.types import Pick, Skim
 from earwitness.soundscapes.scene import Scene
-from earwitness.soundscapes.timetable import chance
+from earwitness.soundscapes.timetable import named_generator
 from earwitness.soundscapes.truth import (
     BACKGROUND_SOURCE,
     MIN_HEARD_SECONDS,
     Matrix,
     Truth,
-    distances,
+    total_variation,
 )
 
 # --- Course over hours ---------------------------------------------------------------------------
@@ -34,22 +34,22 @@ class HourCourse:
     def __init__(self, hours: Matrix, blocks: Matrix, hour_of: NDArray[Any]) -> None:
         self._count = len(hours)
         self._hour_of = hour_of.astype(int)
-        costs = distances(hours, blocks)
+        costs = total_variation(hours, blocks)
         self._sums = np.concatenate([np.zeros((1, len(blocks))), np.cumsum(costs, axis=0)])
 
-    def best(self, picks: int) -> list[int]:
+    def best_rows(self, picks: int) -> list[int]:
         """Rows of the blocks that follow the day best, in its order."""
         return [self._nearest(first, last) for first, last in self._parts(picks)]
 
-    def balanced(self, heard: NDArray[np.bool_], picks: int) -> list[int]:
+    def balanced_rows(self, heard: NDArray[np.bool_], picks: int) -> list[int]:
         """The same parts; in each the block that is near and brings sources not heard yet."""
-        left, rows = np.ones(heard.shape[1], bool), list[int]()
+        is_new, rows = np.ones(heard.shape[1], bool), list[int]()
         for first, last in self._parts(picks):
             inside = self._inside(first, last)
-            far = (self._sums[last, inside] - self._sums[first, inside]) / (last - first)
-            brings = np.minimum((heard[inside] & left).sum(1), 1)
-            rows.append(int(inside[int(np.argmin(far - NEW_SOURCE_WORTH * brings))]))
-            left &= ~heard[rows[-1]]
+            mean_costs = (self._sums[last, inside] - self._sums[first, inside]) / (last - first)
+            brings_new = np.minimum((heard[inside] & is_new).sum(1), 1)
+            rows.append(int(inside[int(np.argmin(mean_costs - NEW_SOURCE_WORTH * brings_new))]))
+            is_new &= ~heard[rows[-1]]
         return rows
 
     def _inside(self, first: int, last: int) -> NDArray[np.intp]:
@@ -69,9 +69,9 @@ class HourCourse:
                 cost[first, last] = self._sums[last, row] - self._sums[first, row]
         least, back = cost[0], list[NDArray[np.intp]]()
         for _ in range(picks - 1):
-            ways = least[:, None] + cost
-            back.append(ways.argmin(axis=0))
-            least = ways.min(axis=0)
+            sums = least[:, None] + cost
+            back.append(sums.argmin(axis=0))
+            least = sums.min(axis=0)
         ends = [count]
         for table in reversed(back):
             ends.append(int(table[ends[-1]]))
@@ -132,53 +132,67 @@ class DayBlocks:
         return self.truth.tc(self.picks(rows), self.scene.seconds, self.scene.hour)
 
 
-def examples(scene: Scene) -> tuple[PracticeSkim, ...]:
+def make_practice_skims(scene: Scene) -> tuple[PracticeSkim, ...]:
     """The seven, in the order in which they are told."""
     blocks = DayBlocks(scene)
-    main, steady = _main(blocks), _steady(blocks)
-    balanced = blocks.course.balanced(blocks.heard, PICKS_PER_SKIM)
-    told = [
-        (f"{main[0]}, in many forms", _forms(blocks, main), _told_forms(main[0])),
-        ("many sources", _diverse(blocks), DIVERSE_REASON),
-        (f"{steady} only", _spread(blocks.share(steady), PICKS_PER_SKIM), _only(steady)),
-        (f"{steady} and quiet", _and_quiet(blocks, steady), _quiet(steady)),
-        ("the course of the day", blocks.course.best(PICKS_PER_SKIM), COURSE_REASON),
+    main_sources, steady_source = _find_main_sources(blocks), _find_steady_source(blocks)
+    balanced = blocks.course.balanced_rows(blocks.heard, PICKS_PER_SKIM)
+    plans = [
+        (
+            f"{main_sources[0]}, in many forms",
+            _pick_forms(blocks, main_sources),
+            _forms_reason(main_sources[0]),
+        ),
+        ("many sources", _pick_diverse(blocks), DIVERSE_REASON),
+        (
+            f"{steady_source} only",
+            _pick_evenly(blocks.share(steady_source), PICKS_PER_SKIM),
+            _steady_reason(steady_source),
+        ),
+        (
+            f"{steady_source} and quiet",
+            _pick_steady_and_quiet(blocks, steady_source),
+            _quiet_reason(steady_source),
+        ),
+        ("the course of the day", blocks.course.best_rows(PICKS_PER_SKIM), COURSE_REASON),
         ("something of both", balanced, BALANCED_REASON),
-        ("the same, reordered", _reordered(blocks, balanced), REORDERED_REASON),
+        ("the same, reordered", _find_worst_order(blocks, balanced), REORDERED_REASON),
     ]
-    return tuple(_example(blocks, title, rows, reason) for title, rows, reason in told)
+    return tuple(_make_practice_skim(blocks, title, rows, reason) for title, rows, reason in plans)
 
 
-def _example(blocks: DayBlocks, title: str, rows: BlockRows, reason: str) -> PracticeSkim:
+def _make_practice_skim(
+    blocks: DayBlocks, title: str, rows: BlockRows, reason: str
+) -> PracticeSkim:
     picks = blocks.picks(rows)
     heard = blocks.truth.seconds([p.start for p in picks], [p.start + BLOCK_SECONDS for p in picks])
-    kept = [
+    audible = [
         n
         for n, seconds in zip(blocks.names, heard.sum(0), strict=False)
         if seconds >= MIN_HEARD_SECONDS
     ]
     sd = blocks.truth.sd(picks)
     return PracticeSkim(
-        title, Skim(picks, OVERLAP_SECONDS), blocks.tc(rows), sd, tuple(kept), reason
+        title, Skim(picks, OVERLAP_SECONDS), blocks.tc(rows), sd, tuple(audible), reason
     )
 
 
-def _main(blocks: DayBlocks) -> list[str]:
+def _find_main_sources(blocks: DayBlocks) -> list[str]:
     """What is one source to most people in many forms: birds, or else what is most present."""
-    most = blocks.names[int(blocks.hours[:, :-1].sum(0).argmax())]
-    return [name for name in BIRD_SOURCES if name in blocks.names] or [most]
+    most_present = blocks.names[int(blocks.hours[:, :-1].sum(0).argmax())]
+    return [name for name in BIRD_SOURCES if name in blocks.names] or [most_present]
 
 
-def _forms(blocks: DayBlocks, names: list[str]) -> BlockRows:
+def _pick_forms(blocks: DayBlocks, names: list[str]) -> BlockRows:
     """Some blocks of each form, and most of the first; nothing else in them, if that can be."""
-    each = PICKS_PER_SKIM // (len(names) + 1)
-    rows = {row for name in names[1:] for row in _spread(blocks.share(name), each)}
+    picks_per_form = PICKS_PER_SKIM // (len(names) + 1)
+    rows = {row for name in names[1:] for row in _pick_evenly(blocks.share(name), picks_per_form)}
     score = blocks.share(names[0])
     score[list(rows)] = -1
-    return sorted([*rows, *_spread(score, PICKS_PER_SKIM - len(rows))])
+    return sorted([*rows, *_pick_evenly(score, PICKS_PER_SKIM - len(rows))])
 
 
-def _steady(blocks: DayBlocks) -> str:
+def _find_steady_source(blocks: DayBlocks) -> str:
     """Wind, or else what lasts and is least of the day."""
     lasting = [n for n in blocks.names[:-1] if blocks.scene.sources[n].lasts]
     by_share = sorted(lasting or blocks.names[:-1], key=lambda name: blocks.share(name).sum())
@@ -190,7 +204,7 @@ def _steady(blocks: DayBlocks) -> str:
     return "wind" if "wind" in lasting else (enough or by_share[::-1])[0]
 
 
-def _spread(score: NDArray[np.float64], count: int) -> BlockRows:
+def _pick_evenly(score: NDArray[np.float64], count: int) -> BlockRows:
     """So many of the best blocks, evenly through the day, in its order."""
     best = np.flatnonzero(score >= score.max() - PRESENCE_TOLERANCE)
     if len(best) < count:
@@ -198,26 +212,26 @@ def _spread(score: NDArray[np.float64], count: int) -> BlockRows:
     return [int(best[n]) for n in np.linspace(0, len(best) - 1, count).round().astype(int)]
 
 
-def _diverse(blocks: DayBlocks) -> BlockRows:
+def _pick_diverse(blocks: DayBlocks) -> BlockRows:
     """Each the block that brings most sources that are not there yet; then the fullest."""
-    left, rows = np.ones(blocks.heard.shape[1], bool), list[int]()
+    is_new, rows = np.ones(blocks.heard.shape[1], bool), list[int]()
     for _ in range(min(PICKS_PER_SKIM, len(blocks.heard))):
-        brings = (blocks.heard & left).sum(1) + 0.01 * blocks.heard.sum(1)
-        brings[rows] = -1
-        rows.append(int(brings.argmax()))
-        left &= ~blocks.heard[rows[-1]]
+        worth = (blocks.heard & is_new).sum(1) + 0.01 * blocks.heard.sum(1)
+        worth[rows] = -1
+        rows.append(int(worth.argmax()))
+        is_new &= ~blocks.heard[rows[-1]]
     return sorted(rows)
 
 
-def _and_quiet(blocks: DayBlocks, steady: str) -> BlockRows:
+def _pick_steady_and_quiet(blocks: DayBlocks, steady: str) -> BlockRows:
     half = PICKS_PER_SKIM // 2
     wind, quiet = blocks.share(steady), blocks.share(BACKGROUND_SOURCE)
-    return sorted(_spread(wind, half) + _spread(quiet, PICKS_PER_SKIM - half))
+    return sorted(_pick_evenly(wind, half) + _pick_evenly(quiet, PICKS_PER_SKIM - half))
 
 
-def _reordered(blocks: DayBlocks, rows: BlockRows) -> BlockRows:
+def _find_worst_order(blocks: DayBlocks, rows: BlockRows) -> BlockRows:
     """The worst of many orders."""
-    rng = chance(blocks.scene.seed, "orders")
+    rng = named_generator(blocks.scene.seed, "orders")
     orders = [
         rows[::-1],
         *([rows[n] for n in rng.permutation(len(rows))] for _ in range(TRIED_ORDERS)),
@@ -225,7 +239,7 @@ def _reordered(blocks: DayBlocks, rows: BlockRows) -> BlockRows:
     return min(orders, key=blocks.tc)
 
 
-def _told_forms(main: str) -> str:
+def _forms_reason(main: str) -> str:
     return (
         f"It has {main} in many forms, which gives it some SD, but {main} are not all that sounds "
         f"in the day. Its TC is not very high: there are hours, such as many of the night, in "
@@ -233,14 +247,14 @@ def _told_forms(main: str) -> str:
     )
 
 
-def _only(steady: str) -> str:
+def _steady_reason(steady: str) -> str:
     return (
         f"Only {steady} is heard, so SD is low. TC is low, too: {steady} is not what is most "
         "present in most hours."
     )
 
 
-def _quiet(steady: str) -> str:
+def _quiet_reason(steady: str) -> str:
     return (
         f"{steady.capitalize()} and the quiet background. Some people hear a little more diversity "
         "in it, though quiet is no source and true SD stays as it was. TC is higher than with "

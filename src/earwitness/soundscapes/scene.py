@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from earwitness.soundscapes.sources import CROSSFADE_SECONDS, SOURCES, SoundSource
-from earwitness.soundscapes.timetable import HOURS_PER_DAY, Timetable, TimetableRow, chance
+from earwitness.soundscapes.timetable import HOURS_PER_DAY, Timetable, TimetableRow, named_generator
 
 # --- Clips of an event ---------------------------------------------------------------------------
 
@@ -29,7 +29,7 @@ class ClipPlacement(NamedTuple):
         return self.at + source.lengths[self.number]
 
 
-def sequence(
+def place_clips(
     source: SoundSource, seconds: float, rng: np.random.Generator
 ) -> tuple[ClipPlacement, ...]:
     """Clips for an event of about so many seconds; at least one.
@@ -37,13 +37,17 @@ def sequence(
     What lasts is filled to the end and will be cut there; calls are whole, so they may end early.
     """
     if source.event is None:
-        near = min(abs(length - seconds) for length in source.lengths)
-        fits = [n for n, one in enumerate(source.lengths) if abs(one - seconds) <= near]
+        differences = [abs(length - seconds) for length in source.lengths]
+        fits = [n for n, difference in enumerate(differences) if difference <= min(differences)]
         return (ClipPlacement(0.0, fits[int(rng.integers(len(fits)))], 0.0),)
-    return tuple(_filled(source, seconds, rng) if source.lasts else _called(source, seconds, rng))
+    return tuple(
+        _place_continuous(source, seconds, rng)
+        if source.lasts
+        else _place_calls(source, seconds, rng)
+    )
 
 
-def _filled(
+def _place_continuous(
     source: SoundSource, seconds: float, rng: np.random.Generator
 ) -> Iterator[ClipPlacement]:
     at = 0.0
@@ -55,7 +59,7 @@ def _filled(
         at += source.lengths[number] - CROSSFADE_SECONDS
 
 
-def _called(
+def _place_calls(
     source: SoundSource, seconds: float, rng: np.random.Generator
 ) -> Iterator[ClipPlacement]:
     lengths, at = np.array(source.lengths), 0.0
@@ -111,12 +115,12 @@ class EventSpan(NamedTuple):
     seconds: float
 
 
-def scene_of(
+def make_scene(
     timetable: Timetable, *, seed: int | None = None, hours: int = HOURS_PER_DAY, rate: int = 32_000
 ) -> Scene:
     """A day, or less or more of it, by a timetable that begins again after 24 hours."""
     seed = timetable.seed if seed is None else seed
-    events = [one for row in timetable.rows for one in _events(timetable, row, hours, seed)]
+    events = [one for row in timetable.rows for one in _make_events(timetable, row, hours, seed)]
     return Scene(
         timetable.title,
         tuple(sorted(events)),
@@ -129,27 +133,31 @@ def scene_of(
     )
 
 
-def _events(timetable: Timetable, row: TimetableRow, hours: int, seed: int) -> Iterator[SoundEvent]:
+def _make_events(
+    timetable: Timetable, row: TimetableRow, hours: int, seed: int
+) -> Iterator[SoundEvent]:
     """All events of a row."""
     source = timetable.sources[row.source]
-    spans = [one for hour in range(hours) for one in _spans(timetable, row, hour, seed)]
+    spans = [one for hour in range(hours) for one in _draw_spans(timetable, row, hour, seed)]
     base = source.level if row.level is None else row.level
-    for number, span in enumerate(_joined(spans) if source.lasts else spans):
-        rng = chance(seed, "clips", row.source, number)
+    for number, span in enumerate(_join_spans(spans) if source.lasts else spans):
+        rng = named_generator(seed, "clips", row.source, number)
         level = base + float(rng.uniform(-EVENT_LEVEL_SPREAD_DB, EVENT_LEVEL_SPREAD_DB))
-        clips = sequence(source, span.seconds, rng)
+        clips = place_clips(source, span.seconds, rng)
         end = span.seconds if source.lasts else min(span.seconds, clips[-1].end(source))
         yield SoundEvent(span.start, span.start + end, row.source, level, clips)
 
 
-def _spans(timetable: Timetable, row: TimetableRow, hour: int, seed: int) -> Iterator[EventSpan]:
+def _draw_spans(
+    timetable: Timetable, row: TimetableRow, hour: int, seed: int
+) -> Iterator[EventSpan]:
     """Where events of a row are in an hour, with chance gaps between them."""
-    rng, source = chance(seed, "spans", row.source, hour), timetable.sources[row.source]
+    rng, source = named_generator(seed, "spans", row.source, hour), timetable.sources[row.source]
     at, room = hour * timetable.hour, timetable.hour
     if row.strikes:
-        yield from _strokes(row, source, hour, EventSpan(at, room))
+        yield from _clock_strokes(row, source, hour, EventSpan(at, room))
         return
-    lengths = _lengths(row, source, hour % HOURS_PER_DAY, room, rng)
+    lengths = _draw_lengths(row, source, hour % HOURS_PER_DAY, room, rng)
     cuts = np.sort(rng.uniform(0, max(0.0, room - sum(lengths)), len(lengths)))
     for gap, seconds in zip(np.diff(cuts, prepend=0.0), lengths, strict=True):
         at += float(gap)
@@ -157,7 +165,7 @@ def _spans(timetable: Timetable, row: TimetableRow, hour: int, seed: int) -> Ite
         at += seconds
 
 
-def _strokes(
+def _clock_strokes(
     row: TimetableRow, source: SoundSource, hour: int, room: EventSpan
 ) -> Iterator[EventSpan]:
     """As many strokes as a clock has at that hour."""
@@ -167,50 +175,54 @@ def _strokes(
         yield EventSpan(room.start, min(seconds + 1e-6, room.seconds))
 
 
-def _lengths(
+def _draw_lengths(
     row: TimetableRow, source: SoundSource, hour: int, room: float, rng: np.random.Generator
 ) -> list[float]:
     """How long the events of an hour are: its share of them, or so many as there should be."""
     if row.shares:
-        return _filling(row, source, row.shares[hour] * room, room, rng)
-    whole, part = divmod(row.events[hour], 1)
-    count = int(whole) + int(rng.random() < part)
-    found = [_length(row, source, rng) for _ in range(count)]
-    kept = int(np.sum(np.cumsum(found) <= room))
-    return found[:kept]
+        return _fill_share(row, source, row.shares[hour] * room, room, rng)
+    count_floor, count_fraction = divmod(row.events[hour], 1)
+    count = int(count_floor) + int(rng.random() < count_fraction)
+    lengths = [_draw_length(row, source, rng) for _ in range(count)]
+    fitting = int(np.sum(np.cumsum(lengths) <= room))
+    return lengths[:fitting]
 
 
-def _length(row: TimetableRow, source: SoundSource, rng: np.random.Generator) -> float:
+def _draw_length(row: TimetableRow, source: SoundSource, rng: np.random.Generator) -> float:
     if source.event is None:
         return source.lengths[int(rng.integers(len(source.lengths)))]
     return float(rng.uniform(*(row.seconds or source.event)))
 
 
-def _filling(
-    row: TimetableRow, source: SoundSource, wanted: float, room: float, rng: np.random.Generator
+def _fill_share(
+    row: TimetableRow,
+    source: SoundSource,
+    wanted_seconds: float,
+    room: float,
+    rng: np.random.Generator,
 ) -> list[float]:
     """Events until there is as much as wanted: exactly where they can be cut, else about."""
-    found: list[float] = []
-    while (left := wanted - sum(found)) > 1e-9:
-        length = _length(row, source, rng)
+    lengths: list[float] = []
+    while (missing := wanted_seconds - sum(lengths)) > 1e-9:
+        length = _draw_length(row, source, rng)
         if source.lasts:
-            found.append(left if left - length < MIN_EVENT_SECONDS else length)
-        elif rng.random() * length < left and sum(found) + length <= room:
-            found.append(length)
+            lengths.append(missing if missing - length < MIN_EVENT_SECONDS else length)
+        elif rng.random() * length < missing and sum(lengths) + length <= room:
+            lengths.append(length)
         else:
             break
-    return found
+    return lengths
 
 
-def _joined(spans: list[EventSpan]) -> list[EventSpan]:
+def _join_spans(spans: list[EventSpan]) -> list[EventSpan]:
     """Spans that touch are one."""
-    found: list[EventSpan] = []
+    joined: list[EventSpan] = []
     for span in spans:
-        if found and span.start - sum(found[-1]) < CROSSFADE_SECONDS:
-            found[-1] = EventSpan(found[-1].start, sum(span) - found[-1].start)
+        if joined and span.start - sum(joined[-1]) < CROSSFADE_SECONDS:
+            joined[-1] = EventSpan(joined[-1].start, sum(span) - joined[-1].start)
         else:
-            found.append(span)
-    return found
+            joined.append(span)
+    return joined
 
 
 # --- Random days ---------------------------------------------------------------------------------
@@ -221,46 +233,52 @@ MAIN_SOURCES = 3  # that fill much of some hours, and so give a day its course
 RARE_SOURCE_SHARE = 0.3  # how many of the others come only once or twice
 
 
-def days(count: int, seed: int = 0, *, rate: int = 16_000, hour: float = 3600.0) -> Iterator[Scene]:
+def iterate_random_days(
+    count: int, seed: int = 0, *, rate: int = 16_000, hour: float = 3600.0
+) -> Iterator[Scene]:
     """So many days; the first ones are the same however many there are."""
     for number in range(count):
-        yield day(number, seed, rate=rate, hour=hour)
+        yield make_random_day(number, seed, rate=rate, hour=hour)
 
 
-def day(number: int, seed: int = 0, *, rate: int = 16_000, hour: float = 3600.0) -> Scene:
+def make_random_day(
+    number: int, seed: int = 0, *, rate: int = 16_000, hour: float = 3600.0
+) -> Scene:
     """One of them."""
-    rng = chance(seed, "day", number)
-    own = int(rng.integers(2**31))
+    rng = named_generator(seed, "day", number)
+    scene_seed = int(rng.integers(2**31))
     names = [str(name) for name in rng.permutation(sorted(SOURCES))]
     names = names[: int(rng.integers(MIN_SOURCES, MAX_SOURCES + 1))]
     lasting = [name for name in names if SOURCES[name].lasts]
     main = (lasting + [name for name in names if name not in lasting])[:MAIN_SOURCES]
-    rows = tuple(_row(name, rng, main=name in main, hour=hour) for name in names)
+    rows = tuple(_random_row(name, rng, main=name in main, hour=hour) for name in names)
     background = float(rng.uniform(-62, -52))
     timetable = Timetable(f"day {number + 1}", rows, hour, background)
-    return scene_of(timetable, seed=own, rate=rate)
+    return make_scene(timetable, seed=scene_seed, rate=rate)
 
 
-def _row(name: str, rng: np.random.Generator, *, main: bool, hour: float) -> TimetableRow:
+def _random_row(name: str, rng: np.random.Generator, *, main: bool, hour: float) -> TimetableRow:
     level = SOURCES[name].level + float(rng.uniform(-4, 4))
     if main:
-        return TimetableRow(name, shares=_hump(rng, rng.uniform(0.4, 0.9)), level=level)
+        return TimetableRow(
+            name, shares=_draw_hourly_profile(rng, rng.uniform(0.4, 0.9)), level=level
+        )
     if rng.random() < RARE_SOURCE_SHARE:
         events = np.zeros(HOURS_PER_DAY)
         events[rng.integers(HOURS_PER_DAY, size=int(rng.integers(1, 4)))] = 1
         return TimetableRow(name, events=tuple(map(float, events)), level=level, seconds=(8, 40))
-    most = float(rng.uniform(0.02, 0.2)) if hour >= 600 else float(rng.uniform(0.1, 0.3))
-    return TimetableRow(name, shares=_hump(rng, most), level=level)
+    max_share = float(rng.uniform(0.02, 0.2)) if hour >= 600 else float(rng.uniform(0.1, 0.3))
+    return TimetableRow(name, shares=_draw_hourly_profile(rng, max_share), level=level)
 
 
-def _hump(rng: np.random.Generator, most: float) -> tuple[float, ...]:
+def _draw_hourly_profile(rng: np.random.Generator, max_share: float) -> tuple[float, ...]:
     """More around one or two hours of the day, and nothing far from them."""
-    hours, found = np.arange(HOURS_PER_DAY), np.zeros(HOURS_PER_DAY)
+    hours, profile = np.arange(HOURS_PER_DAY), np.zeros(HOURS_PER_DAY)
     for _ in range(int(rng.integers(1, 3))):
-        away = np.abs(
+        hours_away = np.abs(
             (hours - rng.uniform(0, HOURS_PER_DAY) + HOURS_PER_DAY / 2) % HOURS_PER_DAY
             - HOURS_PER_DAY / 2
         )
-        found = np.maximum(found, np.exp(-0.5 * (away / rng.uniform(1.0, 4.0)) ** 2))
-    shares = most * np.clip(found * rng.uniform(0.7, 1.0, HOURS_PER_DAY), 0, 1)
-    return tuple(float(one) for one in np.where(shares < 0.02 * most, 0.0, shares))
+        profile = np.maximum(profile, np.exp(-0.5 * (hours_away / rng.uniform(1.0, 4.0)) ** 2))
+    shares = max_share * np.clip(profile * rng.uniform(0.7, 1.0, HOURS_PER_DAY), 0, 1)
+    return tuple(float(one) for one in np.where(shares < 0.02 * max_share, 0.0, shares))

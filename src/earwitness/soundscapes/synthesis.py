@@ -30,8 +30,8 @@ def silence(seconds: float, rate: int) -> Sound:
 def place(into: Sound, sound: Sound, at: float, rate: int) -> None:
     """Add a sound at a time, cut where the room ends."""
     first = max(0, round(at * rate))
-    kept = sound[: max(0, len(into) - first)]
-    into[first : first + len(kept)] += kept
+    fitting = sound[: max(0, len(into) - first)]
+    into[first : first + len(fitting)] += fitting
 
 
 def contour(points: Sequence[tuple[float, float]], seconds: float, rate: int) -> Curve:
@@ -43,12 +43,12 @@ def contour(points: Sequence[tuple[float, float]], seconds: float, rate: int) ->
 def tone(pitch: Curve, rate: int, partials: Sequence[float] = (1.0,)) -> Sound:
     """A tone that follows a pitch in Hz, with the given strengths of its harmonics."""
     phase = 2 * np.pi * np.cumsum(pitch) / rate
-    found = np.zeros(len(pitch))
+    samples = np.zeros(len(pitch))
     highest = float(pitch.max(initial=1.0))
     for number, strength in enumerate(partials, 1):
         if strength and number * highest < MAX_RELATIVE_FREQUENCY * rate:
-            found += strength * np.sin(number * phase)
-    return found.astype(np.float32)
+            samples += strength * np.sin(number * phase)
+    return samples.astype(np.float32)
 
 
 def buzz(pitch: Curve, rate: int, colour: Colour) -> Sound:
@@ -71,8 +71,8 @@ def coloured(samples: NDArray[Any], rate: int, colour: Colour) -> Sound:
 def noise(rng: np.random.Generator, seconds: float, rate: int, colour: Colour) -> Sound:
     """Noise of a colour, with a mean square of one."""
     count = max(2, round(seconds * rate))
-    found = coloured(rng.standard_normal(count, np.float32), rate, colour)
-    return found / np.float32(max(1e-9, float(np.sqrt(np.mean(found**2)))))
+    samples = coloured(rng.standard_normal(count, np.float32), rate, colour)
+    return samples / np.float32(max(1e-9, float(np.sqrt(np.mean(samples**2)))))
 
 
 def band(low: float, high: float, steep: float = 2.0) -> Colour:
@@ -99,30 +99,30 @@ def formants(peaks: Sequence[tuple[float, float, float]], tilt: float = 0.0) -> 
     """Resonances: the frequency, the width and the strength of each; weaker above by a tilt."""
 
     def curve(hertz: Curve) -> Curve:
-        found = np.zeros_like(hertz)
+        response = np.zeros_like(hertz)
         for centre, width, strength in peaks:
-            found += strength / (1 + ((hertz - centre) / (width / 2)) ** 2)
-        return np.asarray(found * np.maximum(hertz / 500, 0.3) ** (-tilt / 6.02) * (hertz > 40))
+            response += strength / (1 + ((hertz - centre) / (width / 2)) ** 2)
+        return np.asarray(response * np.maximum(hertz / 500, 0.3) ** (-tilt / 6.02) * (hertz > 40))
 
     return curve
 
 
 def swell(count: int, attack: float, release: float, rate: int) -> Curve:
     """A rise and a fall, smooth, with one between them; shorter where there is no room."""
-    found = np.ones(count)
+    envelope = np.ones(count)
     rise, fall = (min(count, max(1, round(s * rate))) for s in (attack, release))
-    found[:rise] *= 0.5 - 0.5 * np.cos(np.pi * np.arange(rise) / rise)
-    found[count - fall :] *= 0.5 + 0.5 * np.cos(np.pi * np.arange(fall) / fall)
-    return found
+    envelope[:rise] *= 0.5 - 0.5 * np.cos(np.pi * np.arange(rise) / rise)
+    envelope[count - fall :] *= 0.5 + 0.5 * np.cos(np.pi * np.arange(fall) / fall)
+    return envelope
 
 
 def wander(rng: np.random.Generator, count: int, rate: int, speed: float) -> Curve:
     """A smooth curve of chance around zero, with so many turns a second."""
     knots = max(4, int(count / rate * speed) + 3)
-    values, where = rng.standard_normal(knots), np.linspace(0, knots - 1.001, count)
-    left = where.astype(int)
-    part = 0.5 - 0.5 * np.cos(np.pi * (where - left))
-    return np.asarray(values[left] * (1 - part) + values[left + 1] * part)
+    values, positions = rng.standard_normal(knots), np.linspace(0, knots - 1.001, count)
+    knot = positions.astype(int)
+    weight = 0.5 - 0.5 * np.cos(np.pi * (positions - knot))
+    return np.asarray(values[knot] * (1 - weight) + values[knot + 1] * weight)
 
 
 def ring(
@@ -130,11 +130,11 @@ def ring(
 ) -> Sound:
     """Something struck: frequency, strength and seconds of ringing of every mode."""
     time = instants(seconds, rate)
-    found = np.zeros(len(time))
+    samples = np.zeros(len(time))
     for hertz, strength, lasting in modes:
         if hertz < MAX_RELATIVE_FREQUENCY * rate:
-            found += strength * np.exp(-time / lasting) * np.sin(2 * np.pi * hertz * time)
-    return np.asarray(found * swell(len(time), attack, 0.02, rate), np.float32)
+            samples += strength * np.exp(-time / lasting) * np.sin(2 * np.pi * hertz * time)
+    return np.asarray(samples * swell(len(time), attack, 0.02, rate), np.float32)
 
 
 def outdoors(

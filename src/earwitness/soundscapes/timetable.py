@@ -60,19 +60,20 @@ class Timetable:
     sources: Mapping[str, SoundSource] = field(default_factory=lambda: SOURCES)
 
 
-def hourly(text: Mapping[str, float]) -> tuple[float, ...]:
+def spread_over_hours(text: Mapping[str, float]) -> tuple[float, ...]:
     """Numbers of 24 hours from what holds from one o'clock to another; zero elsewhere.
 
-    >>> hourly({"22-2": 0.5, "12": 1})[-3:], hourly({"22-2": 0.5, "12": 1})[:3]
+    >>> shares = spread_over_hours({"22-2": 0.5, "12": 1})
+    >>> shares[-3:], shares[:3]
     ((0.0, 0.5, 0.5), (0.5, 0.5, 0.0))
     """
-    found = [0.0] * HOURS_PER_DAY
+    hourly_values = [0.0] * HOURS_PER_DAY
     for hours, value in text.items():
         first, _, last = hours.partition("-")
         start, end = int(first), int(last or int(first) + 1)
         for hour in range(start, end if end > start else end + HOURS_PER_DAY):
-            found[hour % HOURS_PER_DAY] = float(value)
-    return tuple(found)
+            hourly_values[hour % HOURS_PER_DAY] = float(value)
+    return tuple(hourly_values)
 
 
 # --- Folders of clips ----------------------------------------------------------------------------
@@ -85,46 +86,48 @@ MIN_LASTING_CLIP_SECONDS = 4 * CROSSFADE_SECONDS
 DEFAULT_EVENT_SECONDS = (10.0, 60.0)
 
 
-def own_sources(folder: Path) -> dict[str, SoundSource]:
+def read_clip_sources(folder: Path) -> dict[str, SoundSource]:
     """A source for every folder; all that is wrong is told at once."""
-    places = sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else []
-    if not places:
+    folders = sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else []
+    if not folders:
         raise UsageError(f"{folder}: holds no folder — make a folder for every source")
     problems: list[Problem] = []
-    found = {place.name: _source(place, problems) for place in places}
+    sources = {place.name: _read_source(place, problems) for place in folders}
     if problems:
         raise InputError(problems, done="made")
-    return found
+    return sources
 
 
-def _source(folder: Path, problems: list[Problem]) -> SoundSource:
+def _read_source(folder: Path, problems: list[Problem]) -> SoundSource:
     """The clips of a folder, used as those of the known source with its name, if there is one."""
     files = sorted(one for one in folder.iterdir() if one.suffix.lower() in CLIP_ENDINGS)
-    lengths = [_seconds(one, problems) for one in files]
+    lengths = [_clip_seconds(one, problems) for one in files]
     if not files:
         problems.append(
             Problem(str(folder), 0, "", "holds no sound", f"end it in {CLIP_ENDINGS[0]}")
         )
-    known = SOURCES.get(folder.name)
-    level = DEFAULT_LEVEL_DB if known is None else known.level
-    event = DEFAULT_EVENT_SECONDS if known is None else known.event
-    lasts = (known is None or known.lasts) and min(lengths, default=0.0) >= MIN_LASTING_CLIP_SECONDS
-    pause = (0.3, 1.5) if known is None or known.lasts else known.pause
+    built_in = SOURCES.get(folder.name)
+    level = DEFAULT_LEVEL_DB if built_in is None else built_in.level
+    event = DEFAULT_EVENT_SECONDS if built_in is None else built_in.event
+    lasts = (built_in is None or built_in.lasts) and min(
+        lengths, default=0.0
+    ) >= MIN_LASTING_CLIP_SECONDS
+    pause = (0.3, 1.5) if built_in is None or built_in.lasts else built_in.pause
     names = tuple(map(str, files))
     fade = CROSSFADE_SECONDS if lasts else 0.02
     return SoundSource(None, tuple(lengths), level, event, pause, lasts, fade, names)
 
 
-def _seconds(path: Path, problems: list[Problem]) -> float:
+def _clip_seconds(path: Path, problems: list[Problem]) -> float:
     library = sound_library()
     try:
-        found = float(library.info(path).duration)
+        seconds = float(library.info(path).duration)
     except library.SoundFileError as error:
         problems.append(Problem(str(path), 0, "", f"cannot be read: {error}"))
         return 1.0
-    if found <= 0:
+    if seconds <= 0:
         problems.append(Problem(str(path), 0, "", "is empty"))
-    return found
+    return seconds
 
 
 def read_clip(path: str, rate: int) -> Sound:
@@ -142,7 +145,7 @@ def read_clip(path: str, rate: int) -> Sound:
 
 
 PRESET_FOLDER = Path(str(files("earwitness.soundscapes"))) / "presets"
-PRESETS = ("village", "city", "forest")
+TIMETABLE_PRESETS = ("village", "city", "forest")
 HOURS_PATTERN = r"^([01]?[0-9]|2[0-3])(-([01]?[0-9]|2[0-4]))?(?![\s\S])"  # 7, or 22-5
 MAX_LEVEL_DB = 0.0  # dB of full scale
 
@@ -203,9 +206,9 @@ class TimetableKeys(Struct, kw_only=True, forbid_unknown_fields=True):
 
 def find_timetable(name: str | Path, *, clips: str | Path | None = None) -> Timetable:
     """A preset by its name, or a file; sources may be made of clips in a folder."""
-    path = PRESET_FOLDER / f"{name}.yaml" if str(name) in PRESETS else Path(name)
+    path = PRESET_FOLDER / f"{name}.yaml" if str(name) in TIMETABLE_PRESETS else Path(name)
     if not path.is_file():
-        remedy = nearest(str(name), PRESETS)
+        remedy = nearest(str(name), TIMETABLE_PRESETS)
         raise UsageError(f"there is no file and no preset {name} — {remedy}")
     return read_timetable(path, clips=clips)
 
@@ -218,20 +221,22 @@ def read_timetable(path: Path, *, clips: str | Path | None = None) -> Timetable:
         raise InputError([file.problem(one) for one in faults], done="made")
     value = fill_defaults(file.value, TimetableKeys)
     folder = clips or (path.parent / value["clips"] if "clips" in value else None)
-    own = {} if folder is None else own_sources(Path(folder))
-    sources = {**SOURCES, **own}
-    faults = [one for name, row in value["sources"].items() for one in _wrong(name, row, sources)]
+    clip_sources = {} if folder is None else read_clip_sources(Path(folder))
+    sources = {**SOURCES, **clip_sources}
+    faults = [
+        fault for name, row in value["sources"].items() for fault in _check_row(name, row, sources)
+    ]
     if faults or not value["sources"]:
         faults = faults or [Fault("sources", "must not be empty")]
-        raise InputError([file.problem(one) for one in faults], done="made")
-    if unused := [name for name in own if name not in value["sources"]]:
-        told = (
+        raise InputError([file.problem(fault) for fault in faults], done="made")
+    if unused := [name for name in clip_sources if name not in value["sources"]]:
+        message = (
             f"clips of {', '.join(unused)} are not heard: no source of the timetable is called so"
         )
-        warnings.warn(told, EarwitnessWarning, stacklevel=3)
+        warnings.warn(message, EarwitnessWarning, stacklevel=3)
     return Timetable(
         value["title"] or path.stem,
-        tuple(_row(name, row) for name, row in value["sources"].items()),
+        tuple(_row_from_values(name, row) for name, row in value["sources"].items()),
         float(value["hour"]),
         float(value["background"]),
         value["seed"],
@@ -239,7 +244,7 @@ def read_timetable(path: Path, *, clips: str | Path | None = None) -> Timetable:
     )
 
 
-def _wrong(
+def _check_row(
     name: str, row: Mapping[str, Any], sources: Mapping[str, SoundSource]
 ) -> Iterator[Fault]:
     """What does not fit together in a row."""
@@ -254,28 +259,28 @@ def _wrong(
         yield Fault(f"{path}.seconds", "must not fall")
 
 
-def _row(name: str, row: Mapping[str, Any]) -> TimetableRow:
+def _row_from_values(name: str, row: Mapping[str, Any]) -> TimetableRow:
     low, high = row.get("seconds", (0.0, 0.0))
     return TimetableRow(
         name,
-        _spread(row["share"]) if "share" in row else (),
-        _spread(row["events"]) if "events" in row else (),
+        _hourly_values(row["share"]) if "share" in row else (),
+        _hourly_values(row["events"]) if "events" in row else (),
         float(row["level"]) if "level" in row else None,
         (float(low), float(high)) if "seconds" in row else None,
         bool(row.get("strikes", False)),
     )
 
 
-def _spread(value: Any) -> tuple[float, ...]:
+def _hourly_values(value: Any) -> tuple[float, ...]:
     if isinstance(value, Mapping):
-        return hourly({str(hours): float(one) for hours, one in value.items()})
+        return spread_over_hours({str(hours): float(one) for hours, one in value.items()})
     return tuple(map(float, value)) if isinstance(value, list) else (float(value),) * HOURS_PER_DAY
 
 
 # --- Named random streams ------------------------------------------------------------------------
 
 
-def chance(seed: int, *names: str | int) -> np.random.Generator:
+def named_generator(seed: int, *names: str | int) -> np.random.Generator:
     """A stream of its own for everything that has a name: others do not move it."""
     keys = [crc32(name.encode()) if isinstance(name, str) else name for name in names]
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=keys)))

@@ -43,24 +43,24 @@ class Truth:
     def seconds(self, starts: Sequence[float], ends: Sequence[float]) -> Matrix:
         """How long each source sounds (columns, those that count) in each stretch (rows)."""
         low, high = np.asarray(starts, np.float64), np.asarray(ends, np.float64)
-        found = [self._spans[name].within(low, high) for name in self.sources]
-        return np.stack(found, 1) if found else np.zeros((len(low), 0))
+        columns = [self._spans[name].within(low, high) for name in self.sources]
+        return np.stack(columns, 1) if columns else np.zeros((len(low), 0))
 
     def presence(self, starts: Sequence[float], ends: Sequence[float]) -> Matrix:
         """Shares of each stretch, the background's last; every row sums to one."""
         low, high = np.asarray(starts, np.float64), np.asarray(ends, np.float64)
         length = np.maximum(high - low, 1e-12)
-        rest = length - self._any.within(low, high)
-        shares = np.column_stack([self.seconds(starts, ends), np.maximum(rest, 0.0)])
+        background = length - self._any.within(low, high)
+        shares = np.column_stack([self.seconds(starts, ends), np.maximum(background, 0.0)])
         total = shares.sum(1, keepdims=True)
-        found = np.divide(shares, total, out=_background(shares), where=total > 1e-12)
-        return np.asarray(found)
+        presence = np.divide(shares, total, out=_background_only(shares), where=total > 1e-12)
+        return np.asarray(presence)
 
     def sd(self, picks: Sequence[Pick]) -> float:
         """The share of the day's sources that sound for a second or more in the picks."""
         if not self.sources:
             return float("nan")
-        heard = self.seconds(*_stretches(picks)).sum(0)
+        heard = self.seconds(*_pick_spans(picks)).sum(0)
         return float(np.mean(heard >= MIN_HEARD_SECONDS - 1e-9))
 
     def tc(self, picks: Sequence[Pick], seconds: float, hour: float = 3600.0) -> float:
@@ -69,7 +69,7 @@ class Truth:
             return float("nan")
         starts = np.arange(0, seconds - 1e-9, hour)
         hours = self.presence(list(starts), list(np.minimum(starts + hour, seconds)))
-        return 1 - best_mean(distances(hours, self.presence(*_stretches(picks))))
+        return 1 - least_mean_path_cost(total_variation(hours, self.presence(*_pick_spans(picks))))
 
 
 class _Sounding:
@@ -91,8 +91,8 @@ class _Sounding:
 
     def within(self, low: Matrix, high: Matrix) -> Matrix:
         """Seconds that sound in each stretch."""
-        known = self._knots, self._before
-        return np.asarray(np.interp(high, *known) - np.interp(low, *known))
+        curve = self._knots, self._before
+        return np.asarray(np.interp(high, *curve) - np.interp(low, *curve))
 
 
 def true_sd(events: Iterable[SoundEvent], picks: Sequence[Pick]) -> float:
@@ -110,12 +110,12 @@ def true_tc(
     return Truth(events).tc(picks, seconds, hour)
 
 
-def distances(one: Matrix, other: Matrix) -> Matrix:
+def total_variation(rows: Matrix, other_rows: Matrix) -> Matrix:
     """Total variation between all rows of two tables."""
-    return np.asarray(0.5 * np.abs(one[:, None, :] - other[None, :, :]).sum(2))
+    return np.asarray(0.5 * np.abs(rows[:, None, :] - other_rows[None, :, :]).sum(2))
 
 
-def best_mean(costs: Matrix) -> float:
+def least_mean_path_cost(costs: Matrix) -> float:
     """The least mean cost of a path from the first cell to the last that never goes back.
 
     The mean, not the sum, is made least: so it is one number even where several paths have one
@@ -128,19 +128,22 @@ def best_mean(costs: Matrix) -> float:
         above = least
         least = np.full_like(above, np.inf)
         for column in range(columns):
-            ways = [above[column], *((above[column - 1], least[column - 1]) if column else ())]
-            least[column, 1:] = np.minimum.reduce(ways)[:-1] + costs[row, column]
+            predecessors = [
+                above[column],
+                *((above[column - 1], least[column - 1]) if column else ()),
+            ]
+            least[column, 1:] = np.minimum.reduce(predecessors)[:-1] + costs[row, column]
             if row == column == 0:
                 least[0, 0] = costs[0, 0]
     return float(np.min(least[-1] / np.arange(1, rows + columns + 1)))
 
 
-def _stretches(picks: Sequence[Pick]) -> tuple[list[float], list[float]]:
+def _pick_spans(picks: Sequence[Pick]) -> tuple[list[float], list[float]]:
     return [one.start for one in picks], [one.start + one.seconds for one in picks]
 
 
-def _background(shares: Matrix) -> Matrix:
+def _background_only(shares: Matrix) -> Matrix:
     """Nothing but background, for stretches in which only sources sound that do not count."""
-    found = np.zeros_like(shares)
-    found[:, -1] = 1.0
-    return found
+    presence = np.zeros_like(shares)
+    presence[:, -1] = 1.0
+    return presence

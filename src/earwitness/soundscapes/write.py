@@ -20,8 +20,8 @@ from earwitness.core import Progress, StrPath, no_progress
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFile, AtomicFolder
 from earwitness.soundscapes.mix import Mixer
-from earwitness.soundscapes.practice import PICKS_PER_SKIM, PracticeSkim, examples
-from earwitness.soundscapes.scene import Scene, scene_of
+from earwitness.soundscapes.practice import PICKS_PER_SKIM, PracticeSkim, make_practice_skims
+from earwitness.soundscapes.scene import Scene, make_scene
 from earwitness.soundscapes.synthesis import Sound
 from earwitness.soundscapes.timetable import Timetable, find_timetable
 from earwitness.soundscapes.truth import BACKGROUND_SOURCE, Truth
@@ -31,7 +31,7 @@ from earwitness.soundscapes.truth import BACKGROUND_SOURCE, Truth
 
 FULL_LENGTH_NAME = "full-length"
 HOUR_TOLERANCE = 1e-9  # of an hour: times so close to the next one belong to it
-INTRODUCTION = """\
+PRACTICE_INTRODUCTION = """\
 A skim is a short piece of sound that stands for a long one. Two things make it good:
 
 - **TC**, temporal consistency: what is most present in each hour of the day is heard, in the order
@@ -50,34 +50,36 @@ def labels_csv(scene: Scene, hour_gap: float = 0.0) -> str:
     With silences between hours, which are in the sound but on no clock, that of the clock stands
     behind it. An event that goes on over such a silence has it inside.
     """
-    both = hour_gap > 0
-    head = ["start", "end", "source", *(["clock_start", "clock_end"] if both else [])]
+    has_gaps = hour_gap > 0
+    header = ["start", "end", "source", *(["clock_start", "clock_end"] if has_gaps else [])]
     rows = []
     for event in scene.events:
         clock = event.start, event.end
-        sound = _in_sound(scene, hour_gap, *clock) if both else clock
-        rows.append([*_told_seconds(sound), event.source, *(_told_seconds(clock) if both else [])])
-    return _csv(head, rows)
+        sound = _clock_to_sound(scene, hour_gap, *clock) if has_gaps else clock
+        rows.append(
+            [*_format_seconds(sound), event.source, *(_format_seconds(clock) if has_gaps else [])]
+        )
+    return _to_csv(header, rows)
 
 
-def _told_seconds(times: tuple[float, float]) -> list[str]:
+def _format_seconds(times: tuple[float, float]) -> list[str]:
     return [f"{time:.3f}" for time in times]
 
 
-def _in_sound(scene: Scene, gap: float, start: float, end: float) -> tuple[float, float]:
+def _clock_to_sound(scene: Scene, gap: float, start: float, end: float) -> tuple[float, float]:
     """From the clock to the sound: what begins with an hour follows its silence, what ends with
     one comes before that of the next."""
-    before = (
+    gaps_before = (
         math.floor(start / scene.hour + HOUR_TOLERANCE),
         math.ceil(end / scene.hour - HOUR_TOLERANCE) - 1,
     )
-    return start + before[0] * gap, end + max(before) * gap
+    return start + gaps_before[0] * gap, end + max(gaps_before) * gap
 
 
 def picks_csv(example: PracticeSkim) -> str:
     """Where the picks of a skim are in the day, in the order in which they are heard."""
     rows = ([f"{pick.start:.3f}", f"{pick.seconds:.3f}"] for pick in example.skim.picks)
-    return _csv(["start", "seconds"], rows)
+    return _to_csv(["start", "seconds"], rows)
 
 
 def truth_json(scene: Scene, hour_gap: float = 0.0) -> str:
@@ -88,9 +90,9 @@ def truth_json(scene: Scene, hour_gap: float = 0.0) -> str:
     truth = Truth(scene.events)
     starts = [float(one) for one in np.arange(0, scene.seconds - 1e-9, scene.hour)]
     ends = [min(one + scene.hour, scene.seconds) for one in starts]
-    whole = truth.seconds([0.0], [scene.seconds])[0]
+    seconds = truth.seconds([0.0], [scene.seconds])[0]
     names = (*truth.sources, BACKGROUND_SOURCE)
-    return _json(
+    return _to_json(
         {
             "title": scene.name,
             "seed": scene.seed,
@@ -98,18 +100,18 @@ def truth_json(scene: Scene, hour_gap: float = 0.0) -> str:
             "hour": scene.hour,
             **({"hour_gap": hour_gap} if hour_gap else {}),
             "rate": scene.rate,
-            "sources": _rounded(truth.sources, whole, 3),
-            "hours": [_rounded(names, row, 6) for row in truth.presence(starts, ends)],
+            "sources": _round_values(truth.sources, seconds, 3),
+            "hours": [_round_values(names, row, 6) for row in truth.presence(starts, ends)],
         }
     )
 
 
 def practice_json(examples: Sequence[PracticeSkim], form: str) -> str:
     """All skims with their times, places and reasons."""
-    return _json({"skims": [_told(n, one, form) for n, one in enumerate(examples, 1)]})
+    return _to_json({"skims": [_skim_record(n, one, form) for n, one in enumerate(examples, 1)]})
 
 
-def _told(number: int, example: PracticeSkim, form: str) -> dict[str, Any]:
+def _skim_record(number: int, example: PracticeSkim, form: str) -> dict[str, Any]:
     return {
         "skim": number,
         "title": example.title,
@@ -125,26 +127,30 @@ def _told(number: int, example: PracticeSkim, form: str) -> dict[str, Any]:
 
 def reasons_text(scene: Scene, examples: Sequence[PracticeSkim]) -> str:
     """For people who learn what TC and SD are."""
-    lines = [f"# {scene.name}: seven skims of a day", INTRODUCTION, _plane(examples)]
-    for number, one in enumerate(examples, 1):
-        lines += [f"## {number}: {one.title}", one.reason, f"Heard: {', '.join(one.heard)}."]
+    lines = [f"# {scene.name}: seven skims of a day", PRACTICE_INTRODUCTION, _plane_table(examples)]
+    for number, example in enumerate(examples, 1):
+        lines += [
+            f"## {number}: {example.title}",
+            example.reason,
+            f"Heard: {', '.join(example.heard)}.",
+        ]
     return "\n\n".join(line.strip("\n") for line in lines) + "\n"
 
 
-def _plane(examples: Sequence[PracticeSkim]) -> str:
+def _plane_table(examples: Sequence[PracticeSkim]) -> str:
     rows = [f"| {n} | {e.title} | {e.tc:.2f} | {e.sd:.2f} |" for n, e in enumerate(examples, 1)]
     return "\n".join(["| skim | | TC | SD |", "| --: | :-- | --: | --: |", *rows])
 
 
-def _rounded(names: Sequence[str], values: Iterable[float], digits: int) -> dict[str, float]:
+def _round_values(names: Sequence[str], values: Iterable[float], digits: int) -> dict[str, float]:
     return {name: round(float(one), digits) for name, one in zip(names, values, strict=True)}
 
 
-def _json(value: Any) -> str:
+def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
 
 
-def _csv(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def _to_csv(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(head)
@@ -174,13 +180,13 @@ def soundscape(
     if hours < 1:
         raise UsageError(f"a soundscape has an hour or more, got {hours}")
     if rate < MIN_SAMPLE_RATE:
-        told = f"{MIN_SAMPLE_RATE:,} samples a second or more — birds are not heard below"
-        raise UsageError(f"a soundscape has {told}, got {rate:,}")
+        message = f"{MIN_SAMPLE_RATE:,} samples a second or more — birds are not heard below"
+        raise UsageError(f"a soundscape has {message}, got {rate:,}")
     if seed is not None and seed < 0:
         raise UsageError(f"a seed must not be below 0, got {seed}")
     if not isinstance(timetable, Timetable):
         timetable = find_timetable(Path(timetable), clips=None if clips is None else Path(clips))
-    return scene_of(timetable, seed=seed, hours=hours, rate=rate)
+    return make_scene(timetable, seed=seed, hours=hours, rate=rate)
 
 
 def soundscape_write(
@@ -191,20 +197,22 @@ def soundscape_write(
     With an ``hour_gap``, hours are parted by so many seconds of silence, which are in the sound but
     not on the clock of the day; labels then have both times.
     """
-    place = Path(path)
-    _form(place)
+    sound_path = Path(path)
+    _sound_format(sound_path)
     if not 0 <= hour_gap <= MAX_HOUR_GAP_SECONDS:
-        told = f"silence between hours lasts from 0 to {MAX_HOUR_GAP_SECONDS:g} s"
-        raise UsageError(f"{told}, got {hour_gap:g}")
-    _make_folder(place)
+        message = f"silence between hours lasts from 0 to {MAX_HOUR_GAP_SECONDS:g} s"
+        raise UsageError(f"{message}, got {hour_gap:g}")
+    _make_folder(sound_path)
     texts = {".labels.csv": labels_csv(scene, hour_gap), ".truth.json": truth_json(scene, hour_gap)}
-    beside = {place.with_name(place.stem + end): text for end, text in texts.items()}
-    files = [AtomicFile(one) for one in beside]
-    write_day(Mixer(scene), place, hour_gap=hour_gap, progress=progress)
-    for file, text in zip(files, beside.values(), strict=True):
+    text_by_path = {
+        sound_path.with_name(sound_path.stem + end): text for end, text in texts.items()
+    }
+    files = [AtomicFile(one) for one in text_by_path]
+    write_day(Mixer(scene), sound_path, hour_gap=hour_gap, progress=progress)
+    for file, text in zip(files, text_by_path.values(), strict=True):
         with file as stream:
             stream.write(text)
-    return [place, *beside]
+    return [sound_path, *text_by_path]
 
 
 def write_day(
@@ -212,9 +220,11 @@ def write_day(
 ) -> None:
     """Write all sound of a scene, piece by piece, in the form that the file's ending names."""
     scene, total = mixer.scene, round(mixer.scene.seconds)
-    with _sound_file(path, scene.rate, mixer.frames + _gaps(scene, hour_gap)) as write:
+    with _open_sound_file(
+        path, scene.rate, mixer.frames + _count_gap_frames(scene, hour_gap)
+    ) as write:
         done = 0
-        for piece in _pieces(mixer, hour_gap):
+        for piece in _iterate_pieces(mixer, hour_gap):
             write(piece)
             done = min(total, done + round(len(piece) / scene.rate))
             progress(done, total, 0)
@@ -226,51 +236,51 @@ def practice_write(
     """Write a new folder: the day, seven skims of it as times and sound, places and reasons."""
     if scene.seconds < PICKS_PER_SKIM * scene.hour:
         raise UsageError(f"a day to practise with has {PICKS_PER_SKIM} hours or more")
-    made, mixer = examples(scene), Mixer(scene)
+    skims, mixer = make_practice_skims(scene), Mixer(scene)
     texts = {
         "labels.csv": labels_csv(scene),
         "truth.json": truth_json(scene),
-        "practice.json": practice_json(made, form),
-        "reasons.md": reasons_text(scene, made),
-        **{f"{number}.csv": picks_csv(one) for number, one in enumerate(made, 1)},
+        "practice.json": practice_json(skims, form),
+        "reasons.md": reasons_text(scene, skims),
+        **{f"{number}.csv": picks_csv(skim) for number, skim in enumerate(skims, 1)},
     }
     with AtomicFolder(Path(folder)) as place:
         for name, text in texts.items():
             (place / name).write_text(text, encoding="utf-8", newline="")
-        for number, one in enumerate(made, 1):
-            sound = _skim(mixer, one)
-            with _sound_file(place / f"{number}{form}", scene.rate, len(sound)) as write:
+        for number, skim in enumerate(skims, 1):
+            sound = _render_skim(mixer, skim)
+            with _open_sound_file(place / f"{number}{form}", scene.rate, len(sound)) as write:
                 write(sound)
         write_day(mixer, place / f"{FULL_LENGTH_NAME}{form}", progress=progress)
-    return made
+    return skims
 
 
-def _skim(mixer: Mixer, example: PracticeSkim) -> Sound:
+def _render_skim(mixer: Mixer, example: PracticeSkim) -> Sound:
     picks, rate = example.skim.picks, mixer.scene.rate
     return render([mixer.sound(p.start, p.seconds) for p in picks], rate, example.skim.overlap)
 
 
-def _pieces(mixer: Mixer, hour_gap: float) -> Iterator[Sound]:
+def _iterate_pieces(mixer: Mixer, hour_gap: float) -> Iterator[Sound]:
     """The sound of hour after hour, with silences between them."""
     scene = mixer.scene
-    for hour in range(_hours(scene)):
+    for hour in range(_count_hours(scene)):
         if hour and hour_gap > 0:
             yield np.zeros(round(hour_gap * scene.rate), np.float32)
         last = min(mixer.frames, round((hour + 1) * scene.hour * scene.rate))
         first, size = round(hour * scene.hour * scene.rate), round(PIECE_SECONDS * scene.rate)
         for at in range(first, last, size):
-            yield mixer.frames_of(at, min(last, at + size))
+            yield mixer.mix_frames(at, min(last, at + size))
 
 
-def _hours(scene: Scene) -> int:
+def _count_hours(scene: Scene) -> int:
     return int(np.ceil(scene.seconds / scene.hour - 1e-9))
 
 
-def _gaps(scene: Scene, hour_gap: float) -> int:
-    return (_hours(scene) - 1) * round(hour_gap * scene.rate)
+def _count_gap_frames(scene: Scene, hour_gap: float) -> int:
+    return (_count_hours(scene) - 1) * round(hour_gap * scene.rate)
 
 
-def _form(path: Path) -> str:
+def _sound_format(path: Path) -> str:
     """What the ending of a file asks for; refused before any work."""
     form = SOUND_FORMATS.get(path.suffix.lower())
     if form is None:
@@ -283,11 +293,11 @@ def _make_folder(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        told = f"{path}: cannot be written: {path.parent}: {error.strerror or error}"
-        raise UsageError(f"{told} — name another place") from error
+        message = f"{path}: cannot be written: {path.parent}: {error.strerror or error}"
+        raise UsageError(f"{message} — name another place") from error
 
 
-class _Write:
+class _PieceWriter:
     """Takes sound bit by bit: some forms cannot be written in one go."""
 
     def __init__(self, file: object, rate: int) -> None:
@@ -300,18 +310,21 @@ class _Write:
 
 
 @contextmanager
-def _sound_file(path: Path, rate: int, frames: int) -> Iterator[_Write]:
+def _open_sound_file(path: Path, rate: int, frames: int) -> Iterator[_PieceWriter]:
     """A file that appears at the end, if all went well."""
-    form = _form(path)
+    form = _sound_format(path)
     form = "RF64" if form == "WAV" and 2 * frames > MAX_WAV_BYTES else form
-    soundfile, beside = sound_library(), Path(mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-    made = beside / path.name
+    soundfile, temporary_folder = (
+        sound_library(),
+        Path(mkdtemp(prefix=f".{path.name}.", dir=path.parent)),
+    )
+    temporary_file = temporary_folder / path.name
     try:
-        with soundfile.SoundFile(made, "w", rate, 1, format=form) as file:
-            yield _Write(file, rate)
-        made.replace(path)
+        with soundfile.SoundFile(temporary_file, "w", rate, 1, format=form) as file:
+            yield _PieceWriter(file, rate)
+        temporary_file.replace(path)
     except soundfile.SoundFileError as error:
         raise UsageError(f"{path}: cannot be written: {error}") from error
     finally:
-        made.unlink(missing_ok=True)
-        beside.rmdir()
+        temporary_file.unlink(missing_ok=True)
+        temporary_folder.rmdir()

@@ -15,8 +15,8 @@ from earwitness.store.listeners import (
     LISTENERS_WITH_STUDIES,
     add_listeners,
     add_study,
-    joined,
     listener_row,
+    mark_joined,
     study_serial,
 )
 from earwitness.store.records import (
@@ -25,18 +25,18 @@ from earwitness.store.records import (
     PageEvent,
     ParticipationState,
     SubmittedAnswer,
-    now,
+    server_time,
 )
 from earwitness.store.tables import (
     ROWS_IN_MEMORY,
     answers,
+    check_name,
+    check_text,
     events,
     listeners,
-    named,
-    plain,
-    read,
     studies,
-    written,
+    values_from_json,
+    values_to_json,
 )
 
 # --- Answers -------------------------------------------------------------------------------------
@@ -101,145 +101,146 @@ def add_answer(
 
     If a page is named that it comes ``after``, that must have an answer which counts.
     """
-    return _add(connection, answer, named("id", id), "", meta, after)
+    return _insert_answer(connection, answer, check_name("id", id), "", meta, after)
 
 
 def correct_answer(
     connection: Connection, answer: Answer, id: str, supersedes: str, meta: Meta = None
 ) -> AnswerOutcome:
     """Keep an answer in place of the one with that id, which stays, but counts no more."""
-    return _add(connection, answer, named("id", id), named("supersedes", supersedes), meta)
+    return _insert_answer(
+        connection, answer, check_name("id", id), check_name("supersedes", supersedes), meta
+    )
 
 
-def _add(
+def _insert_answer(
     connection: Connection, answer: Answer, id: str, supersedes: str, meta: Meta, after: str = ""
 ) -> AnswerOutcome:
-    who = listener_row(connection, answer.study, answer.listener)
-    row = {"listener": who.serial, "id": id, **_make_answer_row(answer, meta)}
-    if who.state == ParticipationState.WITHDRAWN:
+    listener = listener_row(connection, answer.study, answer.listener)
+    row = {"listener": listener.serial, "id": id, **_make_answer_row(answer, meta)}
+    if listener.state == ParticipationState.WITHDRAWN:
         return AnswerOutcome.WITHDRAWN
-    same = {one.id: one for one in connection.execute(RELATED_ANSWERS, row | {"after": after})}
-    of_page = [one for one in same.values() if one.page == answer.page]
-    emptied = _emptied(of_page)
-    if id in same:
-        _check(same[id], row, {supersedes} if supersedes else {"", *emptied})
-        return _again(of_page, id)
-    taken = {one.supersedes for one in of_page}
+    related = {old.id: old for old in connection.execute(RELATED_ANSWERS, row | {"after": after})}
+    page_rows = [old for old in related.values() if old.page == answer.page]
+    setting_aside = [old.id for old in page_rows if old.aside]  # ids of rows that set one aside
+    if id in related:
+        _check_same_answer(related[id], row, {supersedes} if supersedes else {"", *setting_aside})
+        return _repeated_outcome(page_rows, id)
+    taken = {old.supersedes for old in page_rows}
     if not supersedes:
-        supersedes = next((one for one in emptied if one not in taken), "")
+        supersedes = next((old_id for old_id in setting_aside if old_id not in taken), "")
     if supersedes in taken:
         return AnswerOutcome.TAKEN
-    if after and not _has_answer(same.values(), after):
+    if after and not _has_counted_answer(related.values(), after):
         return AnswerOutcome.EARLY
-    if supersedes and supersedes not in {one.id for one in of_page}:
+    if supersedes and supersedes not in {old.id for old in page_rows}:
         raise UsageError(f"page {answer.page} has no answer {supersedes!r} to correct")
-    connection.execute(INSERT_ANSWER, row | {"supersedes": supersedes, "received": now()})
-    if who.state in UNJOINED_STATES:
-        joined(connection, who.serial)
+    connection.execute(INSERT_ANSWER, row | {"supersedes": supersedes, "received": server_time()})
+    if listener.state in UNJOINED_STATES:
+        mark_joined(connection, listener.serial)
     return AnswerOutcome.STORED
 
 
-def _again(of_page: Iterable[Any], id: str) -> AnswerOutcome:
+def _repeated_outcome(page_rows: Iterable[Any], id: str) -> AnswerOutcome:
     """What became of an answer that comes again: it may have been set aside since."""
-    later = {one.supersedes: one for one in of_page}
-    after = list[Any]()
+    later = {row.supersedes: row for row in page_rows}
+    corrections = list[Any]()
     while id in later:
-        after.append(later[id])
-        id = after[-1].id
-    if not any(one.aside for one in after):
+        corrections.append(later[id])
+        id = corrections[-1].id
+    if not any(row.aside for row in corrections):
         return AnswerOutcome.KNOWN
-    return AnswerOutcome.ASIDE if after[-1].aside else AnswerOutcome.TAKEN
+    return AnswerOutcome.ASIDE if corrections[-1].aside else AnswerOutcome.TAKEN
 
 
-def _has_answer(rows: Iterable[Any], page: str) -> bool:
+def _has_counted_answer(rows: Iterable[Any], page: str) -> bool:
     """Whether one of a page's rows counts."""
-    own = [one for one in rows if one.page == page]
-    past = {one.supersedes for one in own}
-    return any(one.id not in past and not one.aside for one in own)
-
-
-def _emptied(rows: Iterable[Any]) -> list[str]:
-    """Ids of rows that set an answer aside."""
-    return [one.id for one in rows if one.aside]
+    page_rows = [row for row in rows if row.page == page]
+    superseded = {row.supersedes for row in page_rows}
+    return any(row.id not in superseded and not row.aside for row in page_rows)
 
 
 def _make_answer_row(answer: Answer, meta: Meta) -> dict[str, Any]:
     return {
-        "page": named("page", answer.page),
-        "values": written("values", answer.values),
-        "heard": None if answer.heard is None else written("heard", answer.heard),
-        "at": plain("at", answer.at),
-        "version": plain("version", answer.version),
-        "meta": None if meta is None else written("meta", meta),
+        "page": check_name("page", answer.page),
+        "values": values_to_json("values", answer.values),
+        "heard": None if answer.heard is None else values_to_json("heard", answer.heard),
+        "at": check_text("at", answer.at),
+        "version": check_text("version", answer.version),
+        "meta": None if meta is None else values_to_json("meta", meta),
         "aside": 0,
     }
 
 
-def _check(known: Any, row: dict[str, Any], supersedes: set[str]) -> None:
+def _check_same_answer(stored: Any, row: dict[str, Any], supersedes: set[str]) -> None:
     """Refuse an id that is used for something else: neither must be lost for the other."""
-    other = any(known._mapping[name] != row[name] for name in ("page", "values"))
-    if other or known.aside or known.supersedes not in supersedes:
+    is_other = any(stored._mapping[name] != row[name] for name in ("page", "values"))
+    if is_other or stored.aside or stored.supersedes not in supersedes:
         raise UsageError(f"id {row['id']!r} was used for another answer — make a new one")
 
 
 def set_aside(connection: Connection, study: str, listener: int, pages: Iterable[str]) -> int:
     """Let answers to these pages count no more, so that they are asked again; how many."""
-    who, wanted = listener_row(connection, study, listener), set(pages)
-    if who.state == ParticipationState.WITHDRAWN:
+    listener_record, wanted = listener_row(connection, study, listener), set(pages)
+    if listener_record.state == ParticipationState.WITHDRAWN:
         return 0
-    chosen = select(answers).where(answers.c.listener == who.serial, IS_COUNTED)
-    same = ("listener", "page", "values", "heard", "at", "version")
+    query = select(answers).where(answers.c.listener == listener_record.serial, IS_COUNTED)
+    copied_columns = ("listener", "page", "values", "heard", "at", "version")
     rows = [
-        {name: one._mapping[name] for name in same}
-        | {"id": secrets.token_hex(16), "supersedes": one.id, "received": now(), "aside": 1}
-        for one in connection.execute(chosen.order_by(answers.c.serial))
-        if one.page in wanted
+        {name: row._mapping[name] for name in copied_columns}
+        | {"id": secrets.token_hex(16), "supersedes": row.id, "received": server_time(), "aside": 1}
+        for row in connection.execute(query.order_by(answers.c.serial))
+        if row.page in wanted
     ]
     if rows:
         connection.execute(INSERT_ANSWER, rows)
     return len(rows)
 
 
-def counting(connection: Connection, study: str, listener: int | None) -> list[SubmittedAnswer]:
+def read_counted_answers(
+    connection: Connection, study: str, listener: int | None
+) -> list[SubmittedAnswer]:
     """Answers that count now, of all listeners or of one: those that nothing supersedes."""
-    chosen = _chosen(connection, study, listener).where(IS_COUNTED)
-    return [_given(row) for row in connection.execute(chosen)]
+    query = _answers_query(connection, study, listener).where(IS_COUNTED)
+    return [_answer_from_row(row) for row in connection.execute(query)]
 
 
-def answered(connection: Connection, study: str, listener: int) -> dict[str, str]:
+def read_answered_pages(connection: Connection, study: str, listener: int) -> dict[str, str]:
     """Pages with an answer that counts, in the order they came, and when they did."""
-    who = listener_row(connection, study, listener)
-    rows = connection.execute(ANSWERED_PAGES, {"listener": who.serial})
+    listener_record = listener_row(connection, study, listener)
+    rows = connection.execute(ANSWERED_PAGES, {"listener": listener_record.serial})
     return {page: received for page, received in rows}  # noqa: C416
 
 
-def answer_to(connection: Connection, study: str, listener: int, page: str) -> Answer | None:
+def read_answer(connection: Connection, study: str, listener: int, page: str) -> Answer | None:
     """The answer to a page that counts."""
-    chosen = _chosen(connection, study, listener).where(IS_COUNTED)
-    row = connection.execute(chosen.where(answers.c.page == page)).one_or_none()
-    return None if row is None else _given(row).answer
+    query = _answers_query(connection, study, listener).where(IS_COUNTED)
+    row = connection.execute(query.where(answers.c.page == page)).one_or_none()
+    return None if row is None else _answer_from_row(row).answer
 
 
-def given(connection: Connection, study: str, listener: int | None) -> Iterator[SubmittedAnswer]:
+def iterate_answers(
+    connection: Connection, study: str, listener: int | None
+) -> Iterator[SubmittedAnswer]:
     """All answers as they were given, in the order they came."""
-    chosen = _chosen(connection, study, listener).execution_options(yield_per=ROWS_IN_MEMORY)
-    with connection.execute(chosen) as rows:
-        yield from map(_given, rows)
+    query = _answers_query(connection, study, listener).execution_options(yield_per=ROWS_IN_MEMORY)
+    with connection.execute(query) as rows:
+        yield from map(_answer_from_row, rows)
 
 
-def _chosen(connection: Connection, study: str, listener: int | None) -> Select[Any]:
-    chosen = select(*ANSWER_COLUMNS).select_from(ANSWERS_WITH_LISTENERS).order_by(answers.c.serial)
+def _answers_query(connection: Connection, study: str, listener: int | None) -> Select[Any]:
+    query = select(*ANSWER_COLUMNS).select_from(ANSWERS_WITH_LISTENERS).order_by(answers.c.serial)
     if listener is None:
-        return chosen.where(listeners.c.study == study_serial(connection, study))
-    return chosen.where(answers.c.listener == listener_row(connection, study, listener).serial)
+        return query.where(listeners.c.study == study_serial(connection, study))
+    return query.where(answers.c.listener == listener_row(connection, study, listener).serial)
 
 
-def _given(row: Sequence[Any]) -> SubmittedAnswer:
+def _answer_from_row(row: Sequence[Any]) -> SubmittedAnswer:
     id, digest, number, page, values, heard, at, version, received, supersedes, meta, aside = row
-    presented = None if heard is None else read(heard)
-    answer = Answer(digest, number, page, read(values), presented, at, version)
-    kept = None if meta is None else read(meta)
-    return SubmittedAnswer(id, answer, received, supersedes or None, kept, bool(aside))
+    presented = None if heard is None else values_from_json(heard)
+    answer = Answer(digest, number, page, values_from_json(values), presented, at, version)
+    answer_meta = None if meta is None else values_from_json(meta)
+    return SubmittedAnswer(id, answer, received, supersedes or None, answer_meta, bool(aside))
 
 
 # --- Bulk changes of answers ---------------------------------------------------------------------
@@ -256,9 +257,9 @@ class AnswerHistory:
 
     def last(self, listener: int, page: str) -> SubmittedAnswer | None:
         """What stands last on a page: an answer that counts, or one that was set aside."""
-        own = [one for one in self.answers[listener] if one.answer.page == page]
-        past = {one.supersedes for one in own}
-        return next((one for one in own if one.id not in past), None)
+        page_answers = [one for one in self.answers[listener] if one.answer.page == page]
+        superseded = {one.supersedes for one in page_answers}
+        return next((one for one in page_answers if one.id not in superseded), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,19 +280,22 @@ def change_answers(
 ) -> tuple[AnswerChange, ...]:
     """Keep what is decided; the study and its listeners are entered if they are not there."""
     add_study(connection, study, title)
-    who = tuple(add_listeners(connection, study, numbers))
-    every = {one.number: tuple(given(connection, study, one.number)) for one in who}
-    changes = tuple(decide(AnswerHistory(who, every)))
-    for one in changes:
-        if _kept(connection, one) != AnswerOutcome.STORED:
-            raise UsageError(f"page {one.answer.page}: the answer could not be kept")
+    study_listeners = tuple(add_listeners(connection, study, numbers))
+    answers_by_listener = {
+        listener.number: tuple(iterate_answers(connection, study, listener.number))
+        for listener in study_listeners
+    }
+    changes = tuple(decide(AnswerHistory(study_listeners, answers_by_listener)))
+    for change in changes:
+        if _apply_change(connection, change) != AnswerOutcome.STORED:
+            raise UsageError(f"page {change.answer.page}: the answer could not be kept")
     return changes
 
 
-def _kept(connection: Connection, one: AnswerChange) -> AnswerOutcome:
-    if one.supersedes:
-        return correct_answer(connection, one.answer, one.id, one.supersedes, one.meta)
-    return add_answer(connection, one.answer, one.id, one.meta)
+def _apply_change(connection: Connection, change: AnswerChange) -> AnswerOutcome:
+    if change.supersedes:
+        return correct_answer(connection, change.answer, change.id, change.supersedes, change.meta)
+    return add_answer(connection, change.answer, change.id, change.meta)
 
 
 # --- Page events ---------------------------------------------------------------------------------
@@ -301,17 +305,21 @@ MAX_EVENTS_PER_CALL = 1000
 
 
 def add_events(
-    connection: Connection, study: str, listener: int, happened: Sequence[PageEvent]
+    connection: Connection, study: str, listener: int, page_events: Sequence[PageEvent]
 ) -> int:
     """Keep events; how many were new. Of who has withdrawn, nothing is kept."""
-    if len(happened) > MAX_EVENTS_PER_CALL:
-        raise UsageError(f"{len(happened):,} events at once are more than {MAX_EVENTS_PER_CALL:,}")
-    who = listener_row(connection, study, listener)
-    rows = {one.id: _make_event_row(who.serial, one) for one in happened}
-    if who.state == ParticipationState.WITHDRAWN or not rows:
+    if len(page_events) > MAX_EVENTS_PER_CALL:
+        raise UsageError(
+            f"{len(page_events):,} events at once are more than {MAX_EVENTS_PER_CALL:,}"
+        )
+    listener_record = listener_row(connection, study, listener)
+    rows = {event.id: _make_event_row(listener_record.serial, event) for event in page_events}
+    if listener_record.state == ParticipationState.WITHDRAWN or not rows:
         return 0
-    known = select(events.c.id).where(events.c.listener == who.serial, events.c.id.in_(rows))
-    for id in set(connection.scalars(known)):
+    stored_ids = select(events.c.id).where(
+        events.c.listener == listener_record.serial, events.c.id.in_(rows)
+    )
+    for id in set(connection.scalars(stored_ids)):
         del rows[id]
     if rows:
         connection.execute(insert(events), list(rows.values()))
@@ -321,41 +329,48 @@ def add_events(
 def _make_event_row(serial: int, event: PageEvent) -> dict[str, Any]:
     return {
         "listener": serial,
-        "id": named("id", event.id),
-        "page": plain("page", event.page),
-        "what": named("what", event.what),
-        "details": written("details", event.details),
-        "at": plain("at", event.at),
-        "received": now(),
+        "id": check_name("id", event.id),
+        "page": check_text("page", event.page),
+        "what": check_name("what", event.what),
+        "details": values_to_json("details", event.details),
+        "at": check_text("at", event.at),
+        "received": server_time(),
     }
 
 
-def of_page(
+def read_page_events(
     connection: Connection, study: str, listener: int, page: str, what: str
 ) -> list[PageEvent]:
     """Events of one sort on one page, in the order they came."""
-    who = listener_row(connection, study, listener)
+    listener_record = listener_row(connection, study, listener)
     columns = (events.c.id, events.c.page, events.c.what, events.c.details, events.c.at)
-    chosen = select(*columns).where(
-        events.c.listener == who.serial, events.c.page == page, events.c.what == what
+    query = select(*columns).where(
+        events.c.listener == listener_record.serial, events.c.page == page, events.c.what == what
     )
-    rows = connection.execute(chosen.order_by(events.c.serial))
-    return [PageEvent(id, page, what, read(details), at) for id, page, what, details, at in rows]
+    rows = connection.execute(query.order_by(events.c.serial))
+    return [
+        PageEvent(id, page, what, values_from_json(details), at)
+        for id, page, what, details, at in rows
+    ]
 
 
-def happened(
+def iterate_events(
     connection: Connection, study: str, listener: int | None
 ) -> Iterator[tuple[int, str, PageEvent]]:
     """All events in the order they came, with the listener's number and the server's time."""
     columns = (events.c.id, events.c.page, events.c.what, events.c.details, events.c.at)
-    whole = events.join(LISTENERS_WITH_STUDIES, events.c.listener == listeners.c.serial)
-    chosen = select(listeners.c.number, events.c.received, *columns).select_from(whole)
+    events_with_listeners = events.join(
+        LISTENERS_WITH_STUDIES, events.c.listener == listeners.c.serial
+    )
+    query = select(listeners.c.number, events.c.received, *columns).select_from(
+        events_with_listeners
+    )
     if listener is None:
-        chosen = chosen.where(listeners.c.study == study_serial(connection, study))
+        query = query.where(listeners.c.study == study_serial(connection, study))
     else:
-        who = listener_row(connection, study, listener)
-        chosen = chosen.where(events.c.listener == who.serial)
-    portions = chosen.order_by(events.c.serial).execution_options(yield_per=ROWS_IN_MEMORY)
-    with connection.execute(portions) as rows:
+        listener_record = listener_row(connection, study, listener)
+        query = query.where(events.c.listener == listener_record.serial)
+    ordered_query = query.order_by(events.c.serial).execution_options(yield_per=ROWS_IN_MEMORY)
+    with connection.execute(ordered_query) as rows:
         for number, received, id, page, what, details, at in rows:
-            yield number, received, PageEvent(id, page, what, read(details), at)
+            yield number, received, PageEvent(id, page, what, values_from_json(details), at)

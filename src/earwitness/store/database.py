@@ -52,15 +52,15 @@ class Database:
 
 def connect(address: str) -> Database:
     """A database by its address, or by the path of a file of SQLite."""
-    url = _url(address)
+    url = _parse_address(address)
     if url.get_backend_name() == "sqlite":
-        return _sqlite(url)
+        return _connect_sqlite(url)
     if find_spec("psycopg") is None:
         raise MissingExtra("psycopg", "postgresql", "a store in PostgreSQL")
-    return _postgresql(url.set(drivername="postgresql+psycopg"))
+    return _connect_postgresql(url.set(drivername="postgresql+psycopg"))
 
 
-def _url(address: str) -> URL:
+def _parse_address(address: str) -> URL:
     if "://" not in address:
         return URL.create("sqlite", database=address)
     try:
@@ -75,18 +75,18 @@ def _url(address: str) -> URL:
     return url
 
 
-def _sqlite(url: URL) -> Database:
-    _write_ahead(Path(_file(url)))
+def _connect_sqlite(url: URL) -> Database:
+    _set_write_ahead_log(Path(_check_sqlite_path(url)))
     writer, reader = (
-        _engine(url, SQLITE_PRAGMAS),
-        _engine(url, (*SQLITE_PRAGMAS, "query_only = ON")),
+        _sqlite_engine(url, SQLITE_PRAGMAS),
+        _sqlite_engine(url, (*SQLITE_PRAGMAS, "query_only = ON")),
     )
-    event.listen(writer, "begin", lambda connection: _say(connection, "BEGIN IMMEDIATE"))
-    event.listen(reader, "begin", lambda connection: _say(connection, "BEGIN"))
+    event.listen(writer, "begin", lambda connection: _execute(connection, "BEGIN IMMEDIATE"))
+    event.listen(reader, "begin", lambda connection: _execute(connection, "BEGIN"))
     return Database(writer, reader)
 
 
-def _engine(url: URL, pragmas: tuple[str, ...]) -> Engine:
+def _sqlite_engine(url: URL, pragmas: tuple[str, ...]) -> Engine:
     engine = create_engine(url)
 
     def prepare(connection: sqlite3.Connection, _: object) -> None:
@@ -98,7 +98,7 @@ def _engine(url: URL, pragmas: tuple[str, ...]) -> Engine:
     return engine
 
 
-def _file(url: URL) -> str:
+def _check_sqlite_path(url: URL) -> str:
     if url.database in (None, "", ":memory:"):
         raise UsageError("a store in memory would keep nothing — give the path of a file")
     if not Path(str(url.database)).parent.is_dir():
@@ -106,15 +106,15 @@ def _file(url: URL) -> str:
     return str(url.database)
 
 
-def _write_ahead(path: Path) -> None:
+def _set_write_ahead_log(path: Path) -> None:
     """Let readers read while somebody writes; the file remembers it."""
-    last = time.monotonic() + LOCK_TIMEOUT_SECONDS
+    deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
     while True:
         try:
-            mode = _journal(path)
+            mode = _request_wal_mode(path)
         except sqlite3.Error as error:
-            busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
-            if not busy or time.monotonic() > last:
+            is_busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() > deadline:
                 raise UsageError(f"{path}: cannot be a store: {error}") from None
             time.sleep(0.01)  # another process opens it just now
         else:
@@ -123,7 +123,7 @@ def _write_ahead(path: Path) -> None:
             return
 
 
-def _journal(path: Path) -> str:
+def _request_wal_mode(path: Path) -> str:
     connection = sqlite3.connect(path, timeout=LOCK_TIMEOUT_SECONDS)
     try:
         return str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0])
@@ -131,15 +131,19 @@ def _journal(path: Path) -> str:
         connection.close()
 
 
-def _postgresql(url: URL) -> Database:
+def _connect_postgresql(url: URL) -> Database:
     url = url.set(query=POSTGRES_TIMEOUTS | url.query)
     writer = create_engine(url, pool_pre_ping=True)
     reader = create_engine(url, pool_pre_ping=True, isolation_level="REPEATABLE READ")
-    event.listen(writer, "connect", _prepare)
+    event.listen(writer, "connect", _prepare_postgresql_connection)
     event.listen(
-        writer, "begin", lambda one: _say(one, f"SELECT pg_advisory_xact_lock({WRITER_LOCK_ID})")
+        writer,
+        "begin",
+        lambda connection: _execute(connection, f"SELECT pg_advisory_xact_lock({WRITER_LOCK_ID})"),
     )
-    event.listen(reader, "begin", lambda one: _say(one, "SET TRANSACTION READ ONLY"))
+    event.listen(
+        reader, "begin", lambda connection: _execute(connection, "SET TRANSACTION READ ONLY")
+    )
     try:
         with reader.connect() as connection:
             encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
@@ -150,7 +154,7 @@ def _postgresql(url: URL) -> Database:
     return Database(writer, reader)
 
 
-def _prepare(connection: Any, _: object) -> None:
+def _prepare_postgresql_connection(connection: Any, _: object) -> None:
     with connection.cursor() as cursor:
         for setting in POSTGRES_SETTINGS:
             cursor.execute(f"SET {setting}")
@@ -160,7 +164,7 @@ def _prepare(connection: Any, _: object) -> None:
     connection.commit()
 
 
-def _say(connection: Connection, statement: str) -> None:
+def _execute(connection: Connection, statement: str) -> None:
     connection.exec_driver_sql(statement)
 
 
@@ -178,22 +182,24 @@ class Scrubber:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine if engine.dialect.name == "sqlite" else None
         self._lock, self._closed = threading.Lock(), threading.Event()
-        self._asked, self._done = 0, 0  # how often, and what of it is done
+        self._requested_count, self._served_count = 0, 0  # how often, and what of it is done
         self._thread: threading.Thread | None = None
-        self._clean = threading.Event()
+        self._log_is_empty = threading.Event()
 
-    def ask(self) -> threading.Event:
+    def request(self) -> threading.Event:
         """Empty the log as soon as that can be; what is set once it is empty."""
         with self._lock:
             if self._engine is None:
-                self._clean.set()
-                return self._clean
-            self._asked += 1
-            self._clean = threading.Event() if self._clean.is_set() else self._clean
+                self._log_is_empty.set()
+                return self._log_is_empty
+            self._requested_count += 1
+            self._log_is_empty = (
+                threading.Event() if self._log_is_empty.is_set() else self._log_is_empty
+            )
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="scrubber", daemon=True)
+                self._thread = threading.Thread(target=self._run, name="scrubber", daemon=True)
                 self._thread.start()
-            return self._clean
+            return self._log_is_empty
 
     def close(self) -> None:
         """Give up: whoever opens the file next, or closes it last, will do it."""
@@ -202,37 +208,37 @@ class Scrubber:
         if thread is not None:
             thread.join()
 
-    def _work(self) -> None:
+    def _run(self) -> None:
         pause = FIRST_RETRY_SECONDS
-        while not self._finished():
-            asked = self._asked
-            if self._emptied():
-                self._done = asked
+        while not self._has_finished():
+            requested = self._requested_count
+            if self._truncate_log():
+                self._served_count = requested
             elif self._closed.wait(pause):
                 return
             else:
                 pause = min(MAX_RETRY_SECONDS, 2 * pause)
 
-    def _finished(self) -> bool:
+    def _has_finished(self) -> bool:
         with self._lock:
-            over = self._done == self._asked
-            if over:
+            is_done = self._served_count == self._requested_count
+            if is_done:
                 self._thread = None
-                self._clean.set()
-            return over
+                self._log_is_empty.set()
+            return is_done
 
-    def _emptied(self) -> bool:
+    def _truncate_log(self) -> bool:
         """Whether all of the log is in the file now, and the log empty; waits for nobody."""
         assert self._engine is not None
         try:
             with self._engine.connect() as connection:
                 driver: Any = connection.connection.driver_connection
-                [(patience,)] = driver.execute("PRAGMA busy_timeout").fetchall()
+                [(timeout_ms,)] = driver.execute("PRAGMA busy_timeout").fetchall()
                 driver.execute("PRAGMA busy_timeout = 0")
                 try:
-                    [told] = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                    [checkpoint] = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
                 finally:
-                    driver.execute(f"PRAGMA busy_timeout = {patience}")
+                    driver.execute(f"PRAGMA busy_timeout = {timeout_ms}")
         except (DBAPIError, sqlite3.Error):
             return False
-        return tuple(told[:2]) == (0, 0)
+        return tuple(checkpoint[:2]) == (0, 0)

@@ -23,8 +23,8 @@ from sqlalchemy import (
 )
 
 from earwitness.errors import UsageError
-from earwitness.store.records import Listener, ParticipationState, now
-from earwitness.store.tables import answers, events, listeners, named, plain, studies
+from earwitness.store.records import Listener, ParticipationState, server_time
+from earwitness.store.tables import answers, check_name, check_text, events, listeners, studies
 
 # --- Hashed identifiers of withdrawn listeners ---------------------------------------------------
 # What another service calls a person is deleted when they withdraw. A hash of it is kept, made with
@@ -33,28 +33,28 @@ from earwitness.store.tables import answers, events, listeners, named, plain, st
 # guessed stay as private as the store.
 
 
-def hashed(secret: str, outside: str) -> str:
+def hash_person(secret: str, outside: str) -> str:
     """What is kept of the id of a person who withdrew.
 
-    >>> hashed("a", "5f8a") == hashed("a", "5f8a") != hashed("b", "5f8a")
+    >>> hash_person("a", "5f8a") == hash_person("a", "5f8a") != hash_person("b", "5f8a")
     True
     """
     return hmac.new(secret.encode(), outside.encode(), hashlib.sha256).hexdigest()
 
 
-def secret_of(connection: Connection, digest: str) -> str | None:
+def read_secret(connection: Connection, digest: str) -> str | None:
     """The secret of a study, if anybody has withdrawn from it."""
     return connection.scalar(select(studies.c.secret).where(studies.c.digest == digest))
 
 
-def new_secret(connection: Connection, digest: str) -> str:
+def ensure_secret(connection: Connection, digest: str) -> str:
     """The secret of a study, made when it is first needed."""
-    found = secret_of(connection, digest)
-    if found is None:
-        found = secrets.token_hex(32)
-        own = update(studies).where(studies.c.digest == digest)
-        connection.execute(own.values({"secret": found}))
-    return found
+    secret = read_secret(connection, digest)
+    if secret is None:
+        secret = secrets.token_hex(32)
+        study_update = update(studies).where(studies.c.digest == digest)
+        connection.execute(study_update.values({"secret": secret}))
+    return secret
 
 
 # --- Studies and listeners -----------------------------------------------------------------------
@@ -87,9 +87,9 @@ LISTENER_BY_TOKEN = (
 
 def add_study(connection: Connection, digest: str, title: str) -> None:
     """Enter a study by the digest of its file; it may be there already."""
-    known = select(studies.c.serial).where(studies.c.digest == named("digest", digest))
-    if connection.scalar(known) is None:
-        row = {"digest": digest, "title": plain("title", title), "added": now()}
+    query = select(studies.c.serial).where(studies.c.digest == check_name("digest", digest))
+    if connection.scalar(query) is None:
+        row = {"digest": digest, "title": check_text("title", title), "added": server_time()}
         connection.execute(insert(studies).values(row))
 
 
@@ -97,32 +97,37 @@ def add_listeners(
     connection: Connection, study: str, numbers: Iterable[int], *, open: bool = False
 ) -> list[Listener]:
     """Give every number a link; numbers that have one keep it. Open ones may be claimed."""
-    serial, wanted = study_serial(connection, study), sorted(set(numbers))
-    at = select(listeners.c.number).where(listeners.c.study == serial)
-    known = set(connection.scalars(at))
+    serial, wanted_numbers = study_serial(connection, study), sorted(set(numbers))
+    numbers_query = select(listeners.c.number).where(listeners.c.study == serial)
+    stored_numbers = set(connection.scalars(numbers_query))
     state = ParticipationState.OPEN if open else ParticipationState.INVITED
     rows = [
-        {"study": serial, "number": one, "token": secrets.token_urlsafe(24), "state": state.value}
-        for one in wanted
-        if one not in known
+        {
+            "study": serial,
+            "number": number,
+            "token": secrets.token_urlsafe(24),
+            "state": state.value,
+        }
+        for number in wanted_numbers
+        if number not in stored_numbers
     ]
     if rows:
         connection.execute(insert(listeners), rows)
-    found = (
+    query = (
         select(*LISTENER_COLUMNS)
         .select_from(LISTENERS_WITH_STUDIES)
         .where(listeners.c.study == serial)
     )
-    rows_now = connection.execute(found.order_by(listeners.c.number))
-    return [listener(row) for row in rows_now if row.number in set(wanted)]
+    stored_rows = connection.execute(query.order_by(listeners.c.number))
+    return [listener_from_row(row) for row in stored_rows if row.number in set(wanted_numbers)]
 
 
 @dataclass(frozen=True)
 class OpenPlaceQuota:
     """So many may come by the open link in all, to numbers up to the last of the study."""
 
-    most: int
-    last: int
+    max_people: int
+    last_number: int
 
 
 def claim(
@@ -138,54 +143,59 @@ def claim(
     The same person, by what another service calls them (``outside``) or by an id that their browser
     made (``request``), gets the same number again.
     """
-    known = claimed(connection, study, outside=outside, request=request)
-    if known is not None:
-        return known
-    column, by = _person(outside, request)
+    listener = find_claim(connection, study, outside=outside, request=request)
+    if listener is not None:
+        return listener
+    column, person = _person_column(outside, request)
     serial = study_serial(connection, study)
-    if quota is not None and not _left(connection, serial, quota):
+    if quota is not None and not _count_remaining_quota(connection, serial, quota):
         return None
-    free = _free(serial, quota)
-    next_one = select(listeners.c.serial).where(free).order_by(listeners.c.number).limit(1)
+    free_place = _free_place_condition(serial, quota)
+    next_place = select(listeners.c.serial).where(free_place).order_by(listeners.c.number).limit(1)
     change = {
-        column: by,
+        column: person,
         listeners.c.state: ParticipationState.JOINED.value,
-        listeners.c.joined: now(),
+        listeners.c.joined: server_time(),
     }
     connection.execute(
-        update(listeners).where(listeners.c.serial == next_one.scalar_subquery()).values(change)
+        update(listeners).where(listeners.c.serial == next_place.scalar_subquery()).values(change)
     )
-    return _find(connection, (listeners.c.study == serial) & (column == by))
+    return _find_listener(connection, (listeners.c.study == serial) & (column == person))
 
 
-def claimed(
+def find_claim(
     connection: Connection, study: str, *, outside: str | None = None, request: str | None = None
 ) -> Listener | None:
     """The number that a person has claimed, if any, also who has withdrawn; nothing is taken."""
-    column, by = _person(outside, request)
+    column, person = _person_column(outside, request)
     serial = study_serial(connection, study)
-    found = _find(connection, (listeners.c.study == serial) & (column == by))
-    if found is not None or outside is None:
-        return found
-    if (secret := secret_of(connection, study)) is None:
+    listener = _find_listener(connection, (listeners.c.study == serial) & (column == person))
+    if listener is not None or outside is None:
+        return listener
+    if (secret := read_secret(connection, study)) is None:
         return None
-    gone = listeners.c.gone == hashed(secret, outside)
-    return _find(connection, (listeners.c.study == serial) & gone)
+    has_withdrawn = listeners.c.gone == hash_person(secret, outside)
+    return _find_listener(connection, (listeners.c.study == serial) & has_withdrawn)
 
 
-def free(connection: Connection, study: str, quota: OpenPlaceQuota | None = None) -> int:
+def count_free_places(
+    connection: Connection, study: str, quota: OpenPlaceQuota | None = None
+) -> int:
     """How many open numbers wait for somebody."""
     serial = study_serial(connection, study)
-    waiting = connection.scalar(select(func.count()).where(_free(serial, quota))) or 0
-    return waiting if quota is None else min(waiting, _left(connection, serial, quota))
+    query = select(func.count()).where(_free_place_condition(serial, quota))
+    free_places = connection.scalar(query) or 0
+    if quota is None:
+        return free_places
+    return min(free_places, _count_remaining_quota(connection, serial, quota))
 
 
-def _left(connection: Connection, serial: int, quota: OpenPlaceQuota) -> int:
+def _count_remaining_quota(connection: Connection, serial: int, quota: OpenPlaceQuota) -> int:
     """How many more may come: everybody counts who ever came, also who has withdrawn since."""
-    by = (listeners.c.outside, listeners.c.request, listeners.c.gone)
-    came = or_(*(column.is_not(None) for column in by))
-    own = select(func.count()).where(listeners.c.study == serial, came)
-    return max(0, quota.most - (connection.scalar(own) or 0))
+    person_columns = (listeners.c.outside, listeners.c.request, listeners.c.gone)
+    has_come = or_(*(column.is_not(None) for column in person_columns))
+    query = select(func.count()).where(listeners.c.study == serial, has_come)
+    return max(0, quota.max_people - (connection.scalar(query) or 0))
 
 
 def uninvite(connection: Connection, study: str, most: int) -> list[int]:
@@ -194,60 +204,62 @@ def uninvite(connection: Connection, study: str, most: int) -> list[int]:
     Their numbers are as if nobody had ever had them; those who have a link now find nothing.
     """
     serial = study_serial(connection, study)
-    came = (
+    traces = (
         select(table.c.listener).where(table.c.listener == listeners.c.serial).exists()
         for table in (answers, events)
     )
-    idle = (listeners.c.study == serial) & (listeners.c.state == ParticipationState.INVITED.value)
-    chosen = select(listeners.c.number).where(idle, *(~one for one in came))
-    numbers = list(connection.scalars(chosen.order_by(listeners.c.number.desc()).limit(most)))
-    own = (listeners.c.study == serial) & listeners.c.number.in_(numbers)
-    connection.execute(delete(listeners).where(own))
+    is_idle = (listeners.c.study == serial) & (
+        listeners.c.state == ParticipationState.INVITED.value
+    )
+    query = select(listeners.c.number).where(is_idle, *(~trace for trace in traces))
+    numbers = list(connection.scalars(query.order_by(listeners.c.number.desc()).limit(most)))
+    is_uninvited = (listeners.c.study == serial) & listeners.c.number.in_(numbers)
+    connection.execute(delete(listeners).where(is_uninvited))
     return sorted(numbers)
 
 
-def _free(serial: int, quota: OpenPlaceQuota | None) -> ColumnElement[bool]:
-    waiting = (listeners.c.study == serial) & (listeners.c.state == ParticipationState.OPEN.value)
-    return waiting if quota is None else waiting & (listeners.c.number <= quota.last)
+def _free_place_condition(serial: int, quota: OpenPlaceQuota | None) -> ColumnElement[bool]:
+    is_free = (listeners.c.study == serial) & (listeners.c.state == ParticipationState.OPEN.value)
+    return is_free if quota is None else is_free & (listeners.c.number <= quota.last_number)
 
 
-def _person(outside: str | None, request: str | None) -> tuple[Column[str | None], str]:
+def _person_column(outside: str | None, request: str | None) -> tuple[Column[str | None], str]:
     """By which column a person is known, and as what."""
     if (outside is None) == (request is None):
         raise UsageError("a claim needs either the id of another service or that of a request")
     if outside is None:
-        return listeners.c.request, named("id", request or "")
-    return listeners.c.outside, named("id", outside)
+        return listeners.c.request, check_name("id", request or "")
+    return listeners.c.outside, check_name("id", outside)
 
 
 def listener_by_token(connection: Connection, token: str) -> Listener | None:
     """Whose link this is."""
-    row = connection.execute(LISTENER_BY_TOKEN, {"token": plain("token", token)}).one_or_none()
-    return None if row is None else listener(row)
+    row = connection.execute(LISTENER_BY_TOKEN, {"token": check_text("token", token)}).one_or_none()
+    return None if row is None else listener_from_row(row)
 
 
 def study_serial(connection: Connection, digest: str) -> int:
     """The row of a study."""
-    found = select(studies.c.serial).where(studies.c.digest == plain("study", digest))
-    serial: int | None = connection.scalar(found)
+    query = select(studies.c.serial).where(studies.c.digest == check_text("study", digest))
+    serial: int | None = connection.scalar(query)
     if serial is None:
-        told = f"the store has no study {digest[:12]}…"
-        raise UsageError(f"{told} — has the study file changed since?")
+        message = f"the store has no study {digest[:12]}…"
+        raise UsageError(f"{message} — has the study file changed since?")
     return serial
 
 
 def listener_row(connection: Connection, study: str, number: int) -> Any:
     """The row of a listener: serial, state, code."""
-    by = {"digest": plain("study", study), "number": number}
-    row = connection.execute(LISTENER_BY_NUMBER, by).one_or_none()
+    parameters = {"digest": check_text("study", study), "number": number}
+    row = connection.execute(LISTENER_BY_NUMBER, parameters).one_or_none()
     if row is None:
         raise UsageError(f"the store has no listener {number} of study {study[:12]}…")
     return row
 
 
-def joined(connection: Connection, serial: int) -> None:
+def mark_joined(connection: Connection, serial: int) -> None:
     """Remember that somebody takes part from now on."""
-    change = {"state": ParticipationState.JOINED.value, "joined": now()}
+    change = {"state": ParticipationState.JOINED.value, "joined": server_time()}
     connection.execute(update(listeners).where(listeners.c.serial == serial).values(change))
 
 
@@ -259,21 +271,21 @@ def change_state(
     after: ParticipationState,
 ) -> bool:
     """Let a listener who is in one state be in another; whether they were."""
-    who = listener_row(connection, study, number)
-    if who.state == before:
-        own = update(listeners).where(listeners.c.serial == who.serial)
-        connection.execute(own.values({"state": after.value}))
-    return bool(who.state == before)
+    listener = listener_row(connection, study, number)
+    if listener.state == before:
+        query = update(listeners).where(listeners.c.serial == listener.serial)
+        connection.execute(query.values({"state": after.value}))
+    return bool(listener.state == before)
 
 
-def listener(row: Sequence[Any]) -> Listener:
+def listener_from_row(row: Sequence[Any]) -> Listener:
     """A listener out of ``LISTENER_COLUMNS``."""
-    digest, number, token, outside, state, *rest = row
-    return Listener(digest, number, token, outside, ParticipationState(state), *rest)
+    digest, number, token, outside, state, *times_and_code = row
+    return Listener(digest, number, token, outside, ParticipationState(state), *times_and_code)
 
 
-def _find(connection: Connection, where: ColumnElement[bool]) -> Listener | None:
+def _find_listener(connection: Connection, where: ColumnElement[bool]) -> Listener | None:
     row = connection.execute(
         select(*LISTENER_COLUMNS).select_from(LISTENERS_WITH_STUDIES).where(where)
     ).one_or_none()
-    return None if row is None else listener(row)
+    return None if row is None else listener_from_row(row)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, insert, inspect, select
 
 from earwitness.errors import UsageError
-from earwitness.store.records import now
+from earwitness.store.records import server_time
 from earwitness.store.tables import TABLES, migrations
 
 SERIAL_TYPES = {
@@ -125,33 +125,34 @@ def migrate(
     connection: Connection, version: str, steps: tuple[Migration, ...] = MIGRATIONS
 ) -> None:
     """Apply the steps that are missing; refuse what a later program or another one made."""
-    done = _recorded(connection)
-    if len(done) > len(steps):
+    applied_versions = _applied_versions(connection)
+    if len(applied_versions) > len(steps):
         raise UsageError(
-            f"the store was made by a later program (earwitness {done[-1] or 'unknown'}; step "
-            f"{len(done)}, while this one knows {len(steps)}) — use that version, or a later one"
+            "the store was made by a later program"
+            f" (earwitness {applied_versions[-1] or 'unknown'}; step {len(applied_versions)},"
+            f" while this one knows {len(steps)}) — use that version, or a later one"
         )
-    for step in steps[len(done) :]:
-        _apply(connection, step, version)
+    for step in steps[len(applied_versions) :]:
+        _apply_migration(connection, step, version)
 
 
-def _recorded(connection: Connection) -> list[str]:
+def _applied_versions(connection: Connection) -> list[str]:
     """Versions of the program that applied the steps so far, in their order."""
-    found = set(inspect(connection).get_table_names())
-    if migrations.name in found:
+    table_names = set(inspect(connection).get_table_names())
+    if migrations.name in table_names:
         by_number = select(migrations.c.version).order_by(migrations.c.number)
         return list(connection.scalars(by_number))
-    if strange := sorted(found & set(TABLES.tables)):
+    if foreign_tables := sorted(table_names & set(TABLES.tables)):
         raise UsageError(
-            f"the database has tables of another program ({', '.join(strange)})"
+            f"the database has tables of another program ({', '.join(foreign_tables)})"
             " — give the store one of its own"
         )
     connection.exec_driver_sql(CREATE_MIGRATIONS)
     return []
 
 
-def _apply(connection: Connection, step: Migration, version: str) -> None:
+def _apply_migration(connection: Connection, step: Migration, version: str) -> None:
     for statement in step.statements:
         connection.exec_driver_sql(statement.format(serial=SERIAL_TYPES[connection.dialect.name]))
-    row = {"number": step.number, "name": step.name, "applied": now(), "version": version}
+    row = {"number": step.number, "name": step.name, "applied": server_time(), "version": version}
     connection.execute(insert(migrations).values(row))

@@ -122,6 +122,6 @@ class OtherStudy:
     last: str | None
 
 
-def now() -> str:
+def server_time() -> str:
     """The time of the server, as text that sorts."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -9,15 +9,21 @@ from typing import Any
 
 from sqlalchemy import Connection, case, delete, func, select, update
 
-from earwitness.store.answers import IS_COUNTED, add_events, answered, given, happened
+from earwitness.store.answers import (
+    IS_COUNTED,
+    add_events,
+    iterate_answers,
+    iterate_events,
+    read_answered_pages,
+)
 from earwitness.store.listeners import (
     LISTENER_COLUMNS,
     LISTENERS_WITH_STUDIES,
     change_state,
-    hashed,
-    listener,
+    ensure_secret,
+    hash_person,
+    listener_from_row,
     listener_row,
-    new_secret,
     study_serial,
 )
 from earwitness.store.records import (
@@ -27,7 +33,7 @@ from earwitness.store.records import (
     OtherStudy,
     PageEvent,
     ParticipationState,
-    now,
+    server_time,
 )
 from earwitness.store.tables import answers, events, listeners, migrations, studies
 
@@ -37,70 +43,80 @@ from earwitness.store.tables import answers, events, listeners, migrations, stud
 PRIVATE_FIELDS = ("token", "outside", "code")  # who has these could pass for the listener
 
 
-def status(connection: Connection, study: str) -> list[ListenerStatus]:
+def read_listener_statuses(connection: Connection, study: str) -> list[ListenerStatus]:
     """How far every listener is, by number."""
     serial = study_serial(connection, study)
-    answered = _counts(connection, serial)
-    happened_to = _events(connection, serial)
-    found = []
-    for one in _listeners(connection, serial):
-        first, corrections, last = answered.get(one.number, (0, 0, None))
-        count, latest = happened_to.get(one.number, (0, None))
+    answer_counts = _count_answers(connection, serial)
+    event_counts = _count_events(connection, serial)
+    statuses = []
+    for listener in _read_listeners(connection, serial):
+        answered, corrections, last = answer_counts.get(listener.number, (0, 0, None))
+        count, latest = event_counts.get(listener.number, (0, None))
         times = [time for time in (last, latest) if time is not None]
-        found.append(ListenerStatus(one, first, corrections, count, max(times, default=None)))
-    return found
+        statuses.append(
+            ListenerStatus(listener, answered, corrections, count, max(times, default=None))
+        )
+    return statuses
 
 
-def others(connection: Connection, study: str) -> list[OtherStudy]:
+def read_other_studies(connection: Connection, study: str) -> list[OtherStudy]:
     """Studies beside this one to which somebody has answered, in the order they were added."""
     rows = connection.execute(select(studies).order_by(studies.c.serial))
-    found = list[OtherStudy]()
+    studies_with_answers = list[OtherStudy]()
     for row in rows.all():
-        given = _counts(connection, row.serial) if row.digest != study else {}
-        if given:
-            answered, last = (
-                sum(one[0] for one in given.values()),
-                max(o[2] for o in given.values()),
+        counts_by_listener = _count_answers(connection, row.serial) if row.digest != study else {}
+        if counts_by_listener:
+            answer_count = sum(count for count, _, _ in counts_by_listener.values())
+            last_time = max(time for _, _, time in counts_by_listener.values())
+            studies_with_answers.append(
+                OtherStudy(row.digest, row.title, len(counts_by_listener), answer_count, last_time)
             )
-            found.append(OtherStudy(row.digest, row.title, len(given), answered, last))
-    return found
+    return studies_with_answers
 
 
 def has_answers(connection: Connection, study: str) -> bool:
     """Whether anybody has answered this study, which need not be there."""
-    whole = answers.join(LISTENERS_WITH_STUDIES, answers.c.listener == listeners.c.serial)
-    own = select(answers.c.serial).select_from(whole).where(studies.c.digest == study)
-    return connection.scalar(own.limit(1)) is not None
+    answers_with_studies = answers.join(
+        LISTENERS_WITH_STUDIES, answers.c.listener == listeners.c.serial
+    )
+    query = (
+        select(answers.c.serial).select_from(answers_with_studies).where(studies.c.digest == study)
+    )
+    return connection.scalar(query.limit(1)) is not None
 
 
-def _counts(connection: Connection, serial: int) -> dict[int, tuple[int, int, str]]:
-    now = func.sum(case((IS_COUNTED, 1), else_=0))
-    more = func.sum(case(((answers.c.supersedes != "") & (answers.c.aside == 0), 1), else_=0))
-    columns = (listeners.c.number, now, more, func.max(answers.c.received))
-    whole = answers.join(listeners, answers.c.listener == listeners.c.serial)
-    by = select(*columns).select_from(whole).where(listeners.c.study == serial)
-    rows = connection.execute(by.group_by(listeners.c.number))
-    return {number: (int(one), int(again), latest) for number, one, again, latest in rows}
+def _count_answers(connection: Connection, serial: int) -> dict[int, tuple[int, int, str]]:
+    counted = func.sum(case((IS_COUNTED, 1), else_=0))
+    corrections = func.sum(
+        case(((answers.c.supersedes != "") & (answers.c.aside == 0), 1), else_=0)
+    )
+    columns = (listeners.c.number, counted, corrections, func.max(answers.c.received))
+    answers_with_listeners = answers.join(listeners, answers.c.listener == listeners.c.serial)
+    query = select(*columns).select_from(answers_with_listeners).where(listeners.c.study == serial)
+    rows = connection.execute(query.group_by(listeners.c.number))
+    return {number: (int(count), int(corrected), last) for number, count, corrected, last in rows}
 
 
-def _events(connection: Connection, serial: int) -> dict[int, tuple[int, str]]:
+def _count_events(connection: Connection, serial: int) -> dict[int, tuple[int, str]]:
     columns = (listeners.c.number, func.count(), func.max(events.c.received))
-    whole = events.join(listeners, events.c.listener == listeners.c.serial)
-    by = select(*columns).select_from(whole).where(listeners.c.study == serial)
-    rows = connection.execute(by.group_by(listeners.c.number))
+    events_with_listeners = events.join(listeners, events.c.listener == listeners.c.serial)
+    query = select(*columns).select_from(events_with_listeners).where(listeners.c.study == serial)
+    rows = connection.execute(query.group_by(listeners.c.number))
     return {number: (count, last) for number, count, last in rows}
 
 
-def _listeners(connection: Connection, serial: int) -> list[Listener]:
-    found = (
+def _read_listeners(connection: Connection, serial: int) -> list[Listener]:
+    query = (
         select(*LISTENER_COLUMNS)
         .select_from(LISTENERS_WITH_STUDIES)
         .where(listeners.c.study == serial)
     )
-    return [listener(row) for row in connection.execute(found.order_by(listeners.c.number))]
+    return [
+        listener_from_row(row) for row in connection.execute(query.order_by(listeners.c.number))
+    ]
 
 
-def records(connection: Connection, study: str, private: bool) -> Iterator[dict[str, Any]]:
+def iterate_records(connection: Connection, study: str, private: bool) -> Iterator[dict[str, Any]]:
     """All that is kept of a study, as records of JSON that say what they are."""
     serial = study_serial(connection, study)
     for row in connection.execute(select(migrations).order_by(migrations.c.number)):
@@ -108,16 +124,16 @@ def records(connection: Connection, study: str, private: bool) -> Iterator[dict[
     about = select(studies.c.digest, studies.c.title, studies.c.added)
     for row in connection.execute(about.where(studies.c.serial == serial)):
         yield {"record": "study", **row._mapping}
-    for who in _listeners(connection, serial):
-        told = asdict(who) | {"state": who.state.value}
+    for listener in _read_listeners(connection, serial):
+        fields = asdict(listener) | {"state": listener.state.value}
         hidden = () if private else PRIVATE_FIELDS
-        yield {"record": "listener"} | {name: told[name] for name in told if name not in hidden}
-    for one in given(connection, study, None):
-        own = {name: value for name, value in asdict(one).items() if name != "answer"}
-        yield {"record": "answer"} | asdict(one.answer) | own
-    for number, received, event in happened(connection, study, None):
-        told = {"record": "event", "study": study, "listener": number}
-        yield told | asdict(event) | {"received": received}
+        yield {"record": "listener"} | {name: fields[name] for name in fields if name not in hidden}
+    for submitted in iterate_answers(connection, study, None):
+        fields = {name: value for name, value in asdict(submitted).items() if name != "answer"}
+        yield {"record": "answer"} | asdict(submitted.answer) | fields
+    for number, received, event in iterate_events(connection, study, None):
+        fields = {"record": "event", "study": study, "listener": number}
+        yield fields | asdict(event) | {"received": received}
 
 
 # --- Completion and withdrawal -------------------------------------------------------------------
@@ -134,16 +150,18 @@ def finish(
 
     Of who has withdrawn, all are missing.
     """
-    who = listener_row(connection, study, listener)
-    done = answered(connection, study, listener)
-    missing = tuple(page for page in pages if page not in done)
-    if missing or who.state == ParticipationState.WITHDRAWN:
+    listener_record = listener_row(connection, study, listener)
+    answered_pages = read_answered_pages(connection, study, listener)
+    missing = tuple(page for page in pages if page not in answered_pages)
+    if missing or listener_record.state == ParticipationState.WITHDRAWN:
         return FinishReceipt(missing, None)
-    if who.code is not None:
-        return FinishReceipt((), who.code)
+    if listener_record.code is not None:
+        return FinishReceipt((), listener_record.code)
     code = "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
-    change = {"state": ParticipationState.FINISHED.value, "finished": now(), "code": code}
-    connection.execute(update(listeners).where(listeners.c.serial == who.serial).values(change))
+    change = {"state": ParticipationState.FINISHED.value, "finished": server_time(), "code": code}
+    connection.execute(
+        update(listeners).where(listeners.c.serial == listener_record.serial).values(change)
+    )
     return FinishReceipt((), code)
 
 
@@ -153,22 +171,24 @@ def withdraw(connection: Connection, study: str, listener: int) -> None:
     What another service calls them is deleted, too; a keyed hash of it is kept, by which they are
     known should they come again.
     """
-    who = listener_row(connection, study, listener)
+    listener_record = listener_row(connection, study, listener)
     for table in (answers, events):
-        connection.execute(delete(table).where(table.c.listener == who.serial))
-    if who.state == ParticipationState.WITHDRAWN:
+        connection.execute(delete(table).where(table.c.listener == listener_record.serial))
+    if listener_record.state == ParticipationState.WITHDRAWN:
         return
-    own = update(listeners).where(listeners.c.serial == who.serial)
-    outside = select(listeners.c.outside).where(listeners.c.serial == who.serial)
+    listener_update = update(listeners).where(listeners.c.serial == listener_record.serial)
+    outside = select(listeners.c.outside).where(listeners.c.serial == listener_record.serial)
     if (name := connection.scalar(outside)) is not None:
-        connection.execute(own.values({"gone": hashed(new_secret(connection, study), name)}))
+        connection.execute(
+            listener_update.values({"gone": hash_person(ensure_secret(connection, study), name)})
+        )
     change = {
         "state": ParticipationState.WITHDRAWN.value,
-        "withdrawn": now(),
+        "withdrawn": server_time(),
         "outside": None,
         "code": None,
     }
-    connection.execute(own.values(change))
+    connection.execute(listener_update.values(change))
 
 
 # --- Re-entry of blocked listeners ---------------------------------------------------------------
@@ -187,16 +207,22 @@ def let_in(connection: Connection, study: str, listener: int, visit: str) -> boo
         connection, study, listener, ParticipationState.EXCUSED, ParticipationState.JOINED
     )
     if used and visit:
-        add_events(connection, study, listener, [PageEvent(_id(visit), "", EXCUSE_EVENT)])
-    return used or (bool(visit) and _used(connection, study, listener, visit))
+        add_events(
+            connection, study, listener, [PageEvent(_excuse_event_id(visit), "", EXCUSE_EVENT)]
+        )
+    return used or (bool(visit) and _has_used_excuse(connection, study, listener, visit))
 
 
-def _used(connection: Connection, study: str, listener: int, visit: str) -> bool:
-    who = listener_row(connection, study, listener)
-    own = (events.c.listener == who.serial) & (events.c.id == _id(visit))
-    found = connection.scalar(select(events.c.serial).where(own, events.c.what == EXCUSE_EVENT))
-    return found is not None and who.state == ParticipationState.JOINED
+def _has_used_excuse(connection: Connection, study: str, listener: int, visit: str) -> bool:
+    listener_record = listener_row(connection, study, listener)
+    is_excuse = (events.c.listener == listener_record.serial) & (
+        events.c.id == _excuse_event_id(visit)
+    )
+    event_serial = connection.scalar(
+        select(events.c.serial).where(is_excuse, events.c.what == EXCUSE_EVENT)
+    )
+    return event_serial is not None and listener_record.state == ParticipationState.JOINED
 
 
-def _id(visit: str) -> str:
+def _excuse_event_id(visit: str) -> str:
     return f"visit {visit}"  # ids of events that browsers make have no blank

@@ -45,7 +45,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._database, self._writer = database, StoreWriter(database.writer)
         self._scrubber = Scrubber(database.reader)
-        self._scrubber.ask()  # another process may have been killed before it could
+        self._scrubber.request()  # another process may have been killed before it could
 
     @classmethod
     def open(cls, address: str | PathLike[str], *, version: str = "") -> Self:
@@ -55,7 +55,7 @@ class Store:
         """
         database = connect(fspath(address))
         try:
-            with _told(), database.writer.begin() as connection:
+            with _store_errors(), database.writer.begin() as connection:
                 migrate(connection, version)
         except BaseException:
             database.close()
@@ -84,10 +84,17 @@ class Store:
         """
         return self._writer.add(lambda connection: job(connection, *args, **options))
 
+    def _read(
+        self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
+    ) -> T:
+        """What a query finds in the database as it is now."""
+        with self._reading() as connection:
+            return query(connection, *args, **options)
+
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
         """A view of the database as it is now."""
-        with _told(), self._database.reader.connect() as connection:
+        with _store_errors(), self._database.reader.connect() as connection:
             yield connection
 
     def add_study(self, digest: str, title: str) -> None:
@@ -113,33 +120,32 @@ class Store:
         quota: OpenPlaceQuota | None = None,
     ) -> Listener | None:
         """The next open number, the same again for the same person; None if there are no more."""
-        by = {"outside": outside, "request": request}
-        return self.write(listeners.claim, study, **by, quota=quota).result()
+        person = {"outside": outside, "request": request}
+        return self.write(listeners.claim, study, **person, quota=quota).result()
 
-    def claimed(
+    def find_claim(
         self, study: str, *, outside: str | None = None, request: str | None = None
     ) -> Listener | None:
         """The number that a person has claimed, if any; nothing is taken."""
-        with self._reading() as connection:
-            return listeners.claimed(connection, study, outside=outside, request=request)
+        return self._read(listeners.find_claim, study, outside=outside, request=request)
 
-    def free(self, study: str, quota: OpenPlaceQuota | None = None) -> int:
+    def count_free_places(self, study: str, quota: OpenPlaceQuota | None = None) -> int:
         """How many open numbers wait for somebody."""
-        with self._reading() as connection:
-            return listeners.free(connection, study, quota)
+        return self._read(listeners.count_free_places, study, quota)
 
     def listener_by_token(self, token: str) -> Listener | None:
         """Whose link this is."""
-        with self._reading() as connection:
-            return listeners.listener_by_token(connection, token)
+        return self._read(listeners.listener_by_token, token)
 
     def visit(self, token: str) -> Visit | None:
         """Whose link this is, and what they have answered, as of one moment."""
         with self._reading() as connection:
-            who = listeners.listener_by_token(connection, token)
-            if who is None:
+            listener = listeners.listener_by_token(connection, token)
+            if listener is None:
                 return None
-            return Visit(who, answers.answered(connection, who.study, who.number))
+            return Visit(
+                listener, answers.read_answered_pages(connection, listener.study, listener.number)
+            )
 
     def change_state(
         self, study: str, listener: int, before: ParticipationState, after: ParticipationState
@@ -167,36 +173,33 @@ class Store:
 
     def answer_to(self, study: str, listener: int, page: str) -> Answer | None:
         """The answer to a page that counts."""
-        with self._reading() as connection:
-            return answers.answer_to(connection, study, listener, page)
+        return self._read(answers.read_answer, study, listener, page)
 
     def answers(self, study: str, listener: int | None = None) -> list[Answer]:
         """Answers that count now, in the order they came."""
-        return [one.answer for one in self.counting(study, listener)]
+        return [one.answer for one in self.counted_answers(study, listener)]
 
-    def counting(self, study: str, listener: int | None = None) -> list[SubmittedAnswer]:
+    def counted_answers(self, study: str, listener: int | None = None) -> list[SubmittedAnswer]:
         """The same, with what went with them."""
-        with self._reading() as connection:
-            return answers.counting(connection, study, listener)
+        return self._read(answers.read_counted_answers, study, listener)
 
     def history(self, study: str, listener: int | None = None) -> list[SubmittedAnswer]:
         """All answers that were ever given, but by those who withdrew."""
         with self._reading() as connection:
-            return list(answers.given(connection, study, listener))
+            return list(answers.iterate_answers(connection, study, listener))
 
-    def add_events(self, study: str, listener: int, happened: Sequence[PageEvent]) -> int:
+    def add_events(self, study: str, listener: int, page_events: Sequence[PageEvent]) -> int:
         """Keep what happened on pages; how many of these events were new."""
-        return self.write(answers.add_events, study, listener, tuple(happened)).result()
+        return self.write(answers.add_events, study, listener, tuple(page_events)).result()
 
-    def events_of(self, study: str, listener: int, page: str, what: str) -> list[PageEvent]:
+    def page_events(self, study: str, listener: int, page: str, what: str) -> list[PageEvent]:
         """What happened of one sort on one page of a listener."""
-        with self._reading() as connection:
-            return answers.of_page(connection, study, listener, page, what)
+        return self._read(answers.read_page_events, study, listener, page, what)
 
     def events(self, study: str, listener: int) -> list[PageEvent]:
         """What happened on a listener's pages."""
         with self._reading() as connection:
-            return [event for *_, event in answers.happened(connection, study, listener)]
+            return [event for *_, event in answers.iterate_events(connection, study, listener)]
 
     def finish(self, study: str, listener: int, pages: Iterable[str]) -> FinishReceipt:
         """The pages that are not answered, or a code if all are; the same code every time."""
@@ -209,31 +212,28 @@ class Store:
         at once, or as soon as nobody reads there any more.
         """
         self.write(status.withdraw, study, listener).result()
-        self._scrubber.ask().wait(SCRUB_WAIT_SECONDS)
+        self._scrubber.request().wait(SCRUB_WAIT_SECONDS)
 
     def status(self, study: str) -> list[ListenerStatus]:
         """How far every listener is, by number."""
-        with self._reading() as connection:
-            return status.status(connection, study)
+        return self._read(status.read_listener_statuses, study)
 
-    def others(self, study: str) -> list[OtherStudy]:
+    def other_studies(self, study: str) -> list[OtherStudy]:
         """Studies beside this one, which need not be there, to which somebody has answered."""
-        with self._reading() as connection:
-            return status.others(connection, study)
+        return self._read(status.read_other_studies, study)
 
     def has_answers(self, study: str) -> bool:
         """Whether anybody has answered this study, which need not be there."""
-        with self._reading() as connection:
-            return status.has_answers(connection, study)
+        return self._read(status.has_answers, study)
 
     def export(self, study: str, *, private: bool = False) -> Iterator[dict[str, Any]]:
         """All that is kept of a study, as records of JSON; links and ids of people if asked."""
         with self._reading() as connection:
-            yield from status.records(connection, study, private)
+            yield from status.iterate_records(connection, study, private)
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _store_errors() -> Iterator[None]:
     """Errors of the database, as ours."""
     try:
         yield

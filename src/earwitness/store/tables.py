@@ -32,20 +32,20 @@ TABLES = MetaData()
 ROWS_IN_MEMORY = 1000  # rows that are in memory while all are read
 
 
-def _serial() -> Column[int]:
+def _serial_column() -> Column[int]:
     """Rows in the order they came."""
     return Column("serial", BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
 
 
-def _text(name: str) -> Column[str]:
+def _text_column(name: str) -> Column[str]:
     return Column(name, Text, nullable=False, quote=name == "values")
 
 
-def _perhaps(name: str) -> Column[str | None]:
+def _optional_text_column(name: str) -> Column[str | None]:
     return Column(name, Text)
 
 
-def _of(name: str, table: str) -> Column[int]:
+def _reference_column(name: str, table: str) -> Column[int]:
     return Column(name, BigInteger, ForeignKey(f"{table}.serial"), nullable=False)
 
 
@@ -53,35 +53,35 @@ migrations = Table(
     "migrations",
     TABLES,
     Column("number", Integer, primary_key=True, autoincrement=False),
-    _text("name"),
-    _text("applied"),
-    _text("version"),
+    _text_column("name"),
+    _text_column("applied"),
+    _text_column("version"),
 )
 studies = Table(
     "studies",
     TABLES,
-    _serial(),
-    _text("digest"),
-    _text("title"),
-    _text("added"),
-    _perhaps("secret"),
+    _serial_column(),
+    _text_column("digest"),
+    _text_column("title"),
+    _text_column("added"),
+    _optional_text_column("secret"),
     UniqueConstraint("digest"),
 )
 listeners = Table(
     "listeners",
     TABLES,
-    _serial(),
-    _of("study", "studies"),
+    _serial_column(),
+    _reference_column("study", "studies"),
     Column("number", BigInteger, nullable=False),
-    _text("token"),
-    _perhaps("outside"),
-    _perhaps("request"),
-    _text("state"),
-    _perhaps("joined"),
-    _perhaps("finished"),
-    _perhaps("withdrawn"),
-    _perhaps("code"),
-    _perhaps("gone"),
+    _text_column("token"),
+    _optional_text_column("outside"),
+    _optional_text_column("request"),
+    _text_column("state"),
+    _optional_text_column("joined"),
+    _optional_text_column("finished"),
+    _optional_text_column("withdrawn"),
+    _optional_text_column("code"),
+    _optional_text_column("gone"),
     UniqueConstraint("token"),
     UniqueConstraint("study", "number"),
     UniqueConstraint("study", "outside"),
@@ -91,17 +91,17 @@ listeners = Table(
 answers = Table(
     "answers",
     TABLES,
-    _serial(),
-    _of("listener", "listeners"),
-    _text("page"),
-    _text("id"),
-    _text("values"),
-    _perhaps("heard"),
-    _text("at"),
-    _text("received"),
-    _text("version"),
-    _text("supersedes"),
-    _perhaps("meta"),
+    _serial_column(),
+    _reference_column("listener", "listeners"),
+    _text_column("page"),
+    _text_column("id"),
+    _text_column("values"),
+    _optional_text_column("heard"),
+    _text_column("at"),
+    _text_column("received"),
+    _text_column("version"),
+    _text_column("supersedes"),
+    _optional_text_column("meta"),
     Column("aside", Integer, nullable=False),
     UniqueConstraint("listener", "id"),
     UniqueConstraint("listener", "page", "supersedes"),
@@ -109,14 +109,14 @@ answers = Table(
 events = Table(
     "events",
     TABLES,
-    _serial(),
-    _of("listener", "listeners"),
-    _text("page"),
-    _text("id"),
-    _text("what"),
-    _text("details"),
-    _text("at"),
-    _text("received"),
+    _serial_column(),
+    _reference_column("listener", "listeners"),
+    _text_column("page"),
+    _text_column("id"),
+    _text_column("what"),
+    _text_column("details"),
+    _text_column("at"),
+    _text_column("received"),
     UniqueConstraint("listener", "id"),
 )
 
@@ -127,49 +127,49 @@ events = Table(
 MAX_NAME_CHARACTERS = 200  # so that it fits into an index
 
 
-def named(what: str, text: str) -> str:
+def check_name(what: str, text: str) -> str:
     """A short text that something is found by.
 
-    >>> named("page", "1.12")
+    >>> check_name("page", "1.12")
     '1.12'
     """
-    wrong = _misfit(text) or ("" if text else "is empty")
-    if not wrong and len(text) > MAX_NAME_CHARACTERS:
-        wrong = f"has {len(text):,} characters, more than {MAX_NAME_CHARACTERS}"
-    if wrong:
-        raise UsageError(f"{what} {wrong}: {whole_characters(text[:40])!r}")
+    misfit = _describe_misfit(text) or ("" if text else "is empty")
+    if not misfit and len(text) > MAX_NAME_CHARACTERS:
+        misfit = f"has {len(text):,} characters, more than {MAX_NAME_CHARACTERS}"
+    if misfit:
+        raise UsageError(f"{what} {misfit}: {whole_characters(text[:40])!r}")
     return text
 
 
-def plain(what: str, text: str) -> str:
+def check_text(what: str, text: str) -> str:
     """Any text, empty or long, without what is no character."""
-    if wrong := _misfit(text):
-        raise UsageError(f"{what} {wrong}: {whole_characters(text[:40])!r}")
+    if misfit := _describe_misfit(text):
+        raise UsageError(f"{what} {misfit}: {whole_characters(text[:40])!r}")
     return text
 
 
-def written(what: str, values: Mapping[str, Any]) -> str:
+def values_to_json(what: str, values: Mapping[str, Any]) -> str:
     r"""Values as JSON; a zero byte is spelt there, so that it survives.
 
-    >>> written("values", {"remarks": "\0 & 🙂"})
+    >>> values_to_json("values", {"remarks": "\0 & 🙂"})
     '{"remarks": "\\u0000 & 🙂"}'
     """
     try:
         text = json.dumps(dict(values), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise BadAnswer([f"{what} cannot be written as JSON: {error}"]) from None
-    if wrong := _misfit(text):
-        raise BadAnswer([f"{what} {wrong}"])
+    if misfit := _describe_misfit(text):
+        raise BadAnswer([f"{what} {misfit}"])
     return text
 
 
-def read(text: str) -> dict[str, Any]:
+def values_from_json(text: str) -> dict[str, Any]:
     """Values that were written."""
-    found: dict[str, Any] = json.loads(text)
-    return found
+    values: dict[str, Any] = json.loads(text)
+    return values
 
 
-def _misfit(text: str) -> str:
+def _describe_misfit(text: str) -> str:
     if "\0" in text:
         return "has a zero byte"
     return "" if text == whole_characters(text) else "has half a character (a lone surrogate)"

@@ -78,14 +78,14 @@ class StoreWriter:
     def _serve(self) -> None:
         more = True
         while more:
-            tasks, more = self._take()
-            for task, done in zip(tasks, self._settled(tasks), strict=True):
-                if done.error is None:
-                    task.future.set_result(done.result)
+            tasks, more = self._take_waiting_jobs()
+            for task, result in zip(tasks, self._run_tasks(tasks), strict=True):
+                if result.error is None:
+                    task.future.set_result(result.result)
                 else:
-                    task.future.set_exception(done.error)
+                    task.future.set_exception(result.error)
 
-    def _take(self) -> tuple[list[PendingJob], bool]:
+    def _take_waiting_jobs(self) -> tuple[list[PendingJob], bool]:
         """All jobs that wait, at least one; and whether more may come."""
         tasks, task = list[PendingJob](), self._waiting.get()
         while task is not None:
@@ -98,39 +98,39 @@ class StoreWriter:
                 return tasks, True
         return tasks, False
 
-    def _settled(self, tasks: Sequence[PendingJob]) -> list[JobResult]:
+    def _run_tasks(self, tasks: Sequence[PendingJob]) -> list[JobResult]:
         """What came of all jobs, which are committed, or not, when this returns."""
         try:
-            for run in (_run, _saved):
+            for run in (_run_or_fail, _run_in_savepoint):
                 with suppress(_Spoilt):
-                    return self._together(tasks, run)
+                    return self._run_in_transaction(tasks, run)
         except StoreError as error:
             return [JobResult(error=error)] * len(tasks)
-        return self._one_by_one(tasks)
+        return self._run_separately(tasks)
 
-    def _one_by_one(self, tasks: Sequence[PendingJob]) -> list[JobResult]:
+    def _run_separately(self, tasks: Sequence[PendingJob]) -> list[JobResult]:
         """Every job in a transaction of its own; once there can be none, the rest fails too."""
-        found = list[JobResult]()
+        results = list[JobResult]()
         for task in tasks:
             try:
-                found += self._together([task], _saved)
+                results += self._run_in_transaction([task], _run_in_savepoint)
             except _Spoilt as spoilt:
-                found.append(JobResult(error=_told(spoilt.error)))
+                results.append(JobResult(error=_store_error(spoilt.error)))
             except StoreError as error:
-                return found + [JobResult(error=error)] * (len(tasks) - len(found))
-        return found
+                return results + [JobResult(error=error)] * (len(tasks) - len(results))
+        return results
 
-    def _together(self, tasks: Sequence[PendingJob], run: JobRunner) -> list[JobResult]:
+    def _run_in_transaction(self, tasks: Sequence[PendingJob], run: JobRunner) -> list[JobResult]:
         """Run jobs in one transaction and commit it."""
         if not tasks:
             return []
         try:
             with self._engine.begin() as connection:
-                return _whole(connection, tasks, run)
+                return _run_jobs(connection, tasks, run)
         except _Spoilt:
             raise
         except Exception as error:
-            raise _told(error) from error
+            raise _store_error(error) from error
 
 
 class _Spoilt(Exception):
@@ -140,41 +140,43 @@ class _Spoilt(Exception):
         self.error = error
 
 
-def _whole(connection: Connection, tasks: Sequence[PendingJob], run: JobRunner) -> list[JobResult]:
+def _run_jobs(
+    connection: Connection, tasks: Sequence[PendingJob], run: JobRunner
+) -> list[JobResult]:
     """Run jobs and make sure that the transaction is still the one that began before them."""
     try:
-        began = connection.begin_nested()
-        done = [run(connection, task.job) for task in tasks]
-        began.commit()
+        savepoint = connection.begin_nested()
+        results = [run(connection, task.job) for task in tasks]
+        savepoint.commit()
     except DBAPIError as error:
         raise _Spoilt(error) from None
-    return done
+    return results
 
 
-def _run(connection: Connection, job: Job) -> JobResult:
+def _run_or_fail(connection: Connection, job: Job) -> JobResult:
     """Run a job that is hoped not to fail."""
-    done = _tried(connection, job)
-    if done.error is not None:
-        raise _Spoilt(done.error)
-    return done
+    result = _try_job(connection, job)
+    if result.error is not None:
+        raise _Spoilt(result.error)
+    return result
 
 
-def _saved(connection: Connection, job: Job) -> JobResult:
+def _run_in_savepoint(connection: Connection, job: Job) -> JobResult:
     """Run a job that may refuse what it was given, in a savepoint."""
     savepoint = connection.begin_nested()
-    done = _tried(connection, job)
-    if isinstance(done.error, DBAPIError):
-        raise done.error
-    (savepoint.commit if done.error is None else savepoint.rollback)()
-    return done
+    result = _try_job(connection, job)
+    if isinstance(result.error, DBAPIError):
+        raise result.error
+    (savepoint.commit if result.error is None else savepoint.rollback)()
+    return result
 
 
-def _tried(connection: Connection, job: Job) -> JobResult:
+def _try_job(connection: Connection, job: Job) -> JobResult:
     try:
         return JobResult(job(connection))
     except Exception as error:  # noqa: BLE001 — whatever it is, it concerns this job alone
         return JobResult(error=error)
 
 
-def _told(error: Exception) -> StoreError:
+def _store_error(error: Exception) -> StoreError:
     return StoreError(f"the store failed: {getattr(error, 'orig', error)}")

@@ -50,7 +50,7 @@ def other_forms(store: Store, plan: Study) -> list[str]:
     Those of the same title are, and all if nobody has answered this one: then its file, and perhaps
     its title, has been changed since.
     """
-    found = store.others(plan.digest)
+    found = store.other_studies(plan.digest)
     own = [one for one in found if one.title == plan.title]
     return [_told(one, plan) for one in (own if store.has_answers(plan.digest) else found)]
 
@@ -210,7 +210,7 @@ def stored_answers(study: StudySource, db: StrPath) -> StoredAnswers:
     """Answers that count, listener by listener; pages that only tell are left out."""
     made = study_design(plan_of(study))
     with opened(made.study, db) as store:
-        found = store.counting(made.study.digest)
+        found = store.counted_answers(made.study.digest)
     shown = PageNames(made.study)
     asks = {plan.listener: shown.of(plan) for plan in made.plans}
     kept = [one for one in found if _asks(asks, one.answer)]
@@ -297,7 +297,7 @@ def study_status(study: StudySource, db: StrPath) -> list[Record]:
     plan = plan_of(study)
     with opened(plan, db) as store:
         found = store.status(plan.digest)
-        given = store.counting(plan.digest) if judges_captions(plan) else None
+        given = store.counted_answers(plan.digest) if judges_captions(plan) else None
     counts = _page_counts(plan)
     records = _status(found, counts)
     return records if given is None else [*_with_workbooks(plan, records, given)]

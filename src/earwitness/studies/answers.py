@@ -19,7 +19,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from earwitness.core import Answer
 from earwitness.errors import InputError, Problem, UsageError
-from earwitness.io.schema import BadLine, Fault, derive_check, load
+from earwitness.io.schema import BadLine, Fault, derive_check, load_json_line
 
 try:
     import fcntl
@@ -121,7 +121,7 @@ class AnswersFile:
         if not own or not (own.startswith(start) or start.startswith(own)):
             return False
         try:
-            load(line)
+            load_json_line(line)
         except BadLine:
             return True
         return False
@@ -150,7 +150,7 @@ class AnswersFile:
             self._cut.append(number)
             return
         try:
-            value = load(line)
+            value = load_json_line(line)
             faults = list(_find_faults(value, self.digest, self._seen))
         except BadLine as bad:
             faults = [bad.fault]

@@ -47,8 +47,8 @@ def align_words(output: str, reference: str) -> Alignment:
     """Reference and output word by word.
 
     >>> align_words("a cat", "cat").pairs
-    (WordPair(wanted='', given='a', mark='I', people=None), \
-WordPair(wanted='cat', given='cat', mark='', people=None))
+    (WordPair(wanted='', actual='a', mark='I', people=None), \
+WordPair(wanted='cat', actual='cat', mark='', people=None))
     """
     processed = _process_words(output, reference)
     reference_words, output_words = processed.references[0], processed.hypotheses[0]
@@ -152,7 +152,7 @@ def format_alignments(alignments: Sequence[Alignment]) -> str:
     parts = [
         part
         for alignment in alignments
-        for part in (_format_pairs(alignment), alignment.told)
+        for part in (_format_pairs(alignment), alignment.text)
         if part
     ]
     return "\n\n".join(parts)
@@ -170,8 +170,8 @@ def _format_pairs(alignment: Alignment) -> str:
 
 def _pair_column(pair: WordPair) -> tuple[str, str, str, str]:
     return (
-        pair.wanted or "*" * display_width(pair.given),
-        pair.given or "*" * display_width(pair.wanted),
+        pair.wanted or "*" * display_width(pair.actual),
+        pair.actual or "*" * display_width(pair.wanted),
         pair.mark,
         "" if pair.people is None else str(pair.people),
     )

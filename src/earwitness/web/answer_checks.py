@@ -18,54 +18,51 @@ from earwitness.studies.wording import Wording
 RATING_TOLERANCE = 1e-6  # as far off as a rating may be
 
 
-def meant(view: View, values: Mapping[str, Any]) -> dict[str, Any]:
+def snap_to_scales(view: View, values: Mapping[str, Any]) -> dict[str, Any]:
     """Answers to the questions of a page; those next to a value of their scale are that value.
 
     What is null is not answered: only on paper can something be left blank.
 
-    >>> asked = {"name": "OVRL", "options": [{"value": 5}, {"value": 4}]}
-    >>> meant({"questions": [asked]}, {"OVRL": 4.0000001})
+    >>> question = {"name": "OVRL", "options": [{"value": 5}, {"value": 4}]}
+    >>> snap_to_scales({"questions": [question]}, {"OVRL": 4.0000001})
     {'OVRL': 4}
     """
-    asked = {one["name"]: one for one in view.get("questions", ())}
-    given = {name: value for name, value in values.items() if value is not None}
-    return {name: _nearest(asked.get(name, {}), value) for name, value in given.items()}
+    questions = {one["name"]: one for one in view.get("questions", ())}
+    answered = {name: value for name, value in values.items() if value is not None}
+    return {name: _snap_value(questions.get(name, {}), value) for name, value in answered.items()}
 
 
-def _nearest(question: Mapping[str, Any], value: Any) -> Any:
+def _snap_value(question: Mapping[str, Any], value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         return value
     if {"low", "step"} <= set(question):
         low, step = question["low"], question["step"]
-        known = [round(low + round((value - low) / step) * step, 6)]
+        candidates = [round(low + round((value - low) / step) * step, 6)]
     else:
-        known = [one["value"] for one in question.get("options", ())]
-    near = (
-        one
-        for one in known
-        if not isinstance(one, str | bool) and abs(one - value) < RATING_TOLERANCE
-    )
-    found = next(near, value)
-    return value if found == value else found
+        candidates = [option["value"] for option in question.get("options", ())]
+    for candidate in candidates:
+        if not isinstance(candidate, str | bool) and abs(candidate - value) < RATING_TOLERANCE:
+            return value if candidate == value else candidate
+    return value
 
 
 # --- Messages about invalid answers --------------------------------------------------------------
 
 
-def misfits_told(error: BadAnswer, view: View, words: Wording) -> list[str]:
+def explain_misfits(error: BadAnswer, view: View, words: Wording) -> list[str]:
     """Every question that must be looked at again, by what it asks.
 
     Answers that nobody asked for are the fault of a program, and listeners are not told of them.
     """
-    asked = _asked(view, words)
+    prompts = _prompts_by_name(view, words)
     if error.about:
-        names = [name for name in error.about if name in asked]
-        return [words.page("look_again", prompt=asked[name]) for name in names]
-    own = f"misfit_{view['kind']}"
-    return [words.page(own if own in words.pages else "misfit")]
+        names = [name for name in error.about if name in prompts]
+        return [words.page("look_again", prompt=prompts[name]) for name in names]
+    message_name = f"misfit_{view['kind']}"
+    return [words.page(message_name if message_name in words.pages else "misfit")]
 
 
-def _asked(view: View, words: Wording) -> dict[str, str]:
+def _prompts_by_name(view: View, words: Wording) -> dict[str, str]:
     if view["kind"] == DEVICE_PAGE:
         return {step: words.web[f"device_{step}"] for step in view["steps"]}
     return {one["name"]: one["prompt"] for one in view.get("questions", ())}
@@ -81,7 +78,9 @@ SHORT_PLAY_SHARE = 0.05
 SHORT_PLAY_SECONDS = 0.05
 
 
-def unheard(view: View, meta: Mapping[str, Any], seconds: Sequence[float | None] = ()) -> list[str]:
+def check_plays(
+    view: View, meta: Mapping[str, Any], seconds: Sequence[float | None] = ()
+) -> list[str]:
     """What is wrong with how the sounds of a page were played.
 
     ``seconds`` are how long they last, where that is known.
@@ -91,47 +90,51 @@ def unheard(view: View, meta: Mapping[str, Any], seconds: Sequence[float | None]
     plays = meta.get("plays", [])
     if not isinstance(plays, list) or not all(isinstance(one, dict) for one in plays):
         return ["plays must be a list of objects"]
-    whole = [one for one in plays if not _is_short(one, seconds)]
-    return list(_misplayed(view, count_complete_plays(whole, switching=view["switching"])))
+    full_plays = [one for one in plays if not _is_short(one, seconds)]
+    return list(
+        _playback_faults(view, count_complete_plays(full_plays, switching=view["switching"]))
+    )
 
 
 def _is_short(play: Mapping[str, Any], seconds: Sequence[float | None]) -> bool:
     """Whether a play lasted clearly less than its sound does."""
-    number, lasted = play.get("sound"), play.get("seconds")
+    number, played_seconds = play.get("sound"), play.get("seconds")
     if not isinstance(number, int) or not 0 <= number < len(seconds):
         return False
-    wanted = seconds[number]
-    if wanted is None:
+    sound_seconds = seconds[number]
+    if sound_seconds is None:
         return False
-    if isinstance(lasted, bool) or not isinstance(lasted, int | float):
+    if isinstance(played_seconds, bool) or not isinstance(played_seconds, int | float):
         return True
-    return lasted < wanted - max(SHORT_PLAY_SECONDS, SHORT_PLAY_SHARE * wanted)
+    return played_seconds < sound_seconds - max(
+        SHORT_PLAY_SECONDS, SHORT_PLAY_SHARE * sound_seconds
+    )
 
 
-def _misplayed(view: View, counted: Counter[QuestionSound]) -> Iterator[str]:
+def _playback_faults(view: View, play_counts: Counter[QuestionSound]) -> Iterator[str]:
     names = [""] if view["switching"] else [str(one["name"]) for one in view["questions"]]
     for name in names:
         for number in range(len(view["sounds"])):
-            count, where = counted[name, number], f" for {name}" if name else ""
+            count, for_question = play_counts[name, number], f" for {name}" if name else ""
             if not count:
-                yield f"sound {number} was not heard to its end{where}"
+                yield f"sound {number} was not heard to its end{for_question}"
             elif 0 < view["plays"] < count:
-                yield f"sound {number} was played {count} times{where}, not {view['plays']}"
+                yield f"sound {number} was played {count} times{for_question}, not {view['plays']}"
 
 
 # --- Texts from browsers -------------------------------------------------------------------------
 
 
-def whole(value: Any) -> Any:
+def spell_half_characters(value: Any) -> Any:
     """The same value with whole characters only; what is none is spelt out.
 
-    >>> whole({"comment": ["half \\ud83d", 1]})
+    >>> spell_half_characters({"comment": ["half \\ud83d", 1]})
     {'comment': ['half \\\\ud83d', 1]}
     """
     if isinstance(value, str):
         return whole_characters(value)
     if isinstance(value, list):
-        return [whole(one) for one in value]
+        return [spell_half_characters(one) for one in value]
     if isinstance(value, dict):
-        return {whole_characters(name): whole(one) for name, one in value.items()}
+        return {whole_characters(name): spell_half_characters(one) for name, one in value.items()}
     return value

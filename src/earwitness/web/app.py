@@ -9,27 +9,27 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from earwitness.web import join, listen, workbooks
-from earwitness.web.media import sound
-from earwitness.web.pages import static
-from earwitness.web.security import HANDLERS, SecurityMiddleware
+from earwitness.web.media import send_sound
+from earwitness.web.pages import send_asset
+from earwitness.web.security import ERROR_HANDLERS, SecurityMiddleware
 from earwitness.web.site import Site
 
 ROUTES = (
-    Route("/", join.front),
-    Route("/favicon.ico", join.no_picture),
+    Route("/", join.show_front),
+    Route("/favicon.ico", join.send_no_icon),
     Route("/join", join.join, methods=["GET", "POST"]),
     Route("/join/", join.join, methods=["GET", "POST"]),
-    Route("/l/{token}", listen.show),
-    Route("/l/{token}/", listen.show),
-    Route("/l/{token}/state", listen.state),
-    Route("/l/{token}/sound/{page}/{number:int}", sound),
-    Route("/l/{token}/answers", listen.answers, methods=["POST"]),
-    Route("/l/{token}/events", listen.events, methods=["POST"]),
-    Route("/l/{token}/withdraw", listen.withdraw, methods=["POST"]),
-    Route("/l/{token}/workbook", workbooks.show, methods=["GET"]),
-    Route("/l/{token}/workbook", workbooks.upload, methods=["POST"]),
-    Route("/l/{token}/workbook.xlsx", workbooks.download),
-    Route("/static/{digest}/{name:path}", static),
+    Route("/l/{token}", listen.show_page),
+    Route("/l/{token}/", listen.show_page),
+    Route("/l/{token}/state", listen.send_state),
+    Route("/l/{token}/sound/{page}/{number:int}", send_sound),
+    Route("/l/{token}/answers", listen.receive_answer, methods=["POST"]),
+    Route("/l/{token}/events", listen.receive_events, methods=["POST"]),
+    Route("/l/{token}/withdraw", listen.receive_withdrawal, methods=["POST"]),
+    Route("/l/{token}/workbook", workbooks.show_workbook_page, methods=["GET"]),
+    Route("/l/{token}/workbook", workbooks.receive_workbook, methods=["POST"]),
+    Route("/l/{token}/workbook.xlsx", workbooks.send_workbook),
+    Route("/static/{digest}/{name:path}", send_asset),
 )
 
 
@@ -38,7 +38,7 @@ def make_app(site: Site) -> ASGIApp:
 
     A slash too much is no reason to be led elsewhere: where, the server would have to believe.
     """
-    app = Starlette(routes=list(ROUTES), exception_handlers=HANDLERS)
+    app = Starlette(routes=list(ROUTES), exception_handlers=ERROR_HANDLERS)
     app.router.redirect_slashes = False
     app.state.site = site
     app.state.reading = asyncio.Semaphore(1)  # workbooks one at a time, or memory would run out

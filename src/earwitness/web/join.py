@@ -18,9 +18,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from earwitness.errors import UsageError
 from earwitness.store.listeners import claim
 from earwitness.store.records import Listener
-from earwitness.web.listen import site_of
-from earwitness.web.pages import invitation, notice
-from earwitness.web.security import Refusal, nothing_here
+from earwitness.web.listen import served_site
+from earwitness.web.pages import invitation_page, notice_page
+from earwitness.web.security import Refusal, not_found_refusal
 from earwitness.web.site import Site
 
 PLACE_COOKIE = "earwitness_place"
@@ -28,12 +28,12 @@ COOKIE_SECONDS = 365 * 24 * 3600
 COOKIE_PATTERN = re.compile(r"[0-9A-Za-z_-]{20,100}")
 
 
-async def front(request: Request) -> Response:
+async def show_front(request: Request) -> Response:
     """Nobody is known here: ask for your own link."""
-    return HTMLResponse(notice(site_of(request), "own_link"))
+    return HTMLResponse(notice_page(served_site(request), "own_link"))
 
 
-async def no_picture(request: Request) -> Response:
+async def send_no_icon(request: Request) -> Response:
     """Browsers ask for a picture of the site by themselves; there is none, and no fault in it."""
     del request
     return Response(status_code=204)
@@ -41,45 +41,49 @@ async def no_picture(request: Request) -> Response:
 
 async def join(request: Request) -> Response:
     """Show the way in, or lead to the place that somebody has; a press of the button takes one."""
-    site = site_of(request)
+    site = served_site(request)
     if not site.settings.open:
-        raise nothing_here()
-    taking = request.method == "POST"
-    if taking and not _from_here(request):
+        raise not_found_refusal()
+    takes_place = request.method == "POST"
+    if takes_place and not _is_same_site(request):
         raise Refusal(403, "elsewhere", "this was sent by a page of another site")
-    outside = request.query_params.get(site.settings.outside, "")
-    place = _place(request)
-    by = {"outside": outside} if outside else {"request": place}
+    outside_id = request.query_params.get(site.settings.outside, "")
+    browser_id = _browser_id(request)
+    person = {"outside": outside_id} if outside_id else {"request": browser_id}
     try:
-        found = await (_taken(site, by) if taking else _known(site, by))
+        listener = await (_claim_place(site, person) if takes_place else _find_claim(site, person))
     except UsageError:
         raise Refusal(400, "no_id", "this cannot be the id of a person") from None
-    response = await _reply(site, found, outside, taking=taking)
-    if not outside:
-        _remember(response, site, place, secure=request.url.scheme == "https")
+    response = await _join_response(site, listener, outside_id, takes_place=takes_place)
+    if not outside_id:
+        _set_cookie(response, site, browser_id, secure=request.url.scheme == "https")
     return response
 
 
-async def _reply(site: Site, found: Listener | None, outside: str, *, taking: bool) -> Response:
-    if found is not None:
-        return RedirectResponse(f"{site.settings.root}/l/{found.token}", 303)
-    if taking or not await run_in_threadpool(site.store.free, site.digest, site.quota):
-        site.tell("open link: no place is free, and somebody was turned away")
-        return HTMLResponse(notice(site, "full"), 403)
-    query = f"?{urlencode({site.settings.outside: outside})}" if outside else ""
-    return HTMLResponse(invitation(site, f"{site.settings.root}/join{query}"))
+async def _join_response(
+    site: Site, listener: Listener | None, outside_id: str, *, takes_place: bool
+) -> Response:
+    if listener is not None:
+        return RedirectResponse(f"{site.settings.root}/l/{listener.token}", 303)
+    if takes_place or not await run_in_threadpool(
+        site.store.count_free_places, site.digest, site.quota
+    ):
+        site.note_once("open link: no place is free, and somebody was turned away")
+        return HTMLResponse(notice_page(site, "full"), 403)
+    query = f"?{urlencode({site.settings.outside: outside_id})}" if outside_id else ""
+    return HTMLResponse(invitation_page(site, f"{site.settings.root}/join{query}"))
 
 
-async def _taken(site: Site, by: dict[str, str]) -> Listener | None:
-    writing = site.store.write(claim, site.digest, **by, quota=site.quota)
+async def _claim_place(site: Site, person: dict[str, str]) -> Listener | None:
+    writing = site.store.write(claim, site.digest, **person, quota=site.quota)
     return await asyncio.wrap_future(writing)
 
 
-async def _known(site: Site, by: dict[str, str]) -> Listener | None:
-    return await run_in_threadpool(lambda: site.store.claimed(site.digest, **by))
+async def _find_claim(site: Site, person: dict[str, str]) -> Listener | None:
+    return await run_in_threadpool(lambda: site.store.find_claim(site.digest, **person))
 
 
-def _from_here(request: Request) -> bool:
+def _is_same_site(request: Request) -> bool:
     """Whether our own page sent a request, as far as the browser says who did."""
     headers = request.headers
     if "sec-fetch-site" in headers:
@@ -87,16 +91,16 @@ def _from_here(request: Request) -> bool:
     return "origin" not in headers or urlsplit(headers["origin"]).netloc == headers.get("host")
 
 
-def _place(request: Request) -> str:
+def _browser_id(request: Request) -> str:
     """What this browser was given before, so that pressing twice takes one place."""
-    kept = request.cookies.get(PLACE_COOKIE, "")
-    return kept if COOKIE_PATTERN.fullmatch(kept) else secrets.token_urlsafe(24)
+    cookie = request.cookies.get(PLACE_COOKIE, "")
+    return cookie if COOKIE_PATTERN.fullmatch(cookie) else secrets.token_urlsafe(24)
 
 
-def _remember(response: Response, site: Site, place: str, *, secure: bool) -> None:
+def _set_cookie(response: Response, site: Site, browser_id: str, *, secure: bool) -> None:
     response.set_cookie(
         PLACE_COOKIE,
-        place,
+        browser_id,
         max_age=COOKIE_SECONDS,
         path=f"{site.settings.root}/join",
         httponly=True,

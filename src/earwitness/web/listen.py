@@ -17,172 +17,194 @@ from earwitness.store.answers import add_answer, add_events
 from earwitness.store.records import AnswerOutcome, PageEvent, Visit
 from earwitness.studies.pages import heard, read_page
 from earwitness.version import __version__
-from earwitness.web.answer_checks import meant, misfits_told, unheard, whole
-from earwitness.web.pages import shell
-from earwitness.web.security import Refusal, nothing_here, sent
+from earwitness.web.answer_checks import (
+    check_plays,
+    explain_misfits,
+    snap_to_scales,
+    spell_half_characters,
+)
+from earwitness.web.pages import listener_page
+from earwitness.web.security import Refusal, not_found_refusal, read_json_body
 from earwitness.web.site import Site
-from earwitness.web.state import ListenerState, arrive, standing, told
+from earwitness.web.state import ListenerState, listener_state, register_arrival, state_json
 
 CLIENT_ID_PATTERN = re.compile(r"[0-9A-Za-z-]{8,64}")  # ids that browsers make
 CLIENT_TIME_PATTERN = re.compile(r"[0-9T:.+Z-]{1,40}")
 REJECTED_OUTCOMES = (AnswerOutcome.WITHDRAWN, AnswerOutcome.EARLY, AnswerOutcome.ASIDE)
 
 
-def site_of(request: Request) -> Site:
+def served_site(request: Request) -> Site:
     """What is served."""
-    found: Site = request.app.state.site
-    return found
+    site: Site = request.app.state.site
+    return site
 
 
-def here(request: Request) -> ListenerState:
+def find_state(request: Request) -> ListenerState:
     """Where the listener of a link is; waits for the store."""
-    return standing(site_of(request), _visit(request))
+    return listener_state(served_site(request), _find_visit(request))
 
 
-def _visit(request: Request) -> Visit:
-    site, token = site_of(request), str(request.path_params["token"])
+def _find_visit(request: Request) -> Visit:
+    site, token = served_site(request), str(request.path_params["token"])
     visit = (
         site.store.visit(token) if CLIENT_ID_PATTERN.fullmatch(token.replace("_", "-")) else None
     )
     if visit is None or visit.listener.study != site.digest:
-        raise nothing_here()
+        raise not_found_refusal()
     if visit.listener.number not in site.numbers:  # the study had more listeners once
-        raise nothing_here()
+        raise not_found_refusal()
     return visit
 
 
-async def show(request: Request) -> Response:
+async def show_page(request: Request) -> Response:
     """The shell."""
-    await run_in_threadpool(here, request)
-    return HTMLResponse(shell(site_of(request), str(request.path_params["token"])))
+    await run_in_threadpool(find_state, request)
+    return HTMLResponse(listener_page(served_site(request), str(request.path_params["token"])))
 
 
-async def state(request: Request) -> Response:
+async def send_state(request: Request) -> Response:
     """Where the listener is; a page that was just opened says so, by the id of this visit."""
-    id = request.query_params.get("visit", "")
-    if not id:
-        return JSONResponse(await run_in_threadpool(lambda: told(here(request))))
-    known = id if CLIENT_ID_PATTERN.fullmatch(id) else ""
-    return JSONResponse(
-        await run_in_threadpool(lambda: told(arrive(site_of(request), _visit(request), known)))
-    )
+    visit_id = request.query_params.get("visit", "")
+    checked_id = visit_id if CLIENT_ID_PATTERN.fullmatch(visit_id) else ""
+
+    def current_state() -> dict[str, Any]:
+        if not visit_id:
+            return state_json(find_state(request))
+        return state_json(register_arrival(served_site(request), _find_visit(request), checked_id))
+
+    return JSONResponse(await run_in_threadpool(current_state))
 
 
-async def answers(request: Request) -> Response:
+async def receive_answer(request: Request) -> Response:
     """Keep an answer, and say where the listener is then."""
-    body = await sent(request)
-    id, page, given, meta, at = _parts(body)
-    now, values = await run_in_threadpool(lambda: _checked(here(request), page, given, meta))
-    answer = _answer(now, page, values, at)
+    body = await read_json_body(request)
+    id, page, values, meta, at = _parse_answer(body)
+    state, checked_values = await run_in_threadpool(
+        lambda: _check_answer(find_state(request), page, values, meta)
+    )
+    answer = _make_answer(state, page, checked_values, at)
     try:
-        writing = now.site.store.write(add_answer, answer, id, meta, now.before(page))
+        writing = state.site.store.write(add_answer, answer, id, meta, state.page_name_before(page))
         outcome = await asyncio.wrap_future(writing)
     except BadAnswer as error:
-        raise _wrong(error.wrong) from None
+        raise _wrong_answer(error.wrong) from None
     except UsageError as error:
         raise Refusal(409, "id_used", str(error)) from None
     if outcome in REJECTED_OUTCOMES:
-        raise await run_in_threadpool(lambda: _not_open(here(request)))
-    new = outcome == AnswerOutcome.STORED  # else others may have gone on since, or back
+        raise await run_in_threadpool(lambda: _page_not_open(find_state(request)))
 
-    def then() -> dict[str, Any]:
-        return told(now.after(page), new=True) if new else told(here(request))
+    def next_state() -> dict[str, Any]:
+        if outcome == AnswerOutcome.STORED:  # the listener has just reached the next page
+            return state_json(state.with_answer_to(page), page_is_new=True)
+        return state_json(find_state(request))  # others may have gone on since, or back
 
-    return JSONResponse({"status": outcome.value, "state": await run_in_threadpool(then)})
+    return JSONResponse({"status": outcome.value, "state": await run_in_threadpool(next_state)})
 
 
-def _parts(body: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], dict[str, Any], str]:
+def _parse_answer(body: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], dict[str, Any], str]:
     """What an answer consists of, or all that is wrong with it."""
     id, page, at = body.get("id"), body.get("page"), body.get("at", "")
     values, meta = body.get("values"), body.get("meta", {})
-    wrong = []
+    faults = []
     if not isinstance(id, str) or not CLIENT_ID_PATTERN.fullmatch(id):
-        wrong.append("id must be a UUID")
+        faults.append("id must be a UUID")
     if not isinstance(page, str):
-        wrong.append("page must be the name of a page")
+        faults.append("page must be the name of a page")
     if not isinstance(values, dict):
-        wrong.append("values must be an object")
+        faults.append("values must be an object")
     if not isinstance(meta, dict):
-        wrong.append("meta must be an object")
+        faults.append("meta must be an object")
     if at and (not isinstance(at, str) or not CLIENT_TIME_PATTERN.fullmatch(at)):
-        wrong.append("at must be a time")
-    if wrong:
-        raise _wrong(wrong)
-    return str(id), str(page), dict(values or {}), whole(meta), str(at)
+        faults.append("at must be a time")
+    if faults:
+        raise _wrong_answer(faults)
+    return str(id), str(page), dict(values or {}), spell_half_characters(meta), str(at)
 
 
-def _checked(
-    now: ListenerState, page: str, given: Mapping[str, Any], meta: Mapping[str, Any]
+def _check_answer(
+    state: ListenerState, page: str, values: Mapping[str, Any], meta: Mapping[str, Any]
 ) -> tuple[ListenerState, dict[str, Any]]:
-    """Refuse what is not asked now, and what cannot be; where one is, and what is meant."""
-    known = page in now.visit.pages and page in now.course.places
-    is_open = page == now.page.name and now.place < len(now.course.pages) - 1
-    if now.shut or not (known or is_open) or (is_open and now.resting() > 0):
-        raise _not_open(now)
-    asked = now.course.pages[now.course.places[page]]
-    values = meant(asked.view, given)
+    """Refuse what is not asked now, and what cannot be; the state, and values on their scales."""
+    is_answered = page in state.visit.pages and page in state.page_sequence.places
+    is_open = page == state.page.name and state.place < len(state.page_sequence.pages) - 1
+    if (
+        state.is_shut_out
+        or not (is_answered or is_open)
+        or (is_open and state.rest_seconds_left() > 0)
+    ):
+        raise _page_not_open(state)
+    shown_page = state.page_sequence.pages[state.page_sequence.places[page]]
+    snapped = snap_to_scales(shown_page.view, values)
     try:
-        read_page(now.site.design.study, asked, values, now.listener.number)
+        read_page(state.site.design.study, shown_page, snapped, state.listener.number)
     except BadAnswer as error:
-        raise _wrong(error.wrong, misfits_told(error, asked.view, now.site.words)) from None
-    seconds = now.site.heard.seconds(now.course.sounds[page])
-    if is_open and (wrong := unheard(asked.view, meta, seconds)):
-        raise _wrong(wrong, [now.site.words.page("hear_again")])
-    return now, values
+        raise _wrong_answer(
+            error.wrong, explain_misfits(error, shown_page.view, state.site.words)
+        ) from None
+    seconds = state.site.served_sounds.seconds(state.page_sequence.sounds[page])
+    if is_open and (faults := check_plays(shown_page.view, meta, seconds)):
+        raise _wrong_answer(faults, [state.site.words.page("hear_again")])
+    return state, snapped
 
 
-def _wrong(details: Sequence[str], told: Sequence[str] = ()) -> Refusal:
-    return Refusal(422, "wrong", "this cannot be an answer", wrong=told, details=details)
+def _wrong_answer(details: Sequence[str], listener_messages: Sequence[str] = ()) -> Refusal:
+    return Refusal(
+        422, "wrong", "this cannot be an answer", wrong=listener_messages, details=details
+    )
 
 
-def _not_open(now: ListenerState) -> Refusal:
-    return Refusal(409, "not_open", "this page is not open", more={"state": told(now)})
+def _page_not_open(state: ListenerState) -> Refusal:
+    return Refusal(409, "not_open", "this page is not open", more={"state": state_json(state)})
 
 
-def _answer(now: ListenerState, page: str, values: Mapping[str, Any], at: str) -> Answer:
-    trial = now.course.pages[now.course.places[page]].trial
+def _make_answer(state: ListenerState, page: str, values: Mapping[str, Any], at: str) -> Answer:
+    trial = state.page_sequence.pages[state.page_sequence.places[page]].trial
     presented = None if trial is None else heard(trial)
-    number, digest = now.listener.number, now.site.digest
+    number, digest = state.listener.number, state.site.digest
     return Answer(digest, number, page, dict(values), presented, at, __version__)
 
 
-async def events(request: Request) -> Response:
+async def receive_events(request: Request) -> Response:
     """Keep what happened on pages."""
-    body = await sent(request)
-    now = await run_in_threadpool(here, request)
-    happened = _events(body)
-    store, digest = now.site.store, now.site.digest
+    body = await read_json_body(request)
+    state = await run_in_threadpool(find_state, request)
+    page_events = _parse_events(body)
+    store, digest = state.site.store, state.site.digest
     try:
-        writing = store.write(add_events, digest, now.listener.number, happened)
-        new = await asyncio.wrap_future(writing)
+        writing = store.write(add_events, digest, state.listener.number, page_events)
+        new_count = await asyncio.wrap_future(writing)
     except (BadAnswer, UsageError) as error:
-        raise _wrong([str(error)]) from None
-    return JSONResponse({"status": "stored" if new else "known"})
+        raise _wrong_answer([str(error)]) from None
+    return JSONResponse({"status": "stored" if new_count else "known"})
 
 
-def _events(body: Mapping[str, Any]) -> tuple[PageEvent, ...]:
-    id, listed = body.get("id"), body.get("events")
+def _parse_events(body: Mapping[str, Any]) -> tuple[PageEvent, ...]:
+    id, event_list = body.get("id"), body.get("events")
     if (
         not isinstance(id, str)
         or not CLIENT_ID_PATTERN.fullmatch(id)
-        or not isinstance(listed, list)
+        or not isinstance(event_list, list)
     ):
-        raise _wrong(["events need an id and a list"])
-    return tuple(_event(f"{id}.{number}", one) for number, one in enumerate(listed))
+        raise _wrong_answer(["events need an id and a list"])
+    return tuple(_parse_event(f"{id}.{number}", one) for number, one in enumerate(event_list))
 
 
-def _event(id: str, one: Any) -> PageEvent:
-    if not isinstance(one, dict) or not all(isinstance(one.get(k), str) for k in ("kind", "page")):
-        raise _wrong(["an event needs a kind and a page"])
-    rest = {name: value for name, value in one.items() if name not in ("kind", "page", "at")}
-    return PageEvent(id, one["page"], one["kind"], whole(rest), str(one.get("at", "")))
+def _parse_event(id: str, event: Any) -> PageEvent:
+    if not isinstance(event, dict) or not all(
+        isinstance(event.get(k), str) for k in ("kind", "page")
+    ):
+        raise _wrong_answer(["an event needs a kind and a page"])
+    details = {name: value for name, value in event.items() if name not in ("kind", "page", "at")}
+    return PageEvent(
+        id, event["page"], event["kind"], spell_half_characters(details), str(event.get("at", ""))
+    )
 
 
-async def withdraw(request: Request) -> Response:
+async def receive_withdrawal(request: Request) -> Response:
     """Delete all that came from this listener."""
-    body = await sent(request)
-    now = await run_in_threadpool(here, request)
+    body = await read_json_body(request)
+    state = await run_in_threadpool(find_state, request)
     if body.get("confirm") is not True:
-        raise _wrong(["to withdraw must be confirmed"])
-    await run_in_threadpool(now.site.store.withdraw, now.site.digest, now.listener.number)
-    return JSONResponse(await run_in_threadpool(lambda: told(here(request))))
+        raise _wrong_answer(["to withdraw must be confirmed"])
+    await run_in_threadpool(state.site.store.withdraw, state.site.digest, state.listener.number)
+    return JSONResponse(await run_in_threadpool(lambda: state_json(find_state(request))))

@@ -39,24 +39,24 @@ class Assets:
 
 
 @cache
-def assets() -> Assets:
+def load_assets() -> Assets:
     """All files that browsers are given."""
     paths = sorted(path for path in STATIC_FOLDER.rglob("*") if path.suffix in MEDIA_TYPES)
     files = {path.relative_to(STATIC_FOLDER).as_posix(): path.read_bytes() for path in paths}
-    whole = hashlib.sha256()
+    digest = hashlib.sha256()
     for name, content in files.items():
-        whole.update(f"{name} {len(content)}\n".encode() + content)
-    packed = {name: gzip.compress(content, mtime=0) for name, content in files.items()}
-    return Assets(packed, whole.hexdigest()[:16])
+        digest.update(f"{name} {len(content)}\n".encode() + content)
+    compressed = {name: gzip.compress(content, mtime=0) for name, content in files.items()}
+    return Assets(compressed, digest.hexdigest()[:16])
 
 
-async def static(request: Request) -> Response:
+async def send_asset(request: Request) -> Response:
     """A script or a style; under an old digest there is nothing."""
-    known, name = assets(), str(request.path_params["name"])
-    if request.path_params["digest"] != known.digest or name not in known.files:
+    all_assets, name = load_assets(), str(request.path_params["name"])
+    if request.path_params["digest"] != all_assets.digest or name not in all_assets.files:
         raise HTTPException(404)
     content, headers = (
-        known.files[name],
+        all_assets.files[name],
         {"Cache-Control": CACHE_FOREVER, "Vary": "Accept-Encoding"},
     )
     if "gzip" in request.headers.get("accept-encoding", ""):
@@ -73,47 +73,49 @@ TEMPLATE_FOLDER = Path(__file__).parent / "templates"
 
 
 @cache
-def _template(name: str) -> Template:
+def _load_template(name: str) -> Template:
     loader = FileSystemLoader(TEMPLATE_FOLDER)
     return Environment(loader=loader, autoescape=True, undefined=StrictUndefined).get_template(name)
 
 
-def shell(site: Site, token: str) -> str:
+def listener_page(site: Site, token: str) -> str:
     """The one page of a listener; ``listen.js`` shows all others in it.
 
     The scripts that show the trials of the study are loaded with it, before a trial needs them.
     """
     renderers = dict.fromkeys(block_kind(block).renderer for block in site.design.study.blocks)
-    more = {
+    context = {
         "token": token,
         "workbook": not site.no_workbooks,
         "renderers": [renderer for renderer in renderers if renderer],
     }
-    return _template("shell.html").render(_about(site) | more)
+    return _load_template("shell.html").render(_site_context(site) | context)
 
 
 def workbook_page(site: Site, token: str, more: Mapping[str, object]) -> str:
     """The page where a rater gets their workbook and sends it back."""
-    own = {"own": f"{site.settings.root}/l/{token}", **more}
-    return _template("workbook.html").render(_about(site) | own)
+    context = {"own": f"{site.settings.root}/l/{token}", **more}
+    return _load_template("workbook.html").render(_site_context(site) | context)
 
 
-def notice(site: Site, name: str) -> str:
+def notice_page(site: Site, name: str) -> str:
     """A page that says one thing, out of the words of the language."""
-    return _template("notice.html").render(_about(site) | {"text": site.words.page(name)})
+    return _load_template("notice.html").render(
+        _site_context(site) | {"text": site.words.page(name)}
+    )
 
 
-def invitation(site: Site, action: str) -> str:
+def invitation_page(site: Site, action: str) -> str:
     """The page of the open link: a button that asks for a place, without any script."""
-    return _template("join.html").render(_about(site) | {"action": action})
+    return _load_template("join.html").render(_site_context(site) | {"action": action})
 
 
-def _about(site: Site) -> dict[str, object]:
+def _site_context(site: Site) -> dict[str, object]:
     study, root = site.design.study, site.settings.root
     return {
         "title": study.title,
         "language": study.language,
         "words": dict(site.words.web),
         "root": root,
-        "static": f"{root}/static/{assets().digest}",
+        "static": f"{root}/static/{load_assets().digest}",
     }

@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from earwitness.errors import StoreError
-from earwitness.web.pages import notice
+from earwitness.web.pages import notice_page
 
 # --- Error responses -----------------------------------------------------------------------------
 
@@ -45,42 +45,44 @@ class Refusal(Exception):
     @property
     def body(self) -> dict[str, Any]:
         """As JSON."""
-        told: dict[str, Any] = {"code": self.code, "message": self.message}
-        told |= {"remedy": self.remedy, "wrong": list(self.wrong), "details": list(self.details)}
-        return {"error": {name: one for name, one in told.items() if one}, **self.more}
+        error: dict[str, Any] = {"code": self.code, "message": self.message}
+        error |= {"remedy": self.remedy, "wrong": list(self.wrong), "details": list(self.details)}
+        return {"error": {name: one for name, one in error.items() if one}, **self.more}
 
 
-def nothing_here() -> Refusal:
+def not_found_refusal() -> Refusal:
     """Unknown links and unknown addresses look alike."""
     return Refusal(404, NOT_FOUND_CODE, "there is nothing at this address", NOT_FOUND_REMEDY)
 
 
-async def refused(request: Request, error: Exception) -> Response:
+async def error_response(request: Request, error: Exception) -> Response:
     """A refusal, told in the form that was asked for."""
-    found = _refusal(error)
+    refusal = _refusal_from_error(error)
     if "text/html" in request.headers.get("accept", ""):
-        page = notice(request.app.state.site, "not_found" if found.status == 404 else "failed")
-        return HTMLResponse(page, found.status)
-    headers = {"Connection": "close"} if found.status == 408 else {}
-    return JSONResponse(found.body, found.status, headers)
+        page = notice_page(
+            request.app.state.site, "not_found" if refusal.status == 404 else "failed"
+        )
+        return HTMLResponse(page, refusal.status)
+    headers = {"Connection": "close"} if refusal.status == 408 else {}
+    return JSONResponse(refusal.body, refusal.status, headers)
 
 
-def _refusal(error: Exception) -> Refusal:
+def _refusal_from_error(error: Exception) -> Refusal:
     """What may be told of an error; the rest is for who runs the server."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, HTTPException):
         phrase = HTTPStatus(error.status_code).phrase.lower()
         is_missing = error.status_code == 404
-        return nothing_here() if is_missing else Refusal(error.status_code, "refused", phrase)
+        return not_found_refusal() if is_missing else Refusal(error.status_code, "refused", phrase)
     if isinstance(error, StoreError):
         print(f"earwitness: {error}", file=sys.stderr, flush=True)
         return Refusal(503, "store_failed", "nothing was kept", "send it again, it will be known")
     return Refusal(500, "failed", "something went wrong", "send it again, it will be known")
 
 
-HANDLERS: Mapping[Any, Any] = dict.fromkeys(
-    (Refusal, HTTPException, StoreError, Exception), refused
+ERROR_HANDLERS: Mapping[Any, Any] = dict.fromkeys(
+    (Refusal, HTTPException, StoreError, Exception), error_response
 )
 
 
@@ -153,52 +155,55 @@ class SecurityMiddleware:
         return await self._app(scope, receive, guarded)
 
 
-async def sent(request: Request) -> Mapping[str, Any]:
+async def read_json_body(request: Request) -> Mapping[str, Any]:
     """The body of a request: an object of JSON that is not too large."""
-    found = await body(request)
+    data = await read_body(request)
     try:
-        value = json.loads(found, parse_constant=_no_number, parse_int=_whole_number)
+        value = json.loads(data, parse_constant=_refuse_constant, parse_int=_parse_integer)
     except (ValueError, RecursionError):
         raise Refusal(400, "no_json", "this is no JSON") from None
     if not isinstance(value, dict):
         raise Refusal(400, "no_object", "this is no object")
-    if _depth(value) > MAX_JSON_DEPTH:
+    if _nesting_depth(value) > MAX_JSON_DEPTH:
         raise Refusal(
             400, "too_deep", f"more than {MAX_JSON_DEPTH} lists and objects within each other"
         )
     return value
 
 
-async def body(
-    request: Request, largest: int = MAX_REQUEST_BYTES, patience: float | None = None
+async def read_body(
+    request: Request, max_bytes: int = MAX_REQUEST_BYTES, timeout_seconds: float | None = None
 ) -> bytes:
     """All of a body, which must come in good time: else many slow ones would fill the server."""
-    found, seconds = bytearray(), REQUEST_TIMEOUT_SECONDS if patience is None else patience
+    data, seconds = (
+        bytearray(),
+        REQUEST_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds,
+    )
     try:
         async with asyncio.timeout(seconds):
             async for part in request.stream():
-                found += part
-                if len(found) > largest:
-                    raise Refusal(413, "too_large", f"more than {largest:,} bytes")
+                data += part
+                if len(data) > max_bytes:
+                    raise Refusal(413, "too_large", f"more than {max_bytes:,} bytes")
     except TimeoutError:
         raise Refusal(408, "too_slow", f"no whole request within {seconds:g} s") from None
-    return bytes(found)
+    return bytes(data)
 
 
-def _depth(value: Any) -> int:
+def _nesting_depth(value: Any) -> int:
     """How many lists and objects are within each other."""
     level, depth = [value], 0
-    while level := [one for one in level if isinstance(one, dict | list)]:
-        inner = [one.values() if isinstance(one, dict) else one for one in level]
-        level, depth = [one for own in inner for one in own], depth + 1
+    while containers := [inner for inner in level if isinstance(inner, dict | list)]:
+        contents = [inner.values() if isinstance(inner, dict) else inner for inner in containers]
+        level, depth = [element for content in contents for element in content], depth + 1
     return depth
 
 
-def _whole_number(text: str) -> int:
+def _parse_integer(text: str) -> int:
     if len(text) > MAX_NUMBER_DIGITS:
         raise ValueError(f"a number of more than {MAX_NUMBER_DIGITS} digits")
     return int(text)
 
 
-def _no_number(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no number of JSON")

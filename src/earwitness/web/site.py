@@ -44,34 +44,36 @@ class PageSequence:
     places: Mapping[str, int]
 
     @property
-    def asked(self) -> tuple[str, ...]:
+    def answerable(self) -> tuple[str, ...]:
         """Names of all pages that must be answered, or passed."""
         return tuple(page.name for page in self.pages[:-1])
 
     @property
-    def trials(self) -> int:
+    def trial_count(self) -> int:
         """How many trials there are."""
         return sum(page.trial is not None for page in self.pages)
 
-    def open(self, answered: Container[str]) -> int:
+    def first_open(self, answered: Container[str]) -> int:
         """The place of the first page that is not answered."""
-        known = (n for n, page in enumerate(self.pages[:-1]) if page.name not in answered)
-        return next(known, len(self.pages) - 1)
+        open_places = (n for n, page in enumerate(self.pages[:-1]) if page.name not in answered)
+        return next(open_places, len(self.pages) - 1)
 
     def next_trial(self, place: int) -> Page | None:
         """The trial that comes after a page."""
         return next((page for page in self.pages[place + 1 :] if page.trial is not None), None)
 
-    def session(self, place: int) -> tuple[str, ...]:
+    def session_pages(self, place: int) -> tuple[str, ...]:
         """All pages of the session that a page belongs to; none if it is of no session."""
-        name = _session(self.pages[place].name)
-        return tuple(page.name for page in self.pages if name and _session(page.name) == name)
+        name = _session_number(self.pages[place].name)
+        return tuple(
+            page.name for page in self.pages if name and _session_number(page.name) == name
+        )
 
 
-def make_course(design: Design, listener: int) -> PageSequence:
+def make_page_sequence(design: Design, listener: int) -> PageSequence:
     """The course of a listener."""
     plan = next(plan for plan in design.plans if plan.listener == listener)
-    study, files, sounds, shown = design.study, list[str](), dict[str, tuple[str, ...]](), []
+    study, files, sounds, page_list = design.study, list[str](), dict[str, tuple[str, ...]](), []
 
     def address(item: str, system: str, place: int) -> str:
         del place
@@ -79,17 +81,17 @@ def make_course(design: Design, listener: int) -> PageSequence:
         return ""
 
     for page in pages(study, plan, address):
-        shown.append(page)
+        page_list.append(page)
         sounds[page.name] = tuple(files)
         files.clear()
     seconds = {clip.name: clip.seconds for clip in (*study.anchors, *study.material)}
-    each = [_minutes(study, page, seconds) for page in shown]
-    left = [*accumulate(reversed(each))][::-1]
-    places = {page.name: place for place, page in enumerate(shown)}
-    return PageSequence(tuple(shown), sounds, tuple(left), places)
+    page_minutes = [_page_minutes(study, page, seconds) for page in page_list]
+    minutes_left = [*accumulate(reversed(page_minutes))][::-1]
+    places = {page.name: place for place, page in enumerate(page_list)}
+    return PageSequence(tuple(page_list), sounds, tuple(minutes_left), places)
 
 
-def _minutes(study: Study, page: Page, seconds: Mapping[str, float]) -> float:
+def _page_minutes(study: Study, page: Page, seconds: Mapping[str, float]) -> float:
     if page.trial is not None:
         return trial_seconds(study, page.trial, seconds[page.trial.item]) / 60
     if page.view["kind"] == REST_PAGE:
@@ -98,7 +100,7 @@ def _minutes(study: Study, page: Page, seconds: Mapping[str, float]) -> float:
     return (steps + QUESTION_SECONDS * len(page.view.get("questions", ()))) / 60
 
 
-def _session(name: str) -> str:
+def _session_number(name: str) -> str:
     """The number of a session out of the name of a page, such as 2.17; else nothing."""
     first, mark, _ = name.partition(".")
     return first if mark and first.isdigit() else ""
@@ -117,43 +119,45 @@ SOUND_REMEDY = "convert them all to one sample rate, one number of channels and 
 class ServedSounds:
     """Sounds by their file, from the folder of the study.
 
-    ``sample`` is the form in which all are sent, None if each is sent in its own; ``told`` are
-    clips of which one system can be told from another by what is sent.
+    ``sample`` is the form in which all are sent, None if each is sent in its own;
+    ``distinguishable`` are clips of which one system can be told from another by what is sent.
     """
 
     files: Mapping[str, SoundProfile]
     sample: tuple[int, int] | None
-    told: tuple[str, ...]
+    distinguishable: tuple[str, ...]
 
     def seconds(self, names: Sequence[str]) -> list[float | None]:
         """How long sounds last, by their files; None where that is not known."""
-        known = [self.files.get(name) for name in names]
-        return [None if one is None else one.seconds for one in known]
+        profiles = [self.files.get(name) for name in names]
+        return [None if profile is None else profile.seconds for profile in profiles]
 
     @property
     def warning(self) -> str:
         """What is to be said when the study is served; nothing if all is well."""
-        if not self.told:
+        if not self.distinguishable:
             return ""
-        named = ", ".join(self.told[:SHOWN_CLIPS]) + ", …" * (len(self.told) > SHOWN_CLIPS)
-        clips = f"{len(self.told)} clip{'s' * (len(self.told) > 1)} ({named})"
-        told = f"systems can be told apart by the size or header of their sounds, of {clips}"
-        return f"{told} — {SOUND_REMEDY}"
+        count, names = len(self.distinguishable), ", ".join(self.distinguishable[:SHOWN_CLIPS])
+        clips = f"{count} clip{'s' * (count > 1)} ({names}{', …' * (count > SHOWN_CLIPS)})"
+        message = f"systems can be told apart by the size or header of their sounds, of {clips}"
+        return f"{message} — {SOUND_REMEDY}"
 
 
-def look(study: Study, folder: Path) -> ServedSounds:
+def profile_sounds(study: Study, folder: Path) -> ServedSounds:
     """Look into all files of a study; those that cannot be read are told when they are heard."""
-    found, by_item = dict[str, SoundProfile](), defaultdict[str, set[Form]](set)
+    profiles, by_item = dict[str, SoundProfile](), defaultdict[str, set[Form]](set)
     for item, name in _iterate_clip_files(study):
         with suppress(OSError, EarwitnessError, struct.error):
-            found[name] = known = measured(folder / name)
-            by_item[item].add(known.form)
-    sample = widest({one.form.sample for one in found.values()})
-    told = [item for item, forms in by_item.items() if len(_sent(forms, sample)) > 1]
-    return ServedSounds(found, sample, tuple(told))
+            profiles[name] = profile = measured(folder / name)
+            by_item[item].add(profile.form)
+    sample = widest({one.form.sample for one in profiles.values()})
+    distinguishable = [
+        item for item, forms in by_item.items() if len(_sent_forms(forms, sample)) > 1
+    ]
+    return ServedSounds(profiles, sample, tuple(distinguishable))
 
 
-def _sent(forms: set[Form], sample: tuple[int, int] | None) -> set[Form]:
+def _sent_forms(forms: set[Form], sample: tuple[int, int] | None) -> set[Form]:
     if sample is None:
         return forms
     return {form._replace(tag=sample[0], bits=sample[1]) for form in forms}
@@ -201,8 +205,8 @@ class SiteSettings:
         if (
             self.root in RESERVED_PATHS
         ):  # a proxy may take the root away, or not, and nobody could tell
-            told = f'a root path cannot be "{self.root}", which is an address of its own'
-            raise UsageError(f"{told} — take another, such as /listen")
+            message = f'a root path cannot be "{self.root}", which is an address of its own'
+            raise UsageError(f"{message} — take another, such as /listen")
         if self.resume not in RESUME_POLICIES:
             raise UsageError(
                 f"resume must be one of {', '.join(RESUME_POLICIES)}, got {self.resume!r}"
@@ -215,8 +219,8 @@ class SiteSettings:
 class Site:
     """A study that is served.
 
-    ``course`` makes what a listener goes through, or remembers it; ``heard`` is what is known of
-    all sounds; ``tell`` says something to who runs the server, once.
+    ``page_sequence`` makes what a listener goes through, or remembers it; ``served_sounds`` is what
+    is known of all sounds; ``note_once`` says something to who runs the server, once.
     """
 
     design: Design
@@ -224,9 +228,9 @@ class Site:
     store: Store
     settings: SiteSettings
     words: Wording
-    heard: ServedSounds
-    course: Callable[[int], PageSequence]
-    tell: Callable[[str], None]
+    served_sounds: ServedSounds
+    page_sequence: Callable[[int], PageSequence]
+    note_once: Callable[[str], None]
 
     @property
     def digest(self) -> str:
@@ -257,18 +261,20 @@ def make_site(study: str | Path, store: Store, settings: SiteSettings = SiteSett
     Open places are the last ones, so that others can be invited by links of their own.
     """
     design = study_design(read_study(Path(study)))
-    known, plan = [one.listener for one in design.plans], design.study
-    if settings.open > len(known):
-        raise UsageError(f"{settings.open} open places, but {len(known)} listeners")
+    listeners, plan = [plan.listener for plan in design.plans], design.study
+    if settings.open > len(listeners):
+        raise UsageError(f"{settings.open} open places, but {len(listeners)} listeners")
     if any(name and not name.lower().endswith(WAV_SUFFIX) for name in _list_file_names(plan)):
         sound_library()  # or nobody could hear them
     store.add_study(plan.digest, plan.title)
-    store.add_listeners(plan.digest, known[len(known) - settings.open :], open=True)
+    store.add_listeners(plan.digest, listeners[len(listeners) - settings.open :], open=True)
     words = wording(plan.language, plan.wordings)
-    course = lru_cache(LISTENERS_IN_MEMORY)(partial(make_course, design))
+    page_sequence = lru_cache(LISTENERS_IN_MEMORY)(partial(make_page_sequence, design))
     folder = Path(study).parent
-    heard = look(plan, folder)
-    return Site(design, folder, store, settings, words, heard, course, cache(_tell))
+    served_sounds = profile_sounds(plan, folder)
+    return Site(
+        design, folder, store, settings, words, served_sounds, page_sequence, cache(_print_note)
+    )
 
 
 def _list_file_names(study: Study) -> list[str]:
@@ -276,5 +282,5 @@ def _list_file_names(study: Study) -> list[str]:
     return [study.files, *(name for clip in study.material for name in clip.files.values())]
 
 
-def _tell(text: str) -> None:
+def _print_note(text: str) -> None:
     print(f"earwitness: {text}", file=sys.stderr, flush=True)

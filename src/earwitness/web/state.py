@@ -15,18 +15,18 @@ from earwitness.web.site import POLICY_BLOCK, POLICY_RESUME, PageSequence, Site
 PLAY_FIELDS = ("sound", "question", "started", "seconds", "ended")
 
 
-def clock() -> datetime:
+def server_clock() -> datetime:
     """The time of the server, by which rests are measured."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True)
 class ListenerState:
-    """A listener at a moment: their course, what is answered, and the page that is open."""
+    """A listener at a moment: their pages, what is answered, and the page that is open."""
 
     site: Site
     visit: Visit
-    course: PageSequence
+    page_sequence: PageSequence
     place: int
 
     @property
@@ -37,151 +37,157 @@ class ListenerState:
     @property
     def page(self) -> Page:
         """The page that is open."""
-        return self.course.pages[self.place]
+        return self.page_sequence.pages[self.place]
 
     @property
-    def shut(self) -> bool:
+    def is_shut_out(self) -> bool:
         """Whether no page is shown at all."""
         return self.listener.state in (ParticipationState.WITHDRAWN, ParticipationState.BLOCKED)
 
-    def before(self, page: str) -> str:
+    def page_name_before(self, page: str) -> str:
         """The name of the page before one; nothing before the first."""
-        place = self.course.places[page]
-        return self.course.pages[place - 1].name if place else ""
+        place = self.page_sequence.places[page]
+        return self.page_sequence.pages[place - 1].name if place else ""
 
-    def after(self, page: str) -> ListenerState:
+    def with_answer_to(self, page: str) -> ListenerState:
         """The same, with one more page answered just now."""
-        at = clock().isoformat(timespec="milliseconds")
-        return standing(self.site, replace(self.visit, pages={**self.visit.pages, page: at}))
+        at = server_clock().isoformat(timespec="milliseconds")
+        return listener_state(self.site, replace(self.visit, pages={**self.visit.pages, page: at}))
 
-    def rest(self) -> datetime | None:
+    def rest_end(self) -> datetime | None:
         """When the rest ends, if this is one; it began with the answer before it."""
         if self.page.view["kind"] != REST_PAGE:
             return None
-        before = self.visit.pages[self.course.pages[self.place - 1].name]
-        return datetime.fromisoformat(before) + timedelta(minutes=self.page.view["minutes"])
+        answered_at = self.visit.pages[self.page_sequence.pages[self.place - 1].name]
+        return datetime.fromisoformat(answered_at) + timedelta(minutes=self.page.view["minutes"])
 
-    def resting(self) -> float:
+    def rest_seconds_left(self) -> float:
         """Seconds that are left of a rest."""
-        until = self.rest()
-        return 0.0 if until is None else max(0.0, (until - clock()).total_seconds())
+        until = self.rest_end()
+        return 0.0 if until is None else max(0.0, (until - server_clock()).total_seconds())
 
 
-def standing(site: Site, visit: Visit) -> ListenerState:
+def listener_state(site: Site, visit: Visit) -> ListenerState:
     """Where a listener is."""
-    course = site.course(visit.listener.number)
-    return ListenerState(site, visit, course, course.open(visit.pages))
+    page_sequence = site.page_sequence(visit.listener.number)
+    return ListenerState(site, visit, page_sequence, page_sequence.first_open(visit.pages))
 
 
-def arrive(site: Site, visit: Visit, id: str) -> ListenerState:
+def register_arrival(site: Site, visit: Visit, id: str) -> ListenerState:
     """Where a listener is who has just opened the page, by what was said of coming again.
 
     The browser asks under the ``id`` of this visit until it has a reply.
     """
-    now, who, store = standing(site, visit), visit.listener, site.store
-    own = now.course.session(now.place)
-    midst = any(page in visit.pages for page in own[1:])  # the first only says that it begins
-    back = midst and site.settings.resume != POLICY_RESUME
-    if (back or who.state == ParticipationState.EXCUSED) and store.let_in(
-        site.digest, who.number, id
+    state, listener, store = listener_state(site, visit), visit.listener, site.store
+    session_pages = state.page_sequence.session_pages(state.place)
+    # the first page of a session only says that it begins
+    is_in_session = any(page in visit.pages for page in session_pages[1:])
+    comes_again = is_in_session and site.settings.resume != POLICY_RESUME
+    if (comes_again or listener.state == ParticipationState.EXCUSED) and store.let_in(
+        site.digest, listener.number, id
     ):
-        return standing(
-            site, replace(visit, listener=replace(who, state=ParticipationState.JOINED))
+        return listener_state(
+            site, replace(visit, listener=replace(listener, state=ParticipationState.JOINED))
         )
-    if not back:
-        return now
+    if not comes_again:
+        return state
     if site.settings.resume == POLICY_BLOCK:
         store.change_state(
-            site.digest, who.number, ParticipationState.JOINED, ParticipationState.BLOCKED
+            site.digest, listener.number, ParticipationState.JOINED, ParticipationState.BLOCKED
         )
     else:
-        store.set_aside(site.digest, who.number, own)
-    again = store.visit(who.token)
-    return now if again is None else standing(site, again)
+        store.set_aside(site.digest, listener.number, session_pages)
+    visit_now = store.visit(listener.token)
+    return state if visit_now is None else listener_state(site, visit_now)
 
 
-def told(now: ListenerState, *, new: bool = False) -> dict[str, Any]:
-    """The state as the browser gets it; ``new`` says that the page has just been reached."""
-    who, course = now.listener, now.course
-    last = now.place == len(course.pages) - 1 and not now.shut
-    code = _code(now) if last else None
-    passed = [page for page in course.pages if page.name in now.visit.pages]
-    until = None if now.shut else now.rest()
+def state_json(state: ListenerState, *, page_is_new: bool = False) -> dict[str, Any]:
+    """The state as the browser gets it; a new page has just been reached, and nothing was heard."""
+    listener, page_sequence = state.listener, state.page_sequence
+    is_last = state.place == len(page_sequence.pages) - 1 and not state.is_shut_out
+    code = _completion_code(state) if is_last else None
+    passed = [page for page in page_sequence.pages if page.name in state.visit.pages]
+    view: dict[str, Any] | None = None
+    pause: dict[str, Any] | None = None
+    if not state.is_shut_out:
+        played = {} if page_is_new else _played_sounds(state)
+        view = {**_page_view(state, state.page), **played}
+        if (rest_end := state.rest_end()) is not None:
+            until = rest_end.isoformat(timespec="milliseconds")
+            pause = {"until": until, "seconds": ceil(state.rest_seconds_left())}
     return {
-        "page": None if now.shut else {**_view(now, now.page), **({} if new else _played(now))},
-        "progress": [sum(page.trial is not None for page in passed), course.trials],
-        "minutes": round(course.minutes[now.place], 1),
-        "rest": until and {"until": _iso(until), "seconds": ceil(now.resting())},
-        "ahead": [] if now.shut else _ahead(now),
-        "level": _level(now),
-        "answered": len(now.visit.pages),
+        "page": view,
+        "progress": [sum(page.trial is not None for page in passed), page_sequence.trial_count],
+        "minutes": round(page_sequence.minutes[state.place], 1),
+        "rest": pause,
+        "ahead": [] if state.is_shut_out else _next_sound_addresses(state),
+        "level": _device_level(state),
+        "answered": len(state.visit.pages),
         "done": code is not None,
         "code": code,
-        "blocked": who.state == ParticipationState.BLOCKED,
-        "withdrawn": who.state == ParticipationState.WITHDRAWN,
+        "blocked": listener.state == ParticipationState.BLOCKED,
+        "withdrawn": listener.state == ParticipationState.WITHDRAWN,
     }
 
 
-def _played(now: ListenerState) -> dict[str, Any]:
+def _played_sounds(state: ListenerState) -> dict[str, Any]:
     """What was heard to its end of the page that is open, on whatever device, up to the limit.
 
     Where a session starts again nothing of it counts.
     """
-    view, site = now.page.view, now.site
+    view, site = state.page.view, state.site
     if not view.get("plays") or site.settings.resume != POLICY_RESUME:
         return {}
-    told = site.store.events_of(site.digest, now.listener.number, now.page.name, "play_ended")
-    found, counts = [], Counter[object]()
-    for one in told:
-        part = str(one.details.get("question")), str(one.details.get("sound"))
-        counts[part] += one.details.get("ended") is True
-        if one.details.get("ended") is True and counts[part] <= view["plays"]:
-            found.append({name: one.details.get(name) for name in PLAY_FIELDS})
-    return {"played": found} if found else {}
+    events = site.store.page_events(
+        site.digest, state.listener.number, state.page.name, "play_ended"
+    )
+    played, counts = [], Counter[object]()
+    for event in events:
+        part = str(event.details.get("question")), str(event.details.get("sound"))
+        counts[part] += event.details.get("ended") is True
+        if event.details.get("ended") is True and counts[part] <= view["plays"]:
+            played.append({name: event.details.get(name) for name in PLAY_FIELDS})
+    return {"played": played} if played else {}
 
 
-def _level(now: ListenerState) -> float | None:
+def _device_level(state: ListenerState) -> float | None:
     """The level that was set where the listener began; other devices start from it."""
-    if now.shut or DEVICE_PAGE not in now.visit.pages or "sounds" not in now.page.view:
+    if state.is_shut_out or DEVICE_PAGE not in state.visit.pages or "sounds" not in state.page.view:
         return None
-    found = now.site.store.answer_to(now.site.digest, now.listener.number, DEVICE_PAGE)
-    return None if found is None else found.values.get("level")
+    answer = state.site.store.answer_to(state.site.digest, state.listener.number, DEVICE_PAGE)
+    return None if answer is None else answer.values.get("level")
 
 
-def _code(now: ListenerState) -> str | None:
+def _completion_code(state: ListenerState) -> str | None:
     """The completion code, once the store has counted every answer."""
-    if now.listener.code is not None:
-        return now.listener.code
-    asked = now.course.asked
-    return now.site.store.finish(now.site.digest, now.listener.number, asked).code
+    if state.listener.code is not None:
+        return state.listener.code
+    answerable = state.page_sequence.answerable
+    return state.site.store.finish(state.site.digest, state.listener.number, answerable).code
 
 
-def _view(now: ListenerState, page: Page) -> View:
-    view = {**_known(now, page), "name": page.name}
+def _page_view(state: ListenerState, page: Page) -> View:
+    view = {**_view_with_answers(state, page), "name": page.name}
     if "sounds" in view:
-        places = zip(_addresses(now, page), view["sounds"], strict=True)
+        places = zip(_sound_addresses(state, page), view["sounds"], strict=True)
         view["sounds"] = [{**sound, "address": address} for address, sound in places]
     return view
 
 
-def _known(now: ListenerState, page: Page) -> View:
+def _view_with_answers(state: ListenerState, page: Page) -> View:
     """What a page shows, with the answers that it tells of, if any."""
     if page.about is None:
         return page.view
-    site, number = now.site, now.listener.number
-    found = site.store.answer_to(site.digest, number, page.about.name)
-    return with_answer(site.design.study, page, None if found is None else found.values)
+    site, number = state.site, state.listener.number
+    answer = site.store.answer_to(site.digest, number, page.about.name)
+    return with_answer(site.design.study, page, None if answer is None else answer.values)
 
 
-def _addresses(now: ListenerState, page: Page) -> list[str]:
-    start = f"{now.site.settings.root}/l/{now.listener.token}/sound/{page.name}"
-    return [f"{start}/{number}" for number in range(len(now.course.sounds[page.name]))]
+def _sound_addresses(state: ListenerState, page: Page) -> list[str]:
+    start = f"{state.site.settings.root}/l/{state.listener.token}/sound/{page.name}"
+    return [f"{start}/{number}" for number in range(len(state.page_sequence.sounds[page.name]))]
 
 
-def _ahead(now: ListenerState) -> list[str]:
-    following = now.course.next_trial(now.place)
-    return [] if following is None else _addresses(now, following)
-
-
-def _iso(time: datetime) -> str:
-    return time.isoformat(timespec="milliseconds")
+def _next_sound_addresses(state: ListenerState) -> list[str]:
+    following = state.page_sequence.next_trial(state.place)
+    return [] if following is None else _sound_addresses(state, following)

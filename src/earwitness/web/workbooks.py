@@ -28,14 +28,14 @@ from earwitness.studies.workbooks.to_answers import (
     match_answers,
 )
 from earwitness.studies.workbooks.wording import translate_problem
-from earwitness.web.listen import here
+from earwitness.web.listen import find_state
 from earwitness.web.pages import workbook_page
 from earwitness.web.security import (
     MAX_UPLOAD_BYTES,
     UPLOAD_TIMEOUT_SECONDS,
     Refusal,
-    body,
-    nothing_here,
+    not_found_refusal,
+    read_body,
 )
 from earwitness.web.state import ListenerState
 
@@ -45,29 +45,29 @@ FILE_NAME_PATTERN = re.compile(r"[^\x00-\x1f\x7f/\\]{1,100}")
 SHOWN_FAULTS = 200  # faults that are listed
 
 
-async def show(request: Request) -> Response:
+async def show_workbook_page(request: Request) -> Response:
     """Where a workbook is got and sent back; who is shut out is told so on their page."""
-    now = await run_in_threadpool(_raters, request)
-    if now.shut:
-        return RedirectResponse(f"{now.site.settings.root}/l/{now.listener.token}", 303)
-    more = await run_in_threadpool(_shown, now)
-    return HTMLResponse(workbook_page(now.site, now.listener.token, more))
+    state = await run_in_threadpool(_rater_state, request)
+    if state.is_shut_out:
+        return RedirectResponse(f"{state.site.settings.root}/l/{state.listener.token}", 303)
+    context = await run_in_threadpool(_page_context, state)
+    return HTMLResponse(workbook_page(state.site, state.listener.token, context))
 
 
-async def download(request: Request) -> Response:
+async def send_workbook(request: Request) -> Response:
     """The workbook of a rater."""
-    now = await run_in_threadpool(_raters, request)
-    _check(now)
-    links = now.site.settings.clips or DEFAULT_CLIPS_FOLDER
-    data = await run_in_threadpool(rater_workbook, now.site.design, now.listener.number, links)
-    headers = {"Content-Disposition": f'attachment; filename="{_file(now)}"'}
+    state = await run_in_threadpool(_rater_state, request)
+    _check_open(state)
+    links = state.site.settings.clips or DEFAULT_CLIPS_FOLDER
+    data = await run_in_threadpool(rater_workbook, state.site.design, state.listener.number, links)
+    headers = {"Content-Disposition": f'attachment; filename="{_workbook_name(state)}"'}
     return Response(data, media_type=XLSX_TYPE, headers=headers)
 
 
-async def upload(request: Request) -> Response:
+async def receive_workbook(request: Request) -> Response:
     """Keep what a workbook says, or say all that is wrong with it."""
-    now = await run_in_threadpool(_raters, request)
-    _check(now)
+    state = await run_in_threadpool(_rater_state, request)
+    _check_open(state)
     if (
         request.headers.get("content-type", "").partition(";")[0].strip().lower()
         not in UPLOAD_TYPES
@@ -75,77 +75,79 @@ async def upload(request: Request) -> Response:
         raise Refusal(
             415, "no_workbook", "this is not sent as a workbook", f"send it as {XLSX_TYPE}"
         )
-    data = await body(request, MAX_UPLOAD_BYTES, UPLOAD_TIMEOUT_SECONDS)
+    data = await read_body(request, MAX_UPLOAD_BYTES, UPLOAD_TIMEOUT_SECONDS)
     name = request.query_params.get("name", "")
-    name = name if FILE_NAME_PATTERN.fullmatch(name) else _file(now)
+    name = name if FILE_NAME_PATTERN.fullmatch(name) else _workbook_name(state)
     try:
         async with request.app.state.reading:
-            found = await run_in_threadpool(_read, now, data, name)
-        changes = await asyncio.wrap_future(enter_answers(now.site.store, found, CONFLICT_REMEDY))
+            matched_answers = await run_in_threadpool(_match_workbook, state, data, name)
+        changes = await asyncio.wrap_future(
+            enter_answers(state.site.store, matched_answers, CONFLICT_REMEDY)
+        )
     except InputError as error:
-        raise _faults(now, error) from None
+        raise _faults_refusal(state, error) from None
     except EarwitnessError as error:
         raise Refusal(422, "wrong", "this workbook cannot be kept", details=[str(error)]) from None
-    return JSONResponse(_told(now, found) | {"changed": len(changes)})
+    return JSONResponse(_receipt_json(state, matched_answers) | {"changed": len(changes)})
 
 
-def _raters(request: Request) -> ListenerState:
+def _rater_state(request: Request) -> ListenerState:
     """Where a rater is; nothing is here unless captions are judged."""
-    now = here(request)
-    if now.site.no_workbooks:
-        raise nothing_here()
-    return now
+    state = find_state(request)
+    if state.site.no_workbooks:
+        raise not_found_refusal()
+    return state
 
 
-def _check(now: ListenerState) -> None:
-    if now.shut or not _agreed(now):
+def _check_open(state: ListenerState) -> None:
+    if state.is_shut_out or not _has_consented(state):
         raise Refusal(409, "not_open", "this is not open to you now")
 
 
-def _agreed(now: ListenerState) -> bool:
-    return not now.site.design.study.consent or CONSENT_PAGE in now.visit.pages
+def _has_consented(state: ListenerState) -> bool:
+    return not state.site.design.study.consent or CONSENT_PAGE in state.visit.pages
 
 
-def _read(now: ListenerState, data: bytes, name: str) -> MatchedAnswers:
-    site = now.site
+def _match_workbook(state: ListenerState, data: bytes, name: str) -> MatchedAnswers:
+    site = state.site
     rubric = study_rubric(site.design.study)
     book = read_workbook(data, rubric, name=name, unpacked=MAX_UPLOAD_UNPACKED_BYTES)
-    return match_answers(site.design, [book], now.listener.number)
+    return match_answers(site.design, [book], state.listener.number)
 
 
-def _file(now: ListenerState) -> str:
-    return f"P{now.listener.number}_{'web' if now.site.settings.clips else 'local'}.xlsx"
+def _workbook_name(state: ListenerState) -> str:
+    return f"P{state.listener.number}_{'web' if state.site.settings.clips else 'local'}.xlsx"
 
 
-def _plan(now: ListenerState) -> ListenerPlan:
+def _rater_plan(state: ListenerState) -> ListenerPlan:
     """What is planned for a rater."""
-    number = now.listener.number
-    return next(plan for plan in now.site.design.plans if plan.listener == number)
+    number = state.listener.number
+    return next(plan for plan in state.site.design.plans if plan.listener == number)
 
 
-def _shown(now: ListenerState) -> dict[str, Any]:
+def _page_context(state: ListenerState) -> dict[str, Any]:
     """What the page says of this rater."""
-    given = now.site.store.counting(now.site.digest, now.listener.number)
+    answers = state.site.store.counted_answers(state.site.digest, state.listener.number)
     return {
-        "consent": not _agreed(now),
-        "file": _file(now),
-        "folder": "" if now.site.settings.clips else DEFAULT_CLIPS_FOLDER,
-        "came": came(given, captions_in(_plan(now))),
+        "consent": not _has_consented(state),
+        "file": _workbook_name(state),
+        "folder": "" if state.site.settings.clips else DEFAULT_CLIPS_FOLDER,
+        "came": came(answers, captions_in(_rater_plan(state))),
     }
 
 
-def _faults(now: ListenerState, error: InputError) -> Refusal:
-    language = now.site.design.study.language
-    told = [translate_problem(language, one) for one in error.problems[:SHOWN_FAULTS]]
-    faults = [{"place": one.field, "told": one.message, "remedy": one.remedy} for one in told]
+def _faults_refusal(state: ListenerState, error: InputError) -> Refusal:
+    language = state.site.design.study.language
+    problems = [translate_problem(language, one) for one in error.problems[:SHOWN_FAULTS]]
+    faults = [{"place": one.field, "told": one.message, "remedy": one.remedy} for one in problems]
     more = {"faults": faults, "count": error.count}
     return Refusal(422, "faults", "nothing of this workbook was kept", more=more)
 
 
-def _told(now: ListenerState, found: MatchedAnswers) -> dict[str, Any]:
+def _receipt_json(state: ListenerState, matched_answers: MatchedAnswers) -> dict[str, Any]:
     """What a rater is told of a workbook that was kept."""
-    names = {one.name: one.shown for one in study_rubric(now.site.design.study).dimensions}
-    rows = [row for page in found.pages for row in page.rows]
+    names = {one.name: one.shown for one in study_rubric(state.site.design.study).dimensions}
+    rows = [row for page in matched_answers.pages for row in page.rows]
     blank = [
         {"place": f"{row.place.sheet}!{row.cells[name]}", "name": names[name]}
         for row in rows
@@ -153,6 +155,12 @@ def _told(now: ListenerState, found: MatchedAnswers) -> dict[str, Any]:
         if value is None
     ]
     filled = sum(any(one is not None for one in row.values.values()) for row in rows)
-    plan = _plan(now)
-    left, every = len(counted(plan)) - len(found.pages), captions_in(plan)
-    return {"status": "stored", "rows": filled, "all": every, "open": left, "blank": blank}
+    plan = _rater_plan(state)
+    open_pages, caption_count = len(counted(plan)) - len(matched_answers.pages), captions_in(plan)
+    return {
+        "status": "stored",
+        "rows": filled,
+        "all": caption_count,
+        "open": open_pages,
+        "blank": blank,
+    }

@@ -10,7 +10,7 @@ from itertools import combinations
 import pytest
 
 from earwitness.core import Contrast, Estimate, Value
-from earwitness.output_formats import render, report_of
+from earwitness.output_formats import make_report, render
 from earwitness.report.parts import Lines, Matrix, Panels, Table
 from earwitness.studies.report.export import methods, tables_csv
 from earwitness.studies.results import Effect, Results, ScaleResults, ScreeningVerdict, SystemMeans
@@ -44,7 +44,7 @@ def results(*scales: ScaleResults, interval: str = "cluster_t", level: float = 0
 
 
 def short(found: Results) -> tuple[str, ...]:
-    part = next(s for s in report_of(found).sections if s.title == "In short").parts[0]
+    part = next(s for s in make_report(found).sections if s.title == "In short").parts[0]
     assert isinstance(part, Lines)
     return part.lines
 
@@ -120,7 +120,7 @@ def test_a_rule_that_was_not_applied_is_said_to_be() -> None:
     assert "20 listeners took part. bs1534 could not be applied." in methods(found)
     assert "None was left out" not in methods(found)
     assert "Nobody left out" not in render(found)
-    section = next(s for s in report_of(found).sections if s.title == "Screening")
+    section = next(s for s in make_report(found).sections if s.title == "Screening")
     assert section.parts == (Lines("", ("bs1534 could not be applied: see notes.",)),)
 
 
@@ -137,7 +137,7 @@ def test_if_everybody_fails_that_comes_first() -> None:
     )
     assert short(found)[0] == "all 12 listeners failed p808; all are kept"
     assert not any("left out" in line for line in short(found))
-    sections = {s.title: s for s in report_of(found).sections}
+    sections = {s.title: s for s in make_report(found).sections}
     told = sections["Screening"].text
     assert told.startswith("All 12 listeners failed p808; all are kept. Rules: p808 (variance")
     for title, name in (("Screening", "failed"), ("Every check", "all that the rules found")):
@@ -227,7 +227,7 @@ def test_listeners_who_choose_have_a_table() -> None:
     rated = replace(mos().scales[0], listeners=listeners)
     chosen = replace(preference().scales[0], listeners=listeners)
     found = replace(mos(), scales=(rated, chosen))
-    drawn, table = next(s.parts for s in report_of(found).sections if s.title == "Listeners")
+    drawn, table = next(s.parts for s in make_report(found).sections if s.title == "Listeners")
     assert isinstance(drawn, Panels)
     assert isinstance(table, Table)
     assert table.header == ("listener", "", "votes", "usual", "run")
@@ -256,7 +256,7 @@ def test_methods_name_the_test(interval: str, test: str) -> None:
 
 def test_simulated_listeners_are_said_to_be_everywhere() -> None:
     found = replace(mos(), simulated=True)
-    assert report_of(found).title == "Simulated: Results of UDASE again & <again>"
+    assert make_report(found).title == "Simulated: Results of UDASE again & <again>"
     assert short(found)[0] == "all listeners were simulated: nobody heard anything"
     assert methods(found).startswith("All listeners were simulated. 32 listeners took part.")
     assert "<title>Simulated: " in render(found, "html")
@@ -288,15 +288,15 @@ def ccr() -> Results:
 
 def test_systems_that_were_rated_against_others_are_compared() -> None:
     assert short(ccr()) == ("COMPARISON: C2 is better than C0 and C1; C1 – C0 cannot be tested",)
-    (part,) = next(s.parts for s in report_of(ccr()).sections if s.title == "Who is better")
+    (part,) = next(s.parts for s in make_report(ccr()).sections if s.title == "Who is better")
     assert isinstance(part, Matrix)
     assert [*part.systems] == ["C0", "C1", "C2"]
     made = render(ccr(), "md")
     assert "|  | vs C0 | vs C1 | vs C2 |" in made
     assert "| C2 | better | better |  |" in made
     assert "for 3 pairs with 2 items each" in methods(ccr())
-    assert report_of(ccr()).series[3:] == ("C1", "C0", "C2")  # each with a colour
-    assert report_of(ccr()).about.startswith("3 pairs, 12 listeners")
+    assert make_report(ccr()).series[3:] == ("C1", "C0", "C2")  # each with a colour
+    assert make_report(ccr()).about.startswith("3 pairs, 12 listeners")
 
 
 def test_grades_against_one_reference_keep_their_means() -> None:
@@ -390,8 +390,8 @@ def test_long_texts_may_be_broken() -> None:
 
 
 def test_the_digest_of_the_study_is_in_the_provenance() -> None:
-    assert "study: 0a1b" in report_of(replace(mos(), study="0a1b")).provenance
-    assert not any(line.startswith("study") for line in report_of(mos()).provenance)
+    assert "study: 0a1b" in make_report(replace(mos(), study="0a1b")).provenance
+    assert not any(line.startswith("study") for line in make_report(mos()).provenance)
 
 
 def test_a_vote_that_was_not_given_is_an_empty_cell() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from earwitness.core import Estimate, Key, Value
-from earwitness.output_formats import FORMS, render, report_of
+from earwitness.output_formats import FORMS, make_report, render
 from earwitness.report.html.plots import fit_axis
 from earwitness.report.latex import escape
 from earwitness.report.markdown import escape as escape_markdown
@@ -42,11 +42,11 @@ def whole() -> Results:
 
 
 def parts(results: Results, title: str) -> tuple[Part, ...]:
-    return next(s.parts for s in report_of(results).sections if s.title == title)
+    return next(s.parts for s in make_report(results).sections if s.title == title)
 
 
 def titles(results: Results) -> list[str]:
-    return [section.title for section in report_of(results).sections]
+    return [section.title for section in make_report(results).sections]
 
 
 def lines(text: str) -> list[dict[str, str]]:
@@ -293,7 +293,7 @@ def test_pairs_that_were_not_compared_are_left_open(whole: Results) -> None:
     few = replace(whole, scales=scales)
     made = render(few, "html")
     assert made.count('title="not compared"') == 3 * (20 - 2)
-    short = next(s for s in report_of(few).sections if s.title == "In short").parts[0]
+    short = next(s for s in make_report(few).sections if s.title == "In short").parts[0]
     assert isinstance(short, Lines)
     told = [line for line in short.lines if "OM-LSA" in line]
     assert told

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from earwitness.core import Contrast, Estimate
-from earwitness.output_formats import render, report_of
+from earwitness.output_formats import make_report, render
 from earwitness.report.parts import Heat, Lines, Table
 from earwitness.studies.analyse import study_analyse
 from earwitness.studies.ratings.collect import TableOptions
@@ -44,12 +44,12 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def section(results: Results, title: str) -> tuple[Table, ...]:
-    own = next(one for one in report_of(results).sections if one.title == title)
+    own = next(one for one in make_report(results).sections if one.title == title)
     return tuple(part for part in own.parts if isinstance(part, Table))
 
 
 def short(results: Results) -> tuple[str, ...]:
-    part = next(s for s in report_of(results).sections if s.title == "In short").parts[0]
+    part = next(s for s in make_report(results).sections if s.title == "In short").parts[0]
     assert isinstance(part, Lines)
     return part.lines
 
@@ -95,7 +95,7 @@ def test_groups_are_in_every_form(found: Results) -> None:
 def test_planned_tests_and_the_mixed_model_say_what_they_speak_about(found: Results) -> None:
     (beside,) = section(found, "For other items too")
     assert len(beside.rows) == 2 * len(found.scales)
-    text = next(s.text for s in report_of(found).sections if s.title == "For other items too")
+    text = next(s.text for s in make_report(found).sections if s.title == "For other items too")
     assert "The planned test generalises to other listeners on these items" in text
     assert "to other listeners and other items" in text
     assert "which generalise to other listeners and other items" in methods(found)
@@ -176,7 +176,7 @@ def test_a_difference_that_depends_on_the_group_is_told_with_its_scope(found: Re
 
 def test_dimensions_that_go_together_are_drawn_and_told_with_their_figure(found: Results) -> None:
     assert found.rubric is not None
-    own = next(s for s in report_of(found).sections if s.title == "Dimensions together")
+    own = next(s for s in make_report(found).sections if s.title == "Dimensions together")
     (heat,) = own.parts
     assert isinstance(heat, Heat)
     assert heat.names == DIMENSIONS
@@ -224,7 +224,7 @@ def test_a_penalty_that_is_nearly_always_0_is_no_reason_to_warn(found: Results) 
 
 def test_pages_without_a_rubric_have_nothing_of_it(found: Results) -> None:
     plain = replace(found, rubric=None, faults=(), people={})
-    titles = [one.title for one in report_of(plain).sections]
+    titles = [one.title for one in make_report(plain).sections]
     assert not {"Dimensions together", "Severity", "Faults"} & {*titles}
     assert "rubric" not in methods(replace(plain, signature=""))
 

@@ -144,7 +144,7 @@ def words_block(part: WordBlock) -> Html:
 
 
 def _draw_alignment(alignment: Alignment) -> Html:
-    text = alignment.told
+    text = alignment.text
     if not alignment.pairs:
         return element("pre", *(element("span", line) for line in text.splitlines()))
     has_people = any(pair.people is not None for pair in alignment.pairs)
@@ -159,7 +159,7 @@ def _draw_alignment(alignment: Alignment) -> Html:
 
 def _text_direction(alignment: Alignment) -> str | None:
     """From the right if most letters are of such a script."""
-    text = "".join(pair.wanted + pair.given for pair in alignment.pairs)
+    text = "".join(pair.wanted + pair.actual for pair in alignment.pairs)
     letters = [bidirectional(letter) for letter in text if letter.isalpha()]
     return (
         "rtl" if 2 * sum(direction in ("R", "AL") for direction in letters) > len(letters) else None
@@ -171,7 +171,7 @@ def _draw_pair(pair: WordPair, *, people: bool) -> Html:
     number = "" if pair.people is None else str(pair.people)
     return element(
         "li",
-        *(element("span", word) if word else NO_WORD for word in (pair.wanted, pair.given)),
+        *(element("span", word) if word else NO_WORD for word in (pair.wanted, pair.actual)),
         element("b", pair.mark, title=EDIT_LABELS[pair.mark]) if pair.mark else None,
         element("small", number) if people else None,
         class_=pair.mark or None,

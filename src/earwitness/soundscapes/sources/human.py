@@ -223,9 +223,9 @@ def train(rng: Generator, seconds: float, rate: int) -> Sound:
     thud = noise(rng, 0.12, rate, band(250, 600, 1.0))
     thud *= np.exp(-instants(0.12, rate)[: len(thud)] * 26).astype(np.float32) * np.float32(3.5)
     for at in np.arange(0.1 * seconds, 0.9 * seconds, rng.uniform(0.82, 0.94)):
-        here = np.float32(loud[min(len(loud) - 1, round(at * rate))])
-        place(room, here * thud, at, rate)
-        place(room, np.float32(0.8) * here * thud, at + 0.11, rate)
+        gain = np.float32(loud[min(len(loud) - 1, round(at * rate))])
+        place(room, gain * thud, at, rate)
+        place(room, np.float32(0.8) * gain * thud, at + 0.11, rate)
     return np.asarray(room * swell(len(room), 0.2 * seconds, 0.2 * seconds, rate), np.float32)
 
 

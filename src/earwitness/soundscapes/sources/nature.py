@@ -230,8 +230,9 @@ def owl(rng: Generator, seconds: float, rate: int) -> Sound:
     room, root = silence(seconds, rate), rng.uniform(340, 430)
     place(room, _hoot(rng, rate, 0.65, root, 0.0), 0.0, rate)
     place(room, _hoot(rng, rate, 0.12, root * 0.96, 0.0), min(1.6, seconds * 0.45), rate)
-    rest = max(0.4, seconds - min(1.9, seconds * 0.55))
-    place(room, _hoot(rng, rate, min(1.4, rest), root * 1.04, 0.7), seconds - rest, rate)
+    remaining = max(0.4, seconds - min(1.9, seconds * 0.55))
+    last_hoot = _hoot(rng, rate, min(1.4, remaining), root * 1.04, 0.7)
+    place(room, last_hoot, seconds - remaining, rate)
     return outdoors(rng, room, rate, 0.6, 0.35)
 
 
@@ -275,12 +276,12 @@ def wind(rng: Generator, seconds: float, rate: int) -> Sound:
     """Gusts that push low and howl a little around corners."""
     low = noise(rng, seconds, rate, falling(60, 9))
     gust = np.exp(0.5 * wander(rng, len(low), rate, 0.6))
-    found = low * gust * (1 + 0.12 * wander(rng, len(low), rate, 2))
+    gusts = low * gust * (1 + 0.12 * wander(rng, len(low), rate, 2))
     for centre in (280, 420, 610, 850):
         howl = noise(rng, seconds, rate, formants([(centre, 180, 1.0)]))
-        found += 0.05 * howl * np.maximum(0, gust - 0.6) * np.exp(wander(rng, len(low), rate, 0.9))
+        gusts += 0.05 * howl * np.maximum(0, gust - 0.6) * np.exp(wander(rng, len(low), rate, 0.9))
     leaves = noise(rng, seconds, rate, band(1200, 4000, 1.0))
-    return np.asarray(found + 0.05 * leaves * gust**1.5, np.float32)
+    return np.asarray(gusts + 0.05 * leaves * gust**1.5, np.float32)
 
 
 def rain(rng: Generator, seconds: float, rate: int) -> Sound:
@@ -302,8 +303,8 @@ def thunder(rng: Generator, seconds: float, rate: int) -> Sound:
     roll = np.exp(-time / (0.57 * seconds)) * np.exp(0.9 * wander(rng, len(rumble), rate, 1.7))
     roll *= 1 + 0.22 * wander(rng, len(rumble), rate, 5.2)
     crack = noise(rng, seconds, rate, band(390, 4000, 1.0)) * np.exp(-time / 0.1)
-    found = (rumble * roll + 0.6 * crack) * swell(len(rumble), 0.02, 0.4 * seconds, rate)
-    return np.asarray(found, np.float32)
+    mixed = (rumble * roll + 0.6 * crack) * swell(len(rumble), 0.02, 0.4 * seconds, rate)
+    return np.asarray(mixed, np.float32)
 
 
 def brook(rng: Generator, seconds: float, rate: int) -> Sound:

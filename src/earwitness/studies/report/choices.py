@@ -101,8 +101,8 @@ def _ties(pair: tuple[ScaleResults, BradleyTerryAbilities]) -> str:
         told.append(f"{scale.value.name}: log of the tie factor {cell(found.ties, ABILITY)}.")
     if found.separated:
         told.append(
-            f"{scale.value.name}: {join_names(found.separated)} won or lost every choice, so that no "
-            "finite ability fits."
+            f"{scale.value.name}: {join_names(found.separated)} won or lost every choice, so that "
+            "no finite ability fits."
         )
     return " ".join(told)
 

@@ -187,7 +187,8 @@ def equivalence_methods(results: Results) -> Iterator[str]:
         test = "the mixed model" if results.plan.interval == MIXED_MODEL else "the same method"
         yield (
             f"Equivalence was tested by two one-sided tests (TOST) by {test} at alpha "
-            f"{1 - results.plan.level:.4g}, within margins of {join_names(margins, MAX_LISTED_NAMES)}; "
+            f"{1 - results.plan.level:.4g}, within margins of "
+            f"{join_names(margins, MAX_LISTED_NAMES)}; "
             f"p is the larger of the two, {corrected(results)}."
         )
 

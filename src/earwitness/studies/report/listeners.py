@@ -129,7 +129,8 @@ def name_listeners(who: Sequence[Who]) -> str:
     >>> name_listeners((1,)), name_listeners((1, "anna"))
     ('listener 1', 'listeners 1 and anna')
     """
-    return f"listener{'s' * (len(who) != 1)} {join_names([str(one) for one in who], MAX_NAMED_LISTENERS)}"
+    names = join_names([str(listener) for listener in who], MAX_NAMED_LISTENERS)
+    return f"listener{'s' * (len(who) != 1)} {names}"
 
 
 def _constant_votes(scale: ScaleResults) -> Iterator[str]:
