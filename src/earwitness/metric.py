@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.core import Alignment, Case, Cases, Key, Summary, Value, WordNetwork
+from earwitness.core import Alignment, Case, Cases, Key, Value
 from earwitness.errors import UsageError, nearest
 from earwitness.models.text_encoder import LAYERS, Encoder, find_encoder
 from earwitness.stats.arrays import Bools, all_others, bounds
@@ -56,7 +56,7 @@ def _fewer(case: Case) -> Iterator[Case]:
 class Metric(ABC):
     """A family of values; the fields of a subclass are its parameters."""
 
-    task: ClassVar[str] = "chapters"
+    task: ClassVar[str]
     name: ClassVar[str]
     title: ClassVar[str]
     values: ClassVar[tuple[Value, ...]]
@@ -65,7 +65,6 @@ class Metric(ABC):
     empty_cells: ClassVar[dict[str, str]]
     aligns: ClassVar[bool] = False
     alone: ClassVar[bool] = False  # measured in one process only
-    needs: ClassVar[str] = "positions"  # or text: what summaries must have
     references: ClassVar[tuple[str, ...]]
 
     @abstractmethod
@@ -83,13 +82,6 @@ class Metric(ABC):
     def alignment(self, case: Case) -> Alignment | None:
         """Word by word what was right and wrong, for people; nothing if the metric has no words."""
         del case
-        return None
-
-    def picture(
-        self, cases: Mapping[str, Case], people: Mapping[str, Summary]
-    ) -> WordNetwork | None:
-        """What an item looks like to the metric, with outputs by system; few metrics draw it."""
-        del cases, people
         return None
 
     def measure_views(self, cases: Sequence[Case], *, each: bool = True) -> ReferenceViews:

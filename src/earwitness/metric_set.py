@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.core import Alignment, Case, Summary, Value, WordNetwork
+from earwitness.core import Alignment, Case, Value
 from earwitness.errors import UsageError, nearest
 from earwitness.metric import Metric, ReferenceViews, find
 from earwitness.stats.arrays import Floats
@@ -120,19 +120,20 @@ class MetricSet:
     @property
     def leading(self) -> list[str]:
         """Headlines of families: with default parameters if they are there, else the first."""
-        return self._headlines(self._leading.values())
+        return self._headlines(self.leading_metrics)
 
     def _headlines(self, metrics: Iterable[Metric]) -> list[str]:
         return [name + self._label(m) for m in metrics for name in (m.headline, *m.also)]
 
     @property
-    def _leading(self) -> dict[str, Metric]:
+    def leading_metrics(self) -> tuple[Metric, ...]:
+        """One of every family: that with default parameters if it is there, else the first."""
         chosen: dict[str, Metric] = {}
         for metric in self.metrics:
             usual = all(getattr(metric, n) == d for n, d in metric.parameters().items())
             if usual or metric.name not in chosen:
                 chosen[metric.name] = metric
-        return chosen
+        return tuple(chosen.values())
 
     @property
     def sweeps(self) -> tuple[Sweep, ...]:
@@ -160,12 +161,6 @@ class MetricSet:
     def _unit(self, parameter: str) -> str:
         kind = next(metric for metric in self.metrics if parameter in metric.parameters())
         return "s" if "in seconds" in kind.help(parameter) else ""
-
-    @property
-    def near(self) -> float:
-        """How close boundaries must be, by the leading family that says so."""
-        chosen = self._leading.values()
-        return next((float(m.collar) for m in chosen if hasattr(m, "collar")), 3.0)
 
     def _label(self, metric: Metric) -> str:
         differ = self._differ(metric)
@@ -207,13 +202,6 @@ class MetricSet:
         """What metrics of words show of a case."""
         shown = (metric.alignment(case) for metric in self.metrics)
         return tuple(dict.fromkeys(one for one in shown if one is not None and one.pairs))
-
-    def network(
-        self, cases: Mapping[str, Case], people: Mapping[str, Summary]
-    ) -> WordNetwork | None:
-        """The word network of an item with these outputs, if a metric has one."""
-        drawn = (metric.picture(cases, people) for metric in self.metrics)
-        return next((picture for picture in drawn if picture is not None), None)
 
     def pool(self, tables: Sequence[Floats], counts: NDArray[np.int64]) -> list[Floats]:
         """A row for every so many rows, for every metric."""

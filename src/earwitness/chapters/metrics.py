@@ -44,6 +44,7 @@ EDGE_OPTION = {"help": "boundaries this close to start or end count on neither s
 class ChapterMetric(PairMetric):
     """A family of chapter values; an edge of 0 leaves every boundary where its metric wants it."""
 
+    task = "chapters"
     edge: float = field(default=0.0, kw_only=True, metadata=EDGE_OPTION)
 
     def __post_init__(self) -> None:

@@ -24,22 +24,18 @@ from earwitness.chapters.records import (
     TitleList,
     Word,
 )
-from earwitness.core import Cases, Key, OnError, Titles
+from earwitness.core import Case, Cases, ExampleItem, Key, OnError, Titles
 from earwitness.errors import nearest
 from earwitness.io.records import Findings, hash_names, refuse_other_files
 from earwitness.io.schema import MAX_TIME_SECONDS, Fault, is_name, show
 from earwitness.io.source import LineBlock
 from earwitness.metric import Metric
+from earwitness.metric_set import MetricSet
 from earwitness.stats.arrays import Ragged
-from earwitness.task import (
+from earwitness.task import GroupLabels, ParsedBatch, Slicing, TaskReader, given, item_name
+from earwitness.text.scripts import (
     NOT_LATIN_REMARK,
     UNSPACED_REMARK,
-    GroupLabels,
-    ParsedBatch,
-    Slicing,
-    TaskReader,
-    given,
-    item_name,
     latin_notes,
     not_latin,
     unspaced,
@@ -528,6 +524,22 @@ class ChapterReader(TaskReader):
             found.update(text_remarks(cases))
         found["loose"] += sum(one.loose for one in resolved)
         return +found
+
+    def example(
+        self,
+        item: ExampleItem,
+        cases: Mapping[str, Case],
+        references: Mapping[str, Any],
+        metrics: MetricSet,
+    ) -> ExampleItem:
+        """With boundaries; they are close within the collar of the first metric that has one."""
+        collars = [float(m.collar) for m in metrics.leading_metrics if hasattr(m, "collar")]
+        return replace(
+            super().example(item, cases, references, metrics),
+            references={name: chapters.boundaries for name, chapters in references.items()},
+            outputs={system: case.output.boundaries for system, case in cases.items()},
+            near=collars[0] if collars else item.near,
+        )
 
     def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
         yield from chapter_notes(remarks, {metric.name for metric in metrics})

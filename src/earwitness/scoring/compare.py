@@ -15,10 +15,11 @@ from earwitness.core import Contrast, Estimate, Map, OnError, Progress, Value, n
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.metric_set import MetricChoice, MetricSet
+from earwitness.scoring.assembly import Request, assemble_scores, listed, slicings_of
+from earwitness.scoring.collectors import GroupScores
 from earwitness.scoring.results import Comparison, GroupContrasts
-from earwitness.scoring.run import CaseCollectors, ScoringRun
-from earwitness.scoring.score import Place, check, collected, listed, sources
-from earwitness.scoring.setup import setting
+from earwitness.scoring.score import Place, check, sources
+from earwitness.scoring.setup import set_up
 from earwitness.scoring.tally import SystemScores
 from earwitness.stats.arrays import Floats, Hashes
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, Bootstrap, percentile_interval
@@ -139,10 +140,6 @@ def compare(
     worst_by: str | None = None,
     by: Sequence[str] | str = (),
     show: Sequence[str] | str = (),
-    preset: str = "",
-    pattern: str = "",
-    timestamp_format: str = "",
-    tokenise: str = "",
     baselines: Sequence[str] | str = (),
     map: Map = in_process,
     progress: Progress = no_progress,
@@ -166,26 +163,32 @@ def compare(
     if not 0 < alpha < 1:
         raise UsageError(f"alpha must lie between 0 and 1, such as 0.05, got {alpha}")
     source, other = sources(outputs, references)
-    reading = {
-        "preset": preset,
-        "pattern": pattern,
-        "timestamp_format": timestamp_format,
-        "tokenise": tokenise,
-    }
-    families, lines = setting(source, other, metrics, parameters, reading)
-    chosen = _chosen(families, values)
-    kept = collected(families, draws, seed, worst, worst_by, by, show, MAX_PAIRED_ITEMS)
-    run = ScoringRun(kept, on_error, lines, listed(baselines))
+    setup = set_up(source, other, metrics, parameters)
+    chosen = _chosen(setup.metrics, values)
+    request = Request(
+        setup=setup,
+        draws=draws,
+        seed=seed,
+        on_error=on_error,
+        limit=MAX_PAIRED_ITEMS,
+        worst=worst,
+        worst_by=worst_by,
+        by=slicings_of(by),
+        show=tuple(dict.fromkeys(listed(show))),
+        baselines=tuple(listed(baselines)),
+    )
+    collectors = request.collectors(other or source)
+    run = request.run(collectors)
     run.read(source, other, None, map, progress)
-    systems = run.collected.whole.systems
+    systems = collectors.overall.systems
     if any(system.bootstrap.count > MAX_PAIRED_ITEMS for system in systems.values()):
         raise UsageError(
             f"differences need all items in memory: at most {MAX_PAIRED_ITEMS:,} of a system"
         )
-    scores = run.result(level)
+    scores = assemble_scores(run, collectors, level)
     if len(systems) < 2:
         raise UsageError(f"there is one system only, {next(iter(systems))}: nothing to compare")
-    plan = DifferenceSettings(families, chosen, draws, level, seed, permutations)
+    plan = DifferenceSettings(setup.metrics, chosen, draws, level, seed, permutations)
     paired = PairedSystemScores(plan, systems)
     if not paired.items:
         raise UsageError("no item was answered by all systems: nothing to compare")
@@ -197,15 +200,15 @@ def compare(
         values=tuple(value.name for value in chosen),
         systems=paired.estimates(),
         contrasts=_corrected([paired], chosen, alpha)[0],
-        groups=tuple(_groups(plan, run.collected, paired.hashes, alpha)),
+        groups=tuple(_groups(plan, collectors.groups, paired.hashes, alpha)),
     )
 
 
 def _groups(
-    plan: DifferenceSettings, kept: CaseCollectors, common: Hashes, alpha: float
+    plan: DifferenceSettings, fields: GroupScores, common: Hashes, alpha: float
 ) -> Iterator[GroupContrasts]:
     """Contrasts within the groups of every field, on items that every system answered."""
-    for name, groups in kept.sorted_groups():
+    for name, groups in fields.sorted_groups():
         told = [(label, PairedSystemScores(plan, tally.systems, common)) for label, tally in groups]
         told = [(label, paired) for label, paired in told if paired.items and paired.pairs]
         found = _corrected([paired for _, paired in told], plan.chosen, alpha)

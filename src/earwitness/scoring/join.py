@@ -20,7 +20,7 @@ from earwitness.task import GroupLabels, Hashes, ParsedBatch, Slicing, TaskReade
 # --- References files ----------------------------------------------------------------------------
 
 
-@dataclass
+@dataclass(kw_only=True)
 class References:
     """References by item: ``cases`` are those of nobody, with empty outputs.
 
@@ -108,17 +108,21 @@ def _columns(
     named = zip(items, records, strict=True)
     every = [one for good in kept for one in good.resolved]
     return References(
-        lines,
-        {item: row for row, item in enumerate(items)},
-        cases,
-        [good.annotators for good in kept],
-        hash_names(items),
-        {item: record.audio for item, record in named if record.audio is not UNSET},
-        [given(record.meta) for record in records] if by else [],
-        by,
-        bad,
-        lines.remarks(cases, every, references=True),
+        lines=lines,
+        rows={item: row for row, item in enumerate(items)},
+        cases=cases,
+        annotators=[good.annotators for good in kept],
+        hashes=hash_names(items),
+        audio={item: record.audio for item, record in named if _has_audio(record)},
+        metas=[given(record.meta) for record in records] if by else [],
+        by=by,
+        bad=bad,
+        remarks=lines.remarks(cases, every, references=True),
     )
+
+
+def _has_audio(record: Any) -> bool:
+    return getattr(record, "audio", UNSET) is not UNSET
 
 
 def _annotators(reference: Any) -> list[str]:
@@ -191,8 +195,8 @@ def parse_outputs(block: LineBlock, references: References, on_error: OnError) -
     systems = [str(output.system) for output in taken]
     parsed = references.join(items, systems, outputs)
     parsed.labels = references.labels(parsed, [given(output.meta) for output in taken])
-    parsed.dials = kind.dials(taken)
-    parsed.remarks.update(kind.made(taken))
+    parsed.details = kind.details(taken)
+    parsed.remarks.update(kind.output_remarks(taken))
     parsed.lines, parsed.findings = np.array(lines, np.int64), findings
     parsed.answered += answered
     return parsed

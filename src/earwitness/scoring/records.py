@@ -15,6 +15,7 @@ import msgspec
 from earwitness.core import Contrast, Estimates, FaultyCase, Key
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicWriter
+from earwitness.registry import TASKS
 from earwitness.report.export import csv_table, dump
 from earwitness.scoring.results import AnnotatorScores, Comparison, GroupContrasts, Scores
 
@@ -45,13 +46,19 @@ def scores_record(scores: Scores) -> dict[str, Any]:
         ],
         "people": _people(scores.people),
         "sweeps": [asdict(sweep) for sweep in scores.sweeps],
-        "courses": [asdict(course) for course in scores.courses],
+        **_task_parts(scores),
         "skipped": [_left(one) for one in scores.skipped],
         "emptied": [_left(one) for one in scores.emptied],
         "worst_by": scores.worst_by if scores.worst else None,
         "worst": [{**asdict(one.key), "values": dict(one.values)} for one in scores.worst],
         "notes": list(scores.notes),
     }
+
+
+def _task_parts(scores: Scores) -> dict[str, Any]:
+    """Parts of the task of the run; those of other built-in tasks are there, and empty."""
+    empty: dict[str, Any] = {name: [] for task in TASKS.built_in.values() for name in task.parts}
+    return empty | {part.name: part.record() for part in scores.parts}
 
 
 def comparison_json(comparison: Comparison) -> str:
@@ -92,13 +99,13 @@ def to_csv(scores: Scores) -> str:
 
 
 def _parts(scores: Scores) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]:
-    """All estimates: the whole, groups, courses over z, and people beside systems."""
+    """All estimates: the whole, groups, parts of the task, and people beside systems."""
     yield "", "", scores.systems
     for one in scores.slices:
         for group, systems in one.groups.items():
             yield one.field, group, systems
-    for course in scores.courses:
-        yield "(z)", course.family, {course.method: course.estimates}
+    for part in scores.parts:
+        yield from part.estimates()
     if scores.people is not None:
         yield "(people)", "ceiling", {"": scores.people.ceiling}
         yield "(people)", "systems", scores.people.systems

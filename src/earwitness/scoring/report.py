@@ -27,7 +27,6 @@ from earwitness.report.parts import (
 from earwitness.report.sentences import sentences
 from earwitness.report.tables import tested, who_is_better
 from earwitness.scoring.results import AnnotatorScores, Comparison, GroupContrasts, Scores, Slice
-from earwitness.skims.report import course_sections
 
 # --- Report of scores ----------------------------------------------------------------------------
 
@@ -68,8 +67,8 @@ def result_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
         yield Section("All values", tuple(_ceiling_tables(scores, scores.people)))
     if scores.sweeps and scores.systems:
         yield Section("Curves", tuple(_curves(scores)))
-    if scores.courses:
-        yield from course_sections(scores.courses)
+    for part in scores.parts:
+        yield from part.sections()
     if scores.people is not None:
         yield _people(scores, scores.people, shown)
     for one in scores.slices:

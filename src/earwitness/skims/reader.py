@@ -31,8 +31,8 @@ from earwitness.skims.records import (
     SkimReferenceLine,
     dial_of,
 )
-from earwitness.skims.types import Pick, Skim
-from earwitness.task import Dial, TaskReader, given
+from earwitness.skims.types import Dial, Pick, Skim
+from earwitness.task import TaskReader, given
 
 if TYPE_CHECKING:
     from earwitness.audio.signal import Floats
@@ -402,10 +402,11 @@ class SkimReader(TaskReader):
             for case, system, output in rows
         )
 
-    def dials(self, records: Sequence[SkimOutputLine]) -> list[Dial | None]:
+    def details(self, records: Sequence[SkimOutputLine]) -> list[Dial | None]:
+        """How each output was made."""
         return [dial_of(record) for record in records]
 
-    def made(self, records: Sequence[SkimOutputLine]) -> Counter[str]:
+    def output_remarks(self, records: Sequence[SkimOutputLine]) -> Counter[str]:
         return made_with(records)
 
     def fields(self, case: Cases, row: int) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from earwitness.io.records import RecordType
 from earwitness.io.schema import MAX_DURATION_SECONDS, Length, Moment, is_name
-from earwitness.task import Dial, ItemLine, OutputLine, given
+from earwitness.skims.types import Dial
+from earwitness.task import ItemLine, OutputLine, given
 
 # --- Record structs ------------------------------------------------------------------------------
 

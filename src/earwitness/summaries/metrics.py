@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -34,6 +34,7 @@ class SummaryMetric(Metric):
     """A family that looks at all manual summaries of an item at once."""
 
     task = "summaries"
+    needs: ClassVar[str] = "positions"  # or text: what summaries must have
     width: ClassVar[int]
 
     @abstractmethod
@@ -50,6 +51,7 @@ class SummaryPairs(PairMetric):
     """A family that compares with one manual summary at a time."""
 
     task = "summaries"
+    needs: ClassVar[str] = "positions"  # or text: what summaries must have
     width: ClassVar[int]
 
     @abstractmethod
@@ -286,6 +288,16 @@ class SummarizationAccuracy(SummaryMetric):
             ],
             axis=-1,
         )
+
+
+def draw_network(
+    metrics: Iterable[Metric], cases: Mapping[str, Case], people: Mapping[str, Summary]
+) -> WordNetwork | None:
+    """The word network of an item with outputs by system, by the first metric that has one."""
+    for metric in metrics:
+        if isinstance(metric, SummarizationAccuracy):
+            return metric.picture(cases, people)
+    return None
 
 
 def _defined(value: float) -> tuple[float, float]:

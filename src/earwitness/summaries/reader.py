@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import UNSET
 
-from earwitness.core import Case, Cases, Item, Key, Summary
+from earwitness.core import Alignment, Case, Cases, ExampleItem, Item, Key, Summary
 from earwitness.errors import UsageError
 from earwitness.io.records import hash_names
 from earwitness.io.schema import Fault, is_name, show
 from earwitness.metric import CaseList, Metric
+from earwitness.metric_set import MetricSet
+from earwitness.summaries.metrics import draw_network
 from earwitness.summaries.positions import NoExtraction, extraction, recognised
 from earwitness.summaries.records import (
     OUTPUTS,
@@ -25,7 +27,8 @@ from earwitness.summaries.records import (
     SummaryContent,
     SummaryReferenceLine,
 )
-from earwitness.task import NOT_LATIN_REMARK, TaskReader, latin_notes, not_latin
+from earwitness.task import TaskReader
+from earwitness.text.scripts import NOT_LATIN_REMARK, latin_notes, not_latin
 from earwitness.text.transcripts import read_ctm
 from earwitness.text.words import TOKENIZERS, same, tokeniser_signature
 
@@ -319,6 +322,22 @@ class SummaryReader(TaskReader):
         if references:
             odd[NOT_LATIN_REMARK] = sum(not_latin(one.summary.text) for one in found)
         return +odd
+
+    def example(
+        self,
+        item: ExampleItem,
+        cases: Mapping[str, Case],
+        references: Mapping[str, Any],
+        metrics: MetricSet,
+    ) -> ExampleItem:
+        """With the word network; where no metric aligns words, summaries below each other."""
+        network = draw_network(metrics.metrics, cases, references)
+        if metrics.aligns:
+            return replace(super().example(item, cases, references, metrics), network=network)
+        people = [f"{name}: {summary.text}" for name, summary in references.items()]
+        texts = {name: [*people, f"OUT: {case.output.text}"] for name, case in cases.items()}
+        shown = {name: (Alignment((), told="\n".join(lines)),) for name, lines in texts.items()}
+        return replace(item, network=network, alignments=shown)
 
     def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
         yield from latin_notes(remarks[NOT_LATIN_REMARK], metrics)

@@ -16,7 +16,8 @@ from earwitness.report.parts import ABOUT_ARCS, NetworkPart, Report, Section, Ta
 from earwitness.report.text import draw
 from earwitness.scoring.join import References, parse_outputs, read_references
 from earwitness.scoring.score import Place, sources
-from earwitness.scoring.setup import setting
+from earwitness.scoring.setup import set_up
+from earwitness.summaries.metrics import draw_network
 
 # --- Verb network --------------------------------------------------------------------------------
 
@@ -42,18 +43,18 @@ def network(
     if outputs == references == "-":
         raise UsageError("standard input can be the outputs or the references, not both")
     other = None if outputs is None else sources(outputs, None)[0]
-    families, lines = setting(other, source, "sumaccy", parameters, {"tokenise": tokenise})
-    found, findings = read_references(source, lines, "fail")
+    _, metrics, reader = set_up(other, source, "sumaccy", parameters | {"tokenise": tokenise})
+    found, findings = read_references(source, reader, "fail")
     if findings.count:
         raise InputError(findings.problems, findings.count, "drawn")
     if item not in found.rows:
         raise UsageError(f'there is no item "{item}" — {nearest(item, found.rows)}')
-    signature = f"{families.signature}{lines.signature}"
-    return replace(_picture(found, item, families, other), signature=signature)
+    signature = f"{metrics.signature}{reader.signature}"
+    return replace(_picture(found, item, metrics, other), signature=signature)
 
 
 def _picture(
-    references: References, item: str, families: MetricSet, outputs: RecordSource | None
+    references: References, item: str, metrics: MetricSet, outputs: RecordSource | None
 ) -> WordNetwork:
     row = references.rows[item]
     case = references.cases[row]
@@ -68,7 +69,7 @@ def _picture(
             if one.key.item == item:
                 cases[one.key.system] = one
     people = dict(zip(references.annotators[row], case.references, strict=True))
-    picture = families.network(cases, people)
+    picture = draw_network(metrics.metrics, cases, people)
     assert picture is not None, "the metric draws networks"
     return picture
 
