@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
 from types import SimpleNamespace
 from typing import Any
 
@@ -131,6 +133,17 @@ def test_the_metric_keeps_the_contract_of_metrics(installed: Path, root: Path) -
     told = run("-m", "pytest", *options, folder=root, packages=installed)
     assert " passed" in told
     assert "failed" not in told
+
+
+def test_code_in_the_guide_is_that_of_the_example(root: Path) -> None:
+    guide = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    folder = root / "examples" / "plugin"
+    paths = [folder / "pyproject.toml", *sorted(folder.rglob("*.py"))]
+    example = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    blocks = re.findall(r"^( *)```(?:python|toml)\n(.*?)^ *```", guide, re.M | re.S)
+    assert len(blocks) == 4
+    for _, code in blocks:
+        assert dedent(code) in example
 
 
 # --- Tables with plug-ins ------------------------------------------------------------------------
