@@ -62,22 +62,22 @@ class MetricSet:
         if not chosen:
             raise UsageError(f"name at least one metric — known: {', '.join(table)}")
         kinds = [find(metric, table) for metric in chosen if isinstance(metric, str)]
-        known = {name for kind in kinds for name in kind.parameters()}
-        for name in parameters.keys() - known:
+        parameter_names = {name for kind in kinds for name in kind.parameters()}
+        for name in parameters.keys() - parameter_names:
             having = [key for key, kind in table.items() if name in kind.parameters()]
-            remedy = nearest(name, {*known, "metrics"})
+            remedy = nearest(name, {*parameter_names, "metrics"})
             if having:
                 remedy = f"choose a metric that has it: {', '.join(having)}"
             raise UsageError(f'no chosen metric has a parameter "{name}" — {remedy}')
-        made = [m for one in chosen for m in _make(one, parameters, table)]
-        tasks = {metric.task: metric.name for metric in made}
+        instances = [m for one in chosen for m in _make(one, parameters, table)]
+        tasks = {metric.task: metric.name for metric in instances}
         if len(tasks) > 1:
-            told = ", ".join(f"{name} is for {task}" for task, name in tasks.items())
-            raise UsageError(f"metrics of one task at a time: {told}")
-        signatures = [metric.signature for metric in made]
+            message = ", ".join(f"{name} is for {task}" for task, name in tasks.items())
+            raise UsageError(f"metrics of one task at a time: {message}")
+        signatures = [metric.signature for metric in instances]
         if len(set(signatures)) < len(signatures):
             raise UsageError(f"a metric was named twice: {', '.join(signatures)}")
-        families = cls(tuple(made))
+        families = cls(tuple(instances))
         names = [value.name for value in families.values]
         if len(set(names)) < len(names):
             raise UsageError(f"two metrics give values of the same name: {', '.join(names)}")
@@ -144,17 +144,17 @@ class MetricSet:
             for name in differ:
                 x = getattr(metric, name)
                 if isinstance(x, float):
-                    rest = [f"{n}={getattr(metric, n)}" for n in differ if n != name]
-                    key = metric.headline, ", ".join(rest), name
+                    others = [f"{n}={getattr(metric, n)}" for n in differ if n != name]
+                    key = metric.headline, ", ".join(others), name
                     curves.setdefault(key, []).append((x, metric.headline + self._label(metric)))
         return tuple(
             Sweep(
-                f"{value} ({rest})" if rest else value,
+                f"{value} ({others})" if others else value,
                 parameter,
                 self._unit(parameter),
                 tuple(sorted(points)),
             )
-            for (value, rest, parameter), points in curves.items()
+            for (value, others, parameter), points in curves.items()
             if len(points) > 1
         )
 
@@ -221,9 +221,9 @@ def _make(
     if not isinstance(metric, str):
         return [metric]
     kind = table[metric]
-    given = {key: parameters[key] for key in kind.parameters() if key in parameters}
-    lists = [_listed(name, value) for name, value in given.items()]
-    return [kind(**dict(zip(given, values, strict=True))) for values in product(*lists)]
+    chosen = {key: parameters[key] for key in kind.parameters() if key in parameters}
+    lists = [_listed(name, value) for name, value in chosen.items()]
+    return [kind(**dict(zip(chosen, values, strict=True))) for values in product(*lists)]
 
 
 def _listed(name: str, value: Any) -> list[Any]:

@@ -52,9 +52,9 @@ class Slicing:
         >>> Slicing.of("snr:0,10").labels
         ('below 0', '0 to 10', 'from 10')
         """
-        field, colon, rest = text.partition(":")
+        field, colon, numbers = text.partition(":")
         try:
-            cuts = tuple(float(cut) for cut in rest.split(",")) if colon else ()
+            cuts = tuple(float(cut) for cut in numbers.split(",")) if colon else ()
         except ValueError:
             raise UsageError(f'by "{text}": cuts are numbers, as in snr:0,10') from None
         if not field or list(cuts) != sorted(set(cuts)) or not all(map(isfinite, cuts)):
@@ -118,16 +118,16 @@ class GroupLabels:
     """The groups of cases, a column a slicing, and which fields were there to choose from."""
 
     columns: list[list[str]] = field(default_factory=list)
-    known: set[str] = field(default_factory=set)
+    field_names: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, slicings: tuple[Slicing, ...], cases: Iterable[Fields]) -> GroupLabels:
         """Labels of cases."""
         if not slicings:
             return cls()
-        found = list(cases)
-        columns = [[slicing.label(*fields) for fields in found] for slicing in slicings]
-        return cls(columns, {name for fields in found for record in fields for name in record})
+        records = list(cases)
+        columns = [[slicing.label(*fields) for fields in records] for slicing in slicings]
+        return cls(columns, {name for fields in records for record in fields for name in record})
 
 
 # --- Lines of files ------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class ParsedBatch:
     details: list[Any] = field(default_factory=list)
 
 
-def given(value: Any) -> Any:
+def unset_to_empty(value: Any) -> Any:
     """An object that may have been left out."""
     return {} if value is UNSET else value
 
@@ -200,8 +200,8 @@ class TaskReader(ABC):
     def baseline(self, name: str, cases: Cases, seed: int) -> list[Any]:
         """What a baseline gives for cases; refused if there is none of that name."""
         del cases, seed
-        known = f"known: {', '.join(self.baselines)}" if self.baselines else "this task has none"
-        raise UsageError(f'no baseline "{name}" — {known}')
+        remedy = f"known: {', '.join(self.baselines)}" if self.baselines else "this task has none"
+        raise UsageError(f'no baseline "{name}" — {remedy}')
 
     @property
     @abstractmethod

@@ -44,13 +44,13 @@ def network(
         raise UsageError("standard input can be the outputs or the references, not both")
     other = None if outputs is None else sources(outputs, None)[0]
     _, metrics, reader = set_up(other, source, "sumaccy", parameters | {"tokenise": tokenise})
-    found, findings = read_references(source, reader, "fail")
+    parsed, findings = read_references(source, reader, "fail")
     if findings.count:
         raise InputError(findings.problems, findings.count, "drawn")
-    if item not in found.rows:
-        raise UsageError(f'there is no item "{item}" — {nearest(item, found.rows)}')
+    if item not in parsed.rows:
+        raise UsageError(f'there is no item "{item}" — {nearest(item, parsed.rows)}')
     signature = f"{metrics.signature}{reader.signature}"
-    return replace(_picture(found, item, metrics, other), signature=signature)
+    return replace(_picture(parsed, item, metrics, other), signature=signature)
 
 
 def _picture(
@@ -63,11 +63,11 @@ def _picture(
         parsed = parse_outputs(block, references, "fail")
         if parsed.findings.count:
             raise InputError(parsed.findings.problems, parsed.findings.count, "drawn")
-        for one in parsed.cases:
-            if one.key.item == item and one.key.system in cases:
-                raise UsageError(f'"{item}" of system "{one.key.system}" comes twice — keep one')
-            if one.key.item == item:
-                cases[one.key.system] = one
+        for other in parsed.cases:
+            if other.key.item == item and other.key.system in cases:
+                raise UsageError(f'"{item}" of system "{other.key.system}" comes twice — keep one')
+            if other.key.item == item:
+                cases[other.key.system] = other
     people = dict(zip(references.annotators[row], case.references, strict=True))
     picture = draw_network(metrics.metrics, cases, people)
     assert picture is not None, "the metric draws networks"
@@ -122,8 +122,8 @@ def _html(network: WordNetwork) -> str:
         Section("Arcs", _tables(network)[:1], folded=True),
         Section("Summaries and paths", _tables(network)[1:]),
     )
-    made = f"signature: {network.signature}"
-    return html(Report(network.item, about, systems, sections, (made,)))
+    signature = f"signature: {network.signature}"
+    return html(Report(network.item, about, systems, sections, (signature,)))
 
 
 def _json(network: WordNetwork) -> str:
@@ -153,7 +153,7 @@ def _dot(network: WordNetwork) -> str:
     for (a, b), count in sorted(network.arcs.items()):
         width = 0.5 + 5 * count / people
         on = [system for system, path in paths.items() if (a, b) in path]
-        told = json.dumps(", ".join([str(count), *on]), ensure_ascii=False)
+        label = json.dumps(", ".join([str(count), *on]), ensure_ascii=False)
         style = "" if count else ", style=dashed"
-        lines.append(f"  n{a} -> n{b} [label={told}, penwidth={width:.2f}{style}];")
+        lines.append(f"  n{a} -> n{b} [label={label}, penwidth={width:.2f}{style}];")
     return "\n".join([*lines, "}"]) + "\n"

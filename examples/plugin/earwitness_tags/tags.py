@@ -79,17 +79,17 @@ class TagContent(Struct, forbid_unknown_fields=True):
     tags: list[Name]
 
 
+class TagOutputLine(OutputLine, forbid_unknown_fields=True, kw_only=True):
+    """A line of an outputs file."""
+
+    output: TagContent
+
+
 class TagAnnotation(Struct, forbid_unknown_fields=True):
     """The tags that one person gave."""
 
     tags: list[Name]
     annotator: Name | UnsetType = UNSET
-
-
-class TagOutputLine(OutputLine, forbid_unknown_fields=True, kw_only=True):
-    """A line of an outputs file."""
-
-    output: TagContent
 
 
 class TagReferenceLine(ItemLine, forbid_unknown_fields=True, kw_only=True):

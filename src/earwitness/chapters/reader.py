@@ -32,7 +32,7 @@ from earwitness.io.source import LineBlock
 from earwitness.metric import Metric
 from earwitness.metric_set import MetricSet
 from earwitness.stats.arrays import Ragged
-from earwitness.task import GroupLabels, ParsedBatch, Slicing, TaskReader, given, item_name
+from earwitness.task import GroupLabels, ParsedBatch, Slicing, TaskReader, item_name, unset_to_empty
 from earwitness.text.scripts import (
     NOT_LATIN_REMARK,
     UNSPACED_REMARK,
@@ -351,7 +351,7 @@ def parse_samples(
         Ragged.of([sample.reference for sample in samples]),
         texts=ChapterTexts.of([output.texts for output in outputs], titles, said),
     )
-    records = ((given(sample.meta), {"duration": sample.duration}) for sample in samples)
+    records = ((unset_to_empty(sample.meta), {"duration": sample.duration}) for sample in samples)
     sounds = reversed(list(zip(items, samples, strict=True)))  # of a repeated id the first counts
     audio = {item: sample.audio for item, sample in sounds if sample.audio is not UNSET}
     remarks = boundary_remarks(cases, references=False) + boundary_remarks(cases, references=True)

@@ -95,7 +95,7 @@ class GroupScores(Collector):
 
     settings: CollectorSettings
     by: tuple[Slicing, ...] = ()
-    known: set[str] = field(default_factory=set)  # fields that cases have
+    field_names: set[str] = field(default_factory=set)  # of all cases
 
     def __post_init__(self) -> None:
         self._groups: dict[Slicing, dict[str, Tally]] = {slicing: {} for slicing in self.by}
@@ -103,7 +103,7 @@ class GroupScores(Collector):
     def add(self, batch: ScoredBatch) -> None:
         """Take cases by the labels of their groups, and references by their annotators."""
         measured, codes = batch.measured, batch.codes
-        self.known |= measured.labels.known
+        self.field_names |= measured.labels.field_names
         columns = zip(by_meta(self.by), measured.labels.columns, strict=False)
         for slicing, labels in columns:
             for label, members in _members(slicing, labels, codes):
@@ -134,7 +134,7 @@ class GroupScores(Collector):
             if not filled or filled.keys() == {MISSING_GROUP}:
                 if slicing.field == ANNOTATOR_FIELD:
                     raise UsageError("by annotator: needs a references file")
-                remedy = nearest(slicing.field, {*self.known, ANNOTATOR_FIELD})
+                remedy = nearest(slicing.field, {*self.field_names, ANNOTATOR_FIELD})
                 raise UsageError(f'by: no case has a field "{slicing.field}" — {remedy}')
             if filled.keys() <= {MISSING_GROUP, NO_NUMBER_GROUP}:
                 raise UsageError(f'by: no case has a number in "{slicing.field}" to cut')

@@ -39,18 +39,18 @@ def scores_record(scores: Scores) -> dict[str, Any]:
         "systems": _systems(scores.systems),
         "slices": [
             {
-                "field": one.field,
-                "groups": {group: _systems(systems) for group, systems in one.groups.items()},
+                "field": slicing.field,
+                "groups": {group: _systems(systems) for group, systems in slicing.groups.items()},
             }
-            for one in scores.slices
+            for slicing in scores.slices
         ],
         "people": _people(scores.people),
         "sweeps": [asdict(sweep) for sweep in scores.sweeps],
         **_task_parts(scores),
-        "skipped": [_left(one) for one in scores.skipped],
-        "emptied": [_left(one) for one in scores.emptied],
+        "skipped": [_left(case) for case in scores.skipped],
+        "emptied": [_left(case) for case in scores.emptied],
         "worst_by": scores.worst_by if scores.worst else None,
-        "worst": [{**asdict(one.key), "values": dict(one.values)} for one in scores.worst],
+        "worst": [{**asdict(case.key), "values": dict(case.values)} for case in scores.worst],
         "notes": list(scores.notes),
     }
 
@@ -86,11 +86,11 @@ def _contrast(contrast: Contrast) -> dict[str, Any]:
 
 def to_csv(scores: Scores) -> str:
     """A line an estimate, each with signature and provenance; undefined numbers are empty."""
-    made = json.dumps(asdict(scores.provenance), ensure_ascii=False)
+    provenance = json.dumps(asdict(scores.provenance), ensure_ascii=False)
     return csv_table(
         [*ESTIMATE_COLUMNS, "field", "group", "signature", "provenance"],
         (
-            [system, name, *asdict(estimate).values(), field, group, scores.signature, made]
+            [system, name, *asdict(estimate).values(), field, group, scores.signature, provenance]
             for field, group, systems in _parts(scores)
             for system, estimates in systems.items()
             for name, estimate in estimates.items()
@@ -101,9 +101,9 @@ def to_csv(scores: Scores) -> str:
 def _parts(scores: Scores) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]:
     """All estimates: the whole, groups, parts of the task, and people beside systems."""
     yield "", "", scores.systems
-    for one in scores.slices:
-        for group, systems in one.groups.items():
-            yield one.field, group, systems
+    for slicing in scores.slices:
+        for group, systems in slicing.groups.items():
+            yield slicing.field, group, systems
     for part in scores.parts:
         yield from part.estimates()
     if scores.people is not None:

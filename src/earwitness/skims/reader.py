@@ -32,7 +32,7 @@ from earwitness.skims.records import (
     dial_of,
 )
 from earwitness.skims.types import Dial, Pick, Skim
-from earwitness.task import TaskReader, given
+from earwitness.task import TaskReader, unset_to_empty
 
 if TYPE_CHECKING:
     from earwitness.audio.signal import Floats
@@ -290,7 +290,7 @@ def made_with(records: Sequence[SkimOutputLine]) -> Counter[str]:
     """How outputs were made, where ``meta.made`` says it."""
     found = Counter[str]()
     for record in records:
-        made = given(record.meta).get("made")
+        made = unset_to_empty(record.meta).get("made")
         if isinstance(made, dict):
             kept = {name: made[name] for name in (*COMPARED_SETTINGS, "sparse") if name in made}
             found[MADE_WITH_REMARK + json.dumps(kept, sort_keys=True)] += 1
