@@ -48,7 +48,9 @@ class PluginTable(Mapping[str, T]):
             by_name[point.name] = point
         return by_name
 
-    def __getitem__(self, name: str) -> T:
+    def __getitem__(self, name: str | None) -> T:
+        if name is None:
+            raise KeyError(name)
         if name in self.built_in:
             return self.built_in[name]
         if name not in self._loaded:
