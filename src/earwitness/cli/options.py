@@ -61,7 +61,7 @@ def _parameter(
 
 
 def _declared() -> dict[str, Any]:
-    if entry_points(group=METRIC_GROUP) or entry_points(group=TASK_GROUP):
+    if {METRIC_GROUP, TASK_GROUP} & set(entry_points().groups):
         from earwitness.registry import METRICS, TASKS
 
         return declare(METRICS, TASKS)

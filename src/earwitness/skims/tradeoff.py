@@ -215,21 +215,21 @@ class TradeoffCollector(TaskCollector):
         if self.bad:
             one = self.bad == 1
             outputs = "output has" if one else "outputs have"
-            told = f"{self.bad:,} {outputs} a z in meta that is no number from 0 to 1"
-            yield f"{told}: no curve over z has {'it' if one else 'them'}"
+            message = f"{self.bad:,} {outputs} a z in meta that is no number from 0 to 1"
+            yield f"{message}: no curve over z has {'it' if one else 'them'}"
         known = list(self._sorted())
         for method, rows in known:
             twice = sum(one.different < len(one.z) for one in rows.items())
             if twice:
                 items = "item, which has" if twice == 1 else "items, which have"
-                told = f'method "{method}" has a z twice for {twice:,} {items} no curve'
-                yield f"{told} — tell methods apart in meta"
+                message = f'method "{method}" has a z twice for {twice:,} {items} no curve'
+                yield f"{message} — tell methods apart in meta"
         different = {float(z) for _, rows in known for z in rows.z}
         if len(different) >= MIN_CURVE_POINTS and all(
             _most(rows) < MIN_CURVE_POINTS for _, rows in known
         ):
-            told = "no method has three z for an item, so that there is no curve over z"
-            yield f"{told} — name the method in meta"
+            message = "no method has three z for an item, so that there is no curve over z"
+            yield f"{message} — name the method in meta"
 
 
 def _most(rows: TradeoffRows) -> int:
