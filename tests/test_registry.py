@@ -63,8 +63,8 @@ def test_first_lines_tell_the_task_by_the_fields_that_tasks_declare() -> None:
     lines = [{"item": "a", name: 1} for name in names]
     seen = set()
     for content, annotation, line in product(CONTENTS, CONTENTS, lines):
-        for more in ({}, {"hypothesis": []}):
-            output = {"item": "a", "output": content, **more}
+        for line_fields in ((), ("hypothesis",)):
+            output = {"item": "a", "output": content, **dict.fromkeys(line_fields, "")}
             reference = {**line, "references": [annotation]}
             decision = plain_decision(output, reference)
             assert told(output, reference) == decision, (output, reference)

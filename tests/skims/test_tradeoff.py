@@ -65,7 +65,8 @@ def scored(folder: Path, lines: Sequence[Line], **options: Any) -> Scores:
 
 
 def course(scores: Scores, method: str) -> MeanTradeoffCurve:
-    (found,) = [one for one in scores.part("courses").curves if one.method == method]
+    curves: tuple[MeanTradeoffCurve, ...] = scores.part("courses").curves
+    (found,) = [one for one in curves if one.method == method]
     return found
 
 

@@ -113,13 +113,13 @@ class TagReader(TaskReader):
 
     def output(self, record: TagContent, cases: Cases, row: int) -> Tags:
         del cases, row
-        return frozenset(record.tags)
+        return frozenset(map(str, record.tags))
 
     def reference(
         self, record: TagReferenceLine, names: Sequence[str]
     ) -> tuple[list[Tags], list[Fault]]:
         del names
-        return [frozenset(annotation.tags) for annotation in record.references], []
+        return [frozenset(map(str, person.tags)) for person in record.references], []
 
     def of_references(
         self, records: Sequence[TagReferenceLine], resolved: Sequence[list[Tags]]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from earwitness.task import Task
 
 CommandFunction = Callable[..., Any]
+CommandOption = Callable[[CommandFunction], CommandFunction]
 
 
 # --- Declarations of metrics and tasks -----------------------------------------------------------
@@ -86,7 +87,7 @@ class NameChoice(click.Choice[str]):
         return name
 
 
-def _reading_option(declared: dict[str, Any]) -> Callable[[CommandFunction], CommandFunction]:
+def _reading_option(declared: dict[str, Any]) -> CommandOption:
     """An option of how lines of a task are read."""
     return click.option(
         f"--{declared['name'].replace('_', '-')}",
@@ -96,7 +97,7 @@ def _reading_option(declared: dict[str, Any]) -> Callable[[CommandFunction], Com
     )
 
 
-SHARED_OPTIONS = {
+SHARED_OPTIONS: dict[str, CommandOption] = {
     "metric": click.option(
         "--metric",
         "metrics",
@@ -169,7 +170,7 @@ SHARED_OPTIONS = {
 SYSTEM_OPTIONS = {"baseline", "by", "worst", "worst_by", "show"}
 
 
-def shared_options(*, systems: bool = True) -> Callable[[CommandFunction], CommandFunction]:
+def shared_options(*, systems: bool = True) -> CommandOption:
     """What every verb that scores takes."""
 
     def decorate(function: CommandFunction) -> CommandFunction:
