@@ -16,6 +16,7 @@ import click
 import numpy as np
 
 from earwitness.cli.main import COMMANDS, group
+from earwitness.cli.options import declare
 from earwitness.core import Value
 from earwitness.metric import Metric
 from earwitness.registry import METRICS, TASKS
@@ -267,27 +268,7 @@ def schema_page() -> str:
 
 def metric_options() -> str:
     """What the command line must know of metrics and tasks to show its help."""
-    last = {name: kind for kind in METRICS.values() for name in kind.parameters()}
-    declared = {
-        "metrics": list(METRICS),
-        "defaults": "; ".join(f"{name}: {', '.join(t.defaults)}" for name, t in TASKS.items()),
-        "baselines": list(dict.fromkeys(name for t in TASKS.values() for name in t.baselines)),
-        "parameters": [_parameter(name, kind) for name, kind in last.items()],
-        "network": [
-            _parameter(name, METRICS["sumaccy"]) for name in METRICS["sumaccy"].parameters()
-        ],
-    }
-    return json.dumps(declared, indent=1, ensure_ascii=False) + "\n"
-
-
-def _parameter(name: str, kind: type[Metric]) -> dict[str, Any]:
-    return {
-        "name": name,
-        "metrics": [key for key, one in METRICS.items() if name in one.parameters()],
-        "help": kind.help(name),
-        "default": kind.parameters()[name],
-        "choices": list(kind.choices(name) or ()),
-    }
+    return json.dumps(declare(METRICS, TASKS), indent=1, ensure_ascii=False) + "\n"
 
 
 # --- The source tree ------------------------------------------------------------------------------
@@ -301,14 +282,16 @@ people map keys to values, and agreement is a join.
 
 ```text
 A  chapters/records → chapters/reader → scoring/join → scoring/measure → chapters/metrics
-     → scoring/tally → scoring/results → scoring/report → report
+     → scoring/run → scoring/collectors → scoring/results → scoring/report → report
 B  studies/file → studies/design → studies/trials → studies/pages → web → store
      → studies/ratings → studies/screening → studies/analysis → studies/results → studies/report
 C  metaeval/join → metaeval/levels → metaeval/coefficients → metaeval/figures
      → metaeval/pipeline → metaeval/results → metaeval/report
 ```
 
-Path A scores outputs against references; `summaries` and `skims` take the place of `chapters`.
+Path A scores outputs against references; `summaries` and `skims` take the place of `chapters`. The
+engine in `scoring` knows no task: `<task>/task.py` declares metrics, reader, options, fields and
+collectors of its own.
 Path B asks people. Path C compares the two.
 
 ## Domains and libraries
@@ -327,17 +310,22 @@ PLACES = (  # what is added, where it is written, where it is entered
     (
         "a metric",
         "a class in `<task>/metrics.py`, or `text_metrics.py` for texts",
-        "`METRICS` in `registry.py`",
+        "the `Task` in `<task>/task.py`",
     ),
     (
         "a task",
-        "a folder with `records.py`, `reader.py` and `metrics.py`",
-        "`TASKS` in `registry.py`",
+        "a folder with `records.py`, `reader.py`, `metrics.py` and `task.py`",
+        "`BUILT_IN_TASKS` in `registry.py`",
     ),
     (
         "a kind of trial",
         "a module in `studies/trials/`, a renderer in `web/static/trials/`",
         "`KINDS` in `studies/trials/__init__.py`",
+    ),
+    (
+        "any of these three from another package",
+        "the same, and entry points; see CONTRIBUTING.md",
+        "`earwitness.metrics`, `earwitness.tasks`, `earwitness.trials`",
     ),
     ("a rule of screening", "a function in `studies/screening.py`", "`SCREENS` there"),
     ("a format of ratings", "`studies/ratings/columns.py` and `reader.py`", ""),

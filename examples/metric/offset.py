@@ -23,6 +23,7 @@ class Offset(Metric):
 
     most: float = field(default=30.0, metadata={"help": "a larger distance counts as this, in s"})
 
+    task = "chapters"
     name = "offset"
     title = "Distance to the nearest boundary"
     values = (Value("offset_mean", "low", 0, math.inf, "mean distance, in seconds"),)

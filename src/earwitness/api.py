@@ -6,17 +6,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from earwitness.chapters.gather import gather as gather
     from earwitness.output_formats import render as render
     from earwitness.scoring.compare import compare as compare
-    from earwitness.scoring.gather import gather as gather
-    from earwitness.scoring.network import network as network
     from earwitness.scoring.score import people as people
     from earwitness.scoring.score import score as score
+    from earwitness.word_networks import network as network
 
 VERB_MODULES = {
     "compare": "earwitness.scoring.compare",
-    "gather": "earwitness.scoring.gather",
-    "network": "earwitness.scoring.network",
+    "gather": "earwitness.chapters.gather",
+    "network": "earwitness.word_networks",
     "people": "earwitness.scoring.score",
     "render": "earwitness.output_formats",
     "score": "earwitness.scoring.score",

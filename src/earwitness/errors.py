@@ -9,6 +9,7 @@
     ├── WorkerDied        a process that shared the work is gone
     ├── StoreError        the database of a store failed; nothing was acknowledged
     ├── MissingExtra      an optional library is not installed; names the extra
+    ├── PluginError       a plug-in cannot be used; names its package
     └── MissingFeature    a promised feature that a later version brings
 
     EarwitnessWarning     numbers are right, but something was left out
@@ -65,6 +66,14 @@ class MissingExtra(EarwitnessError, ImportError):
             f"{purpose} needs {library}, which is not installed"
             f" — run: pip install 'earwitness[{extra}]'"
         )
+
+
+class PluginError(EarwitnessError, ImportError):
+    """A plug-in cannot be used: its package, and why."""
+
+    def __init__(self, package: str, reason: str) -> None:
+        super().__init__(f'plug-in package "{package}": {reason}')
+        self.package = package
 
 
 class EarwitnessWarning(UserWarning):

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.core import Alignment, Case, Cases, Key, Summary, Value, WordNetwork
+from earwitness.core import Alignment, Case, Cases, Key, Value
 from earwitness.errors import UsageError, nearest
 from earwitness.models.text_encoder import BERTSCORE_LAYERS, Encoder, find_encoder
 from earwitness.stats.arrays import Bools, Floats, Ints, all_others, bounds
@@ -44,15 +44,15 @@ def row_sums(statistics: Floats, counts: Ints) -> Floats:
 
 
 def _fewer(case: Case) -> Iterator[Case]:
-    for rest in combinations(case.references, len(case.references) - 1):
-        yield replace(case, references=rest)
+    for others in combinations(case.references, len(case.references) - 1):
+        yield replace(case, references=others)
 
 
 @dataclass(frozen=True)
 class Metric(ABC):
     """A family of values; the fields of a subclass are its parameters."""
 
-    task: ClassVar[str] = "chapters"
+    task: ClassVar[str]
     name: ClassVar[str]
     title: ClassVar[str]
     values: ClassVar[tuple[Value, ...]]
@@ -61,7 +61,6 @@ class Metric(ABC):
     empty_cells: ClassVar[dict[str, str]]
     aligns: ClassVar[bool] = False
     alone: ClassVar[bool] = False  # measured in one process only
-    needs: ClassVar[str] = "positions"  # or text: what summaries must have
     references: ClassVar[tuple[str, ...]]
 
     @abstractmethod
@@ -79,13 +78,6 @@ class Metric(ABC):
     def alignment(self, case: Case) -> Alignment | None:
         """Word by word what was right and wrong, for people; nothing if the metric has no words."""
         del case
-        return None
-
-    def picture(
-        self, cases: Mapping[str, Case], people: Mapping[str, Summary]
-    ) -> WordNetwork | None:
-        """What an item looks like to the metric, with outputs by system; few metrics draw it."""
-        del cases, people
         return None
 
     def measure_views(self, cases: Sequence[Case], *, each: bool = True) -> ReferenceViews:
@@ -228,8 +220,8 @@ class PairMetric(Metric):
         """Without each reference in turn: rows of all choices, pooled."""
         first = bounds(counts)[:-1]
         if self.against == "mean":
-            other, rest = all_others(counts)
-            fewer = self.pool(each[other], rest)
+            other, other_counts = all_others(counts)
+            fewer = self.pool(each[other], other_counts)
             return self.pool(fewer, counts)
         ranked = _ranked(goodness, counts)
         best = np.repeat(each[ranked[first]], counts, axis=0)
@@ -315,8 +307,8 @@ class CaseList(Cases):
     def __getitem__(self, index: slice) -> CaseList: ...
 
     def __getitem__(self, index: int | slice) -> Case | CaseList:
-        found = self._cases[index]
-        return found if isinstance(found, Case) else CaseList(found)
+        chosen = self._cases[index]
+        return chosen if isinstance(chosen, Case) else CaseList(chosen)
 
     @property
     def counts(self) -> Ints:
@@ -331,26 +323,30 @@ class CaseList(Cases):
 
     def each(self) -> CaseList:
         return CaseList(
-            replace(case, references=(one,)) for case in self._cases for one in case.references
+            replace(case, references=(reference,))
+            for case in self._cases
+            for reference in case.references
         )
 
     def keep(self, rows: Ints, counts: Ints) -> CaseList:
-        every = [one for case in self._cases for one in case.references]
-        kept = iter([every[row] for row in rows.tolist()])
+        references = [one for case in self._cases for one in case.references]
+        kept = iter([references[row] for row in rows.tolist()])
         pairs = zip(self._cases, counts.tolist(), strict=True)
         return CaseList(replace(case, references=tuple(islice(kept, n))) for case, n in pairs)
 
     def people(self) -> tuple[CaseList, Ints]:
         rows = [
-            (case, place, one) for case in self._cases for place, one in enumerate(case.references)
+            (case, place, reference)
+            for case in self._cases
+            for place, reference in enumerate(case.references)
         ]
         chosen = [row for row, (case, _, _) in enumerate(rows) if len(case.references) > 1]
-        found = []
-        for case, place, one in (rows[row] for row in chosen):
+        cases = []
+        for case, place, reference in (rows[row] for row in chosen):
             others = case.references[:place] + case.references[place + 1 :]
             key = Key(case.key.item, "")
-            found.append(replace(case, key=key, output=one, references=others))
-        return CaseList(found), np.array(chosen, np.int64)
+            cases.append(replace(case, key=key, output=reference, references=others))
+        return CaseList(cases), np.array(chosen, np.int64)
 
 
 # --- Metrics with a text encoder -----------------------------------------------------------------
@@ -371,8 +367,8 @@ class EncodedMetric(Metric):
     def __post_init__(self) -> None:
         super().__post_init__()  # type: ignore[misc]
         if not isinstance(self.model, str) or not self.model:
-            told = "model must be one of minilm, a folder, a name in the Hugging Face cache"
-            raise UsageError(f"{told}, got {self.model!r}")
+            message = "model must be one of minilm, a folder, a name in the Hugging Face cache"
+            raise UsageError(f"{message}, got {self.model!r}")
         if at_least(0, "layer", self.layer) % 1:
             raise UsageError(f"layer must be a whole number, got {self.layer!r}")
         object.__setattr__(self, "layer", int(self.layer) or BERTSCORE_LAYERS.get(self.model, 0))
@@ -385,6 +381,6 @@ class EncodedMetric(Metric):
     @property
     def signature(self) -> str:
         """With all that the numbers depend on."""
-        rest = [f.name for f in fields(self) if f.name not in ("model", "layer")]
-        pairs = [f"{name}={getattr(self, name)}" for name in rest]
+        names = [f.name for f in fields(self) if f.name not in ("model", "layer")]
+        pairs = [f"{name}={getattr(self, name)}" for name in names]
         return f"{self.name}({','.join([*pairs, self.encoder.signature])})"

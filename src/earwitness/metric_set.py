@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.core import Alignment, Case, Summary, Value, WordNetwork
+from earwitness.core import Alignment, Case, Value
 from earwitness.errors import UsageError, nearest
 from earwitness.metric import Metric, ReferenceViews, find
 from earwitness.stats.arrays import Floats
@@ -62,22 +62,22 @@ class MetricSet:
         if not chosen:
             raise UsageError(f"name at least one metric — known: {', '.join(table)}")
         kinds = [find(metric, table) for metric in chosen if isinstance(metric, str)]
-        known = {name for kind in kinds for name in kind.parameters()}
-        for name in parameters.keys() - known:
+        parameter_names = {name for kind in kinds for name in kind.parameters()}
+        for name in parameters.keys() - parameter_names:
             having = [key for key, kind in table.items() if name in kind.parameters()]
-            remedy = nearest(name, {*known, "metrics"})
+            remedy = nearest(name, {*parameter_names, "metrics"})
             if having:
                 remedy = f"choose a metric that has it: {', '.join(having)}"
             raise UsageError(f'no chosen metric has a parameter "{name}" — {remedy}')
-        made = [m for one in chosen for m in _make(one, parameters, table)]
-        tasks = {metric.task: metric.name for metric in made}
+        instances = [m for one in chosen for m in _make(one, parameters, table)]
+        tasks = {metric.task: metric.name for metric in instances}
         if len(tasks) > 1:
-            told = ", ".join(f"{name} is for {task}" for task, name in tasks.items())
-            raise UsageError(f"metrics of one task at a time: {told}")
-        signatures = [metric.signature for metric in made]
+            message = ", ".join(f"{name} is for {task}" for task, name in tasks.items())
+            raise UsageError(f"metrics of one task at a time: {message}")
+        signatures = [metric.signature for metric in instances]
         if len(set(signatures)) < len(signatures):
             raise UsageError(f"a metric was named twice: {', '.join(signatures)}")
-        families = cls(tuple(made))
+        families = cls(tuple(instances))
         names = [value.name for value in families.values]
         if len(set(names)) < len(names):
             raise UsageError(f"two metrics give values of the same name: {', '.join(names)}")
@@ -120,19 +120,20 @@ class MetricSet:
     @property
     def leading(self) -> list[str]:
         """Headlines of families: with default parameters if they are there, else the first."""
-        return self._headlines(self._leading.values())
+        return self._headlines(self.leading_metrics)
 
     def _headlines(self, metrics: Iterable[Metric]) -> list[str]:
         return [name + self._label(m) for m in metrics for name in (m.headline, *m.also)]
 
     @property
-    def _leading(self) -> dict[str, Metric]:
+    def leading_metrics(self) -> tuple[Metric, ...]:
+        """One of every family: that with default parameters if it is there, else the first."""
         chosen: dict[str, Metric] = {}
         for metric in self.metrics:
             usual = all(getattr(metric, n) == d for n, d in metric.parameters().items())
             if usual or metric.name not in chosen:
                 chosen[metric.name] = metric
-        return chosen
+        return tuple(chosen.values())
 
     @property
     def sweeps(self) -> tuple[Sweep, ...]:
@@ -143,29 +144,23 @@ class MetricSet:
             for name in differ:
                 x = getattr(metric, name)
                 if isinstance(x, float):
-                    rest = [f"{n}={getattr(metric, n)}" for n in differ if n != name]
-                    key = metric.headline, ", ".join(rest), name
+                    others = [f"{n}={getattr(metric, n)}" for n in differ if n != name]
+                    key = metric.headline, ", ".join(others), name
                     curves.setdefault(key, []).append((x, metric.headline + self._label(metric)))
         return tuple(
             Sweep(
-                f"{value} ({rest})" if rest else value,
+                f"{value} ({others})" if others else value,
                 parameter,
                 self._unit(parameter),
                 tuple(sorted(points)),
             )
-            for (value, rest, parameter), points in curves.items()
+            for (value, others, parameter), points in curves.items()
             if len(points) > 1
         )
 
     def _unit(self, parameter: str) -> str:
         kind = next(metric for metric in self.metrics if parameter in metric.parameters())
         return "s" if "in seconds" in kind.help(parameter) else ""
-
-    @property
-    def near(self) -> float:
-        """How close boundaries must be, by the leading family that says so."""
-        chosen = self._leading.values()
-        return next((float(m.collar) for m in chosen if hasattr(m, "collar")), 3.0)
 
     def _label(self, metric: Metric) -> str:
         differ = self._differ(metric)
@@ -208,13 +203,6 @@ class MetricSet:
         shown = (metric.alignment(case) for metric in self.metrics)
         return tuple(dict.fromkeys(one for one in shown if one is not None and one.pairs))
 
-    def network(
-        self, cases: Mapping[str, Case], people: Mapping[str, Summary]
-    ) -> WordNetwork | None:
-        """The word network of an item with these outputs, if a metric has one."""
-        drawn = (metric.picture(cases, people) for metric in self.metrics)
-        return next((picture for picture in drawn if picture is not None), None)
-
     def pool(self, tables: Sequence[Floats], counts: NDArray[np.int64]) -> list[Floats]:
         """A row for every so many rows, for every metric."""
         pairs = zip(self.metrics, tables, strict=True)
@@ -233,9 +221,9 @@ def _make(
     if not isinstance(metric, str):
         return [metric]
     kind = table[metric]
-    given = {key: parameters[key] for key in kind.parameters() if key in parameters}
-    lists = [_listed(name, value) for name, value in given.items()]
-    return [kind(**dict(zip(given, values, strict=True))) for values in product(*lists)]
+    chosen = {key: parameters[key] for key in kind.parameters() if key in parameters}
+    lists = [_listed(name, value) for name, value in chosen.items()]
+    return [kind(**dict(zip(chosen, values, strict=True))) for values in product(*lists)]
 
 
 def _listed(name: str, value: Any) -> list[Any]:

@@ -1,112 +1,45 @@
-"""The tables of metrics and tasks that Earwitness knows by name."""
+"""The tables of metrics and tasks that Earwitness knows by name, with those of plug-ins."""
 
 from __future__ import annotations
 
-from earwitness.chapters.metrics import (
-    Agreement,
-    Chunks,
-    Collar,
-    Deviation,
-    RValue,
-    Segments,
-    Similarity,
-)
-from earwitness.chapters.text_metrics import Sentences, TitleBertScore, TitleOverlap, WordErrorRate
-from earwitness.errors import UsageError, nearest
+from pkgutil import resolve_name
+from typing import Any
+
 from earwitness.metric import Metric
-from earwitness.metric_set import MetricSet
-from earwitness.skims.metrics import SkimMeasures
-from earwitness.summaries.metrics import (
-    KeptWords,
-    SummarizationAccuracy,
-    WeightedPrecision,
-    WordAccuracy,
-    WordStrings,
+from earwitness.plugins import METRIC_GROUP, TASK_GROUP, PluginTable
+from earwitness.task import Task
+
+# A line per task, in the notation of entry points; the first is scored where files tell none.
+BUILT_IN_TASKS: tuple[str, ...] = (
+    "earwitness.chapters.task:CHAPTERS",
+    "earwitness.summaries.task:SUMMARIES",
+    "earwitness.summaries.task:TEXTS",
+    "earwitness.skims.task:SKIMS",
 )
-from earwitness.summaries.text_metrics import Bleu, Rouge, SummaryBertScore
-from earwitness.task import Folders, Task, TaskReader
-from earwitness.text.words import TOKENIZERS
-
-# --- Metrics by name -----------------------------------------------------------------------------
 
 
-METRICS: dict[str, type[Metric]] = {
-    "agreement": Agreement,
-    "chunks": Chunks,
-    "collar": Collar,
-    "deviation": Deviation,
-    "r_value": RValue,
-    "segments": Segments,
-    "sentences": Sentences,
-    "similarity": Similarity,
-    "title_bertscore": TitleBertScore,
-    "titles": TitleOverlap,
-    "wer": WordErrorRate,
-    "sumaccy": SummarizationAccuracy,
-    "word_accuracy": WordAccuracy,
-    "word_strings": WordStrings,
-    "weighted_precision": WeightedPrecision,
-    "kept": KeptWords,
-    "bleu": Bleu,
-    "rouge": Rouge,
-    "bertscore": SummaryBertScore,
-    "skims": SkimMeasures,
-}
+def _check_metric(name: str, loaded: Any) -> str:
+    if not (isinstance(loaded, type) and issubclass(loaded, Metric)):
+        return "is no subclass of earwitness.metric.Metric"
+    return "" if loaded.name == name else f'is called "{loaded.name}", unlike its entry point'
 
 
-# --- Tasks by name -------------------------------------------------------------------------------
+def _check_task(name: str, loaded: Any) -> str:
+    if not isinstance(loaded, Task):
+        return "is no earwitness.task.Task"
+    if loaded.name != name:
+        return f'is called "{loaded.name}", unlike its entry point'
+    names = [*loaded.defaults, *loaded.people, *(kind.name for kind in loaded.metrics)]
+    unlisted = [metric for metric in names if metric not in METRICS]
+    if unlisted:
+        return f'has a metric "{unlisted[0]}", which is no entry point of {METRIC_GROUP}'
+    return ""
 
 
-def _chapter_reader(families: MetricSet, options: dict[str, str], folders: Folders) -> TaskReader:
-    from earwitness.chapters.presets import PRESETS, PresetOptions
-    from earwitness.chapters.reader import ChapterOptions, ChapterReader
-
-    del families, folders
-    preset = options.pop("preset", "")
-    if preset and preset not in PRESETS:
-        raise UsageError(f'there is no preset "{preset}" — {nearest(preset, PRESETS)}')
-    given = PresetOptions(options.pop("pattern", ""), options.pop("timestamp_format", ""))
-    given.check()
-    return ChapterReader(ChapterOptions(preset, given))
-
-
-def _summary_reader(families: MetricSet, options: dict[str, str], folders: Folders) -> TaskReader:
-    from earwitness.summaries.reader import SummaryOptions, SummaryReader
-
-    del folders
-    tokenise = options.pop("tokenise", "blanks")
-    if tokenise not in TOKENIZERS:
-        raise UsageError(f'there is no tokeniser "{tokenise}" — {nearest(tokenise, TOKENIZERS)}')
-    strict = [metric for metric in families.metrics if metric.needs == "positions"]
-    free = all(getattr(metric, "match", "position") == "surface" for metric in strict)
-    return SummaryReader(SummaryOptions(not free, bool(strict), tokenise))
-
-
-def _skim_reader(families: MetricSet, options: dict[str, str], folders: Folders) -> TaskReader:
-    from earwitness.skims.reader import SkimReader
-
-    del options
-    first = next(metric for metric in families.metrics if isinstance(metric, SkimMeasures))
-    return SkimReader(folders.outputs, folders.references, first.embedder, first.block)
-
-
-TASKS = {
-    "chapters": Task(
-        "chapters", ("chunks", "collar"), ("agreement", "chunks", "collar"), _chapter_reader
-    ),
-    "summaries": Task(
-        "summaries",
-        ("sumaccy", "weighted_precision", "kept"),
-        ("sumaccy", "weighted_precision", "kept"),
-        _summary_reader,
-        baselines=("lead", "random"),
-    ),
-    "texts": Task("summaries", ("rouge",), ("rouge",), _summary_reader),
-    "skims": Task(
-        "skims",
-        ("skims",),
-        ("skims",),
-        _skim_reader,
-        baselines=("downsampling", "random", "calibration_tc", "calibration_sd"),
-    ),
-}
+_tasks: list[Task] = [resolve_name(place) for place in BUILT_IN_TASKS]
+METRICS: PluginTable[type[Metric]] = PluginTable(
+    METRIC_GROUP, {kind.name: kind for task in _tasks for kind in task.metrics}, _check_metric
+)
+TASKS: PluginTable[Task] = PluginTable(
+    TASK_GROUP, {task.name: task for task in _tasks}, _check_task
+)

@@ -1,4 +1,4 @@
-"""The task interface: a reader of records, batches of cases, and groups by field."""
+"""The task interface: fields, reader and collectors of a task, and batches of cases."""
 
 from __future__ import annotations
 
@@ -7,25 +7,28 @@ from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import blake2b
 from itertools import pairwise
 from math import isfinite
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
-from unicodedata import name
+from random import Random
+from typing import Any, ClassVar, NamedTuple, Protocol
 
+import numpy as np
 from msgspec import UNSET, Struct, UnsetType
+from numpy.typing import NDArray
 
-from earwitness.core import Cases, OnError
+from earwitness.core import Case, Cases, Estimates, ExampleItem, Key, OnError
 from earwitness.errors import UsageError
 from earwitness.io.records import Findings, RecordType
 from earwitness.io.schema import Fault, Name, is_name
 from earwitness.io.source import LineBlock
 from earwitness.metric import Metric
 from earwitness.metric_set import MetricSet
-from earwitness.stats.arrays import Floats, Hashes, Ints
-from earwitness.text.rouge import LATIN_WORD
+from earwitness.report.parts import Section
+from earwitness.stats.arrays import Floats
 
 # --- Groups by a field ---------------------------------------------------------------------------
 
@@ -49,9 +52,9 @@ class Slicing:
         >>> Slicing.of("snr:0,10").labels
         ('below 0', '0 to 10', 'from 10')
         """
-        field, colon, rest = text.partition(":")
+        field, colon, numbers = text.partition(":")
         try:
-            cuts = tuple(float(cut) for cut in rest.split(",")) if colon else ()
+            cuts = tuple(float(cut) for cut in numbers.split(",")) if colon else ()
         except ValueError:
             raise UsageError(f'by "{text}": cuts are numbers, as in snr:0,10') from None
         if not field or list(cuts) != sorted(set(cuts)) or not all(map(isfinite, cuts)):
@@ -115,27 +118,16 @@ class GroupLabels:
     """The groups of cases, a column a slicing, and which fields were there to choose from."""
 
     columns: list[list[str]] = field(default_factory=list)
-    known: set[str] = field(default_factory=set)
+    field_names: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, slicings: tuple[Slicing, ...], cases: Iterable[Fields]) -> GroupLabels:
         """Labels of cases."""
         if not slicings:
             return cls()
-        found = list(cases)
-        columns = [[slicing.label(*fields) for fields in found] for slicing in slicings]
-        return cls(columns, {name for fields in found for record in fields for name in record})
-
-
-# --- Dials of skims ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Dial:
-    """How a skim was made: a method that goes from TC to SD, and z (NaN is one that is no z)."""
-
-    method: str
-    z: float
+        records = list(cases)
+        columns = [[slicing.label(*fields) for fields in records] for slicing in slicings]
+        return cls(columns, {name for fields in records for record in fields for name in record})
 
 
 # --- Lines of files ------------------------------------------------------------------------------
@@ -157,13 +149,17 @@ class OutputLine(ItemLine, forbid_unknown_fields=True, kw_only=True):
 # --- Parsed cases of a block ---------------------------------------------------------------------
 
 
+Ints = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+
+
 @dataclass
 class ParsedBatch:
     """The good cases of a block, the hashes of their items, and what was found wrong.
 
     ``remarks`` count what is odd but allowed. ``answered`` has, for a join, the systems and rows of
     references that lines spoke of, good or bad; ``audio`` is where an item's sound is, if its line
-    says so. ``dials`` say how each output was made, where a task has such; else there are none.
+    says so. ``details`` are what the task's own collectors need of each output, if it has any.
     """
 
     cases: Cases
@@ -174,10 +170,10 @@ class ParsedBatch:
     answered: list[tuple[str, int]] = field(default_factory=list)
     labels: GroupLabels = field(default_factory=GroupLabels)
     audio: dict[str, str] = field(default_factory=dict)
-    dials: list[Dial | None] = field(default_factory=list)
+    details: list[Any] = field(default_factory=list)
 
 
-def given(value: Any) -> Any:
+def unset_to_empty(value: Any) -> Any:
     """An object that may have been left out."""
     return {} if value is UNSET else value
 
@@ -204,8 +200,8 @@ class TaskReader(ABC):
     def baseline(self, name: str, cases: Cases, seed: int) -> list[Any]:
         """What a baseline gives for cases; refused if there is none of that name."""
         del cases, seed
-        known = f"known: {', '.join(self.baselines)}" if self.baselines else "this task has none"
-        raise UsageError(f'no baseline "{name}" — {known}')
+        remedy = f"known: {', '.join(self.baselines)}" if self.baselines else "this task has none"
+        raise UsageError(f'no baseline "{name}" — {remedy}')
 
     @property
     @abstractmethod
@@ -239,15 +235,32 @@ class TaskReader(ABC):
         del block, system, on_error, by
         raise UsageError("needs two files: outputs, and references")
 
-    def dials(self, records: Sequence[Any]) -> list[Dial | None]:
-        """How each output was made; nothing at all where a task has no dial."""
+    def details(self, records: Sequence[Any]) -> list[Any]:
+        """What the task's own collectors need of each output; nothing where it has none."""
         del records
         return []
 
-    def made(self, records: Sequence[Any]) -> Counter[str]:
-        """Remarks about how outputs were made; none where a task knows nothing of it."""
+    def output_remarks(self, records: Sequence[Any]) -> Counter[str]:
+        """Remarks about what output lines say of themselves; none unless a task reads it."""
         del records
         return Counter()
+
+    def example(
+        self,
+        item: ExampleItem,
+        cases: Mapping[str, Case],
+        references: Mapping[str, Any],
+        metrics: MetricSet,
+    ) -> ExampleItem:
+        """An item to look at, with all that the task draws: cases by system, references by name.
+
+        Unless a task draws more, words are shown below each other where metrics align them.
+        """
+        del references
+        alignments = {system: metrics.alignments(case) for system, case in cases.items()}
+        return replace(
+            item, alignments={name: pairs for name, pairs in alignments.items() if pairs}
+        )
 
     @abstractmethod
     def fields(self, case: Cases, row: int) -> dict[str, Any]:
@@ -260,61 +273,6 @@ class TaskReader(ABC):
     @abstractmethod
     def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
         """What is said about it, if these metrics were asked for."""
-
-
-# --- Texts without Latin words -------------------------------------------------------------------
-
-
-NOT_LATIN_REMARK, UNSPACED_REMARK = "not latin", "unspaced"
-# scripts that put no blanks between words
-UNSPACED_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
-ENGLISH_MODEL = "minilm"  # the model that was trained on English
-
-
-def not_latin(text: str) -> bool:
-    """Whether a text has letters, but no word of Latin letters or digits."""
-    return any(letter.isalpha() for letter in text) and not LATIN_WORD.search(text.lower())
-
-
-def unspaced(text: str) -> bool:
-    """Whether most letters of a text are of a script that puts no blanks between words."""
-    letters = [letter for letter in text if letter.isalpha()]
-    own = sum(name(letter, "").startswith(UNSPACED_SCRIPTS) for letter in letters)
-    return 2 * own > len(letters)
-
-
-def latin_notes(count: int, metrics: Sequence[Metric]) -> Iterator[str]:
-    """A warning, if a metric looks for such words."""
-    blind = [metric.name for metric in metrics if getattr(metric, "words", "") == "latin"]
-    if count and blind:
-        what = "text of the references has" if count == 1 else "texts of the references have"
-        yield f"{count:,} {what} no word in Latin letters: {blind[0]} needs --words unicode"
-    model = [metric.name for metric in metrics if getattr(metric, "model", "") == ENGLISH_MODEL]
-    if count and model:
-        told = f"{count:,} texts of the references have no word in Latin letters"
-        why = f"{ENGLISH_MODEL} knows English, so {model[0]} says little"
-        yield f"{told}: {why} — name another --model"
-
-
-# --- Tasks ---------------------------------------------------------------------------------------
-
-
-class Folders(NamedTuple):
-    """Where the files of outputs and of references are, if they are files."""
-
-    outputs: Path | None
-    references: Path | None
-
-
-@dataclass(frozen=True)
-class Task:
-    """What is scored if nobody asks for more, also among people alone; and what its lines hold."""
-
-    name: str
-    defaults: tuple[str, ...]
-    people: tuple[str, ...]
-    lines: Callable[[MetricSet, dict[str, str], Folders], TaskReader]
-    baselines: tuple[str, ...] = ()  # as the reader has them
 
 
 # --- Measured batches ----------------------------------------------------------------------------
@@ -338,13 +296,14 @@ class ExtraStatistics:
     labels: list[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MeasuredBatch:
     """What becomes of a block: its good cases measured, and what was found wrong.
 
     ``each`` has a row for every reference of every case, ``left_out`` a row for every case that has
     several references, as if each of them in turn did not exist, ``fewer`` all cases once more for
-    every draw of their references.
+    every draw of their references, of which an item has up to ``most_references``. ``cases``, with
+    the names of their ``annotators``, are there if they are to be looked at.
     """
 
     items: list[str]
@@ -359,8 +318,191 @@ class MeasuredBatch:
     each: ExtraStatistics | None
     left_out: ExtraStatistics | None
     fewer: list[ReferenceDraw]
+    most_references: int
     cases: Cases | None
+    annotators: list[list[str]]
     alignments: list[str]
     audio: dict[str, str]
-    dials: list[Dial | None]
+    details: list[Any]
     done: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredBatch:
+    """Measured cases with the values of each, as collectors take them.
+
+    ``codes`` are the places of the cases' systems among ``systems``; -1 is a case that is not to be
+    counted, since an earlier line has the same key.
+    """
+
+    measured: MeasuredBatch
+    systems: Sequence[str]
+    codes: Ints
+    values: Floats
+    is_baseline: bool = False
+
+    @cached_property
+    def counted(self) -> Ints:
+        """The places of the cases that count."""
+        return np.flatnonzero(self.codes >= 0)
+
+    @cached_property
+    def keys(self) -> list[Key]:
+        """The keys of the cases that count."""
+        items, systems = self.measured.items, self.measured.systems
+        return [Key(items[place], systems[place]) for place in self.counted.tolist()]
+
+
+# --- Collectors ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CollectorSettings:
+    """The metrics of a run, and the bootstrap that all estimates have."""
+
+    metrics: MetricSet
+    draws: int
+    seed: int
+    limit: int  # items up to which draws are multinomial
+
+
+class Collector(ABC):
+    """Takes scored batches one after the other and gives one part of the result."""
+
+    @abstractmethod
+    def add(self, batch: ScoredBatch) -> None:
+        """Take cases; those that do not count are to be left out."""
+
+    def result(self, level: float) -> Any:
+        """What was collected, with intervals of this level; nothing if it went into a file."""
+        del level
+
+    def notes(self) -> Iterator[str]:
+        """What is odd about it; nothing unless a collector says so."""
+        return iter(())
+
+
+class ResultPart(Protocol):
+    """A part of the result that only one task has, as its own collectors give it."""
+
+    @property
+    def name(self) -> str:
+        """By which it is called in JSON."""
+
+    def record(self) -> Any:
+        """All of it, for JSON."""
+
+    def estimates(self) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]:
+        """For CSV: field, group, and estimates by system."""
+
+    def sections(self) -> Iterator[Section]:
+        """For reports."""
+
+
+class TaskCollector(Collector):
+    """A collector that a task brings."""
+
+    @abstractmethod
+    def result(self, level: float) -> ResultPart:
+        """What was collected, with intervals of this level."""
+
+
+# --- Tasks ---------------------------------------------------------------------------------------
+
+
+class Folders(NamedTuple):
+    """Where the files of outputs and of references are, if they are files."""
+
+    outputs: Path | None
+    references: Path | None
+
+
+class FirstLines(NamedTuple):
+    """What the first lines of the files have: fields of both lines, and of what is in them."""
+
+    output_line: frozenset[str]
+    reference_line: frozenset[str]
+    content: frozenset[str]
+
+    @classmethod
+    def of(cls, output: Mapping[str, Any], reference: Mapping[str, Any]) -> FirstLines:
+        """From records, which may be empty."""
+        content, several = output.get("output"), reference.get("references")
+        first = several[0] if isinstance(several, list) and several else None
+        names = [name for part in (content, first) if isinstance(part, dict) for name in part]
+        return cls(frozenset(output), frozenset(reference), frozenset(names))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskFields:
+    """Fields by which the first lines of files tell a task.
+
+    Any of ``content`` (of an output, or of a reference of an item), ``output_line`` or
+    ``reference_line`` will do; of ``needed`` the line of references must have one as well, and of
+    ``absent`` none. Where several tasks fit, the greatest ``precedence`` decides.
+    """
+
+    content: frozenset[str] = frozenset()
+    output_line: frozenset[str] = frozenset()
+    reference_line: frozenset[str] = frozenset()
+    needed: frozenset[str] = frozenset()
+    absent: frozenset[str] = frozenset()
+    precedence: int = 0
+
+    def fit(self, lines: FirstLines) -> bool:
+        """Whether these lines are of the task."""
+        if self.absent & lines.reference_line:
+            return False
+        if self.needed and not self.needed & lines.reference_line:
+            return False
+        return bool(
+            self.content & lines.content
+            or self.output_line & lines.output_line
+            or self.reference_line & lines.reference_line
+        )
+
+
+class TaskOption(NamedTuple):
+    """An option of how the lines of a task are read."""
+
+    name: str
+    help: str
+    choices: tuple[str, ...] = ()
+
+
+ReaderFactory = Callable[[MetricSet, dict[str, str], Folders], TaskReader]
+CollectorFactory = Callable[[CollectorSettings], Sequence[TaskCollector]]
+
+
+def no_collectors(settings: CollectorSettings) -> Sequence[TaskCollector]:
+    """Those of a task that has none of its own."""
+    del settings
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """All that the engine must know of a task.
+
+    ``subject`` is what its metrics call their task; several tasks may share it, and then differ in
+    what is scored if nobody names metrics (``defaults``; ``people`` among references alone).
+    ``reader`` makes a reader from the metrics, from options by name and from the files' folders.
+    ``collectors`` give the parts of a result that only this task has, named in ``parts``.
+    ``sample_cases`` makes random cases with so many references, for tests of metrics.
+    """
+
+    name: str
+    subject: str = ""
+    metrics: tuple[type[Metric], ...] = ()
+    defaults: tuple[str, ...]
+    people: tuple[str, ...]
+    reader: ReaderFactory
+    fields: TaskFields = field(default_factory=TaskFields)
+    options: tuple[TaskOption, ...] = ()
+    baselines: tuple[str, ...] = ()  # as the reader has them
+    collectors: CollectorFactory = no_collectors
+    parts: tuple[str, ...] = ()
+    sample_cases: Callable[[Random, int], list[Case]] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "subject", self.subject or self.name)

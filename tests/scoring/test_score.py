@@ -22,7 +22,7 @@ from earwitness.engines.local import processes
 from earwitness.errors import InputError, UsageError, WorkerDied
 from earwitness.io import source as source_module
 from earwitness.output_formats import FORMS, render
-from earwitness.scoring import score as scoring_module
+from earwitness.scoring import assembly as assembly_module
 from earwitness.scoring.results import Scores
 from earwitness.scoring.score import score
 from helpers.samples import Sample, corpus, write_lines
@@ -79,7 +79,7 @@ def test_any_split_of_the_work_gives_the_same_bits(
     limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_lines(tmp_path / "in.jsonl", named(corpus(300, 600.0, 2, 12)))
-    monkeypatch.setattr(scoring_module, "MULTINOMIAL_UP_TO", limit)
+    monkeypatch.setattr(assembly_module, "MULTINOMIAL_UP_TO", limit)
     whole = score(path)
     method = whole.systems["in"]["pk"].method
     assert method == ("bootstrap-poisson" if limit == 10 else "bootstrap-multinomial")
@@ -110,7 +110,7 @@ def test_poisson_and_multinomial_intervals_are_about_the_same(
 ) -> None:
     samples = named(corpus(400, 600.0, 2, 12))
     plain = score(samples).systems["outputs"]
-    monkeypatch.setattr(scoring_module, "MULTINOMIAL_UP_TO", 10)
+    monkeypatch.setattr(assembly_module, "MULTINOMIAL_UP_TO", 10)
     flat = score(samples).systems["outputs"]
     for name, estimate in plain.items():
         other = flat[name]

@@ -13,8 +13,8 @@ from earwitness.cli.main import group
 from earwitness.errors import UsageError
 from earwitness.output_formats import render
 from earwitness.scoring.compare import compare
-from earwitness.scoring.network import network, written_network
 from earwitness.scoring.score import people, score
+from earwitness.word_networks import network, written_network
 
 
 @pytest.fixture

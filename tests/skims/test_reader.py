@@ -16,7 +16,7 @@ from earwitness.io.source import LineBlock, RecordSource
 from earwitness.recordings.recording import open_recording
 from earwitness.recordings.types import Recording, Stretch
 from earwitness.registry import TASKS
-from earwitness.scoring.setup import task_of
+from earwitness.scoring.setup import find_task, first_lines
 from earwitness.skims import reader
 from earwitness.skims.day import Day
 from earwitness.skims.metrics import MarkedRecording, SkimReference
@@ -29,7 +29,7 @@ from earwitness.skims.records import (
     SkimReferenceLine,
     dial_of,
 )
-from earwitness.task import Dial
+from earwitness.skims.types import Dial
 from helpers.random_days import made
 
 RECORDING = Recording(
@@ -233,9 +233,11 @@ def test_skims_are_told_from_other_tasks_by_their_first_lines() -> None:
     contents_: list[dict[str, Any]] = [{"picks": []}, {"times": [1]}, {"audio": "a.wav"}]
     for line in contents_:
         outputs = RecordSource([{"item": "a", "system": "s", "output": line}])
-        assert task_of(outputs, None) is TASKS["skims"]
+        assert find_task(first_lines(outputs, None)) is TASKS["skims"]
     for first in ({"recording": "a"}, {"blocks": "a"}):
-        assert task_of(None, RecordSource([{"item": "a", **first}])) is TASKS["skims"]
+        assert (
+            find_task(first_lines(None, RecordSource([{"item": "a", **first}]))) is TASKS["skims"]
+        )
 
 
 @pytest.mark.parametrize(

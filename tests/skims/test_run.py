@@ -132,7 +132,7 @@ def test_lines_beside_skims_are_scored_with_the_same_numbers(day: Path, tmp_path
         values = scored.systems[one.system]
         for mine, theirs in (("tc", "tc"), ("sd", "sd"), ("coverage", "class_coverage")):
             assert values[theirs].value == pytest.approx(one.measures[mine], abs=1e-12)
-    for mean, course in zip(scored.courses, found.courses, strict=True):
+    for mean, course in zip(scored.part("courses").curves, found.courses, strict=True):
         assert mean.method == course.method
         for name, estimate in mean.estimates.items():
             assert estimate.value == pytest.approx(getattr(course, name), abs=1e-12)

@@ -65,7 +65,8 @@ def scored(folder: Path, lines: Sequence[Line], **options: Any) -> Scores:
 
 
 def course(scores: Scores, method: str) -> MeanTradeoffCurve:
-    (found,) = [one for one in scores.courses if one.method == method]
+    curves: tuple[MeanTradeoffCurve, ...] = scores.part("courses").curves
+    (found,) = [one for one in curves if one.method == method]
     return found
 
 
@@ -98,7 +99,7 @@ def test_a_course_is_the_mean_of_what_is_counted_by_hand(tmp_path: Path) -> None
     lines = [one for item in items for method in ("ours", "theirs") for one in some(item, method)]
     table = tmp_path / "samples.csv"
     found = scored(tmp_path, lines, samples=table)
-    assert [one.method for one in found.courses] == ["ours", "theirs"]
+    assert [one.method for one in found.part("courses").curves] == ["ours", "theirs"]
     known = cases(table)
     for method in ("ours", "theirs"):
         own = course(found, method)
@@ -132,7 +133,7 @@ def test_one_item_has_numbers_but_no_interval(tmp_path: Path) -> None:
 def test_items_with_fewer_than_three_z_are_undefined_and_counted(tmp_path: Path) -> None:
     lines = [*some("a", "ours"), *some("b", "ours", ZS[:2]), *some("b", "two", ZS[:2])]
     found = scored(tmp_path, lines, on_error="skip")
-    (own,) = found.courses  # a method that has nowhere three has no course
+    (own,) = found.part("courses").curves  # a method that has nowhere three has no course
     alone = course(scored(tmp_path, some("a", "ours")), "ours")
     for name, estimate in own.estimates.items():
         assert (estimate.n, estimate.undefined) == (1, 1)
@@ -157,8 +158,8 @@ def test_a_skim_without_a_value_leaves_its_item_without_a_course(tmp_path: Path)
 
 def exactly(scores: Scores) -> str:
     """Courses to compare; NaN is the same as NaN, and every digit counts."""
-    assert scores.courses
-    return repr(scores.courses)
+    assert scores.part("courses").curves
+    return repr(scores.part("courses").curves)
 
 
 @settings(max_examples=many(5, 40), deadline=None)
@@ -181,7 +182,7 @@ def test_methods_are_told_from_names_of_systems_where_meta_has_none(tmp_path: Pa
     for one, name in zip(lines, "stuvwxyz", strict=True):
         one["system"] = name
     found = scored(tmp_path, lines)
-    assert not found.courses
+    assert not found.part("courses").curves
     assert (
         "no method has three z for an item, so that there is no curve over z"
         " — name the method in meta" in found.notes
@@ -260,7 +261,7 @@ def test_a_line_that_is_left_out_is_in_no_course(tmp_path: Path) -> None:
 def test_baselines_stand_beside_courses_and_have_none(tmp_path: Path) -> None:
     wanted = ["downsampling", "random", "calibration_tc", "calibration_sd"]
     found = scored(tmp_path, some("a", "ours"), baselines=wanted)
-    assert [one.method for one in found.courses] == ["ours"]
+    assert [one.method for one in found.part("courses").curves] == ["ours"]
     assert found.systems["(calibration_tc)"]["tc"].value == 1
     assert found.systems["(calibration_sd)"]["sd"].value == 1
     assert {f"({name})" for name in wanted} < {*found.systems}
@@ -268,10 +269,10 @@ def test_baselines_stand_beside_courses_and_have_none(tmp_path: Path) -> None:
 
 def test_every_metric_has_its_own_courses(tmp_path: Path) -> None:
     found = scored(tmp_path, some("a", "ours"), period=[100.0, 400.0])
-    assert len(found.courses) == 2
-    for one, period in zip(found.courses, (100.0, 400.0), strict=True):
+    assert len(found.part("courses").curves) == 2
+    for one, period in zip(found.part("courses").curves, (100.0, 400.0), strict=True):
         assert one.family == f"skims(embedder=codebook,block=8.0,period={period})"
-        (alone,) = scored(tmp_path, some("a", "ours"), period=period).courses
+        (alone,) = scored(tmp_path, some("a", "ours"), period=period).part("courses").curves
         assert repr(one.estimates) == repr(alone.estimates)
     assert render(found).count("z from tc to sd, skims(") == 2
 
@@ -323,5 +324,5 @@ def test_other_tasks_have_no_courses_whatever_their_meta_says() -> None:
         for z in ZS
     ]
     found = score(outputs, references, draws=10)
-    assert found.courses == ()
+    assert found.parts == ()
     assert not any("z" in note.split() for note in found.notes)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from earwitness.errors import InputError, MissingExtra, UsageError
-from earwitness.scoring.network import network
 from earwitness.scoring.score import people, score
 from earwitness.text import words as words_module
 from earwitness.text.transcripts import read_ctm
+from earwitness.word_networks import network
 
 SAID = ["the", "beautiful", "cherry", "blossoms", "in", "Japan", "bloom", "in", "spring"]
 KEPT = {"annotator": "A", "positions": [1, 3, 4, 5, 6]}

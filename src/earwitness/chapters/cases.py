@@ -39,7 +39,7 @@ class ChapterTexts:
         items: Sequence[tuple[str | None, Starts | None]],
     ) -> ChapterTexts | None:
         """What is written, if anything is: titles, words and sentences of outputs and items."""
-        found = cls(
+        chapter_texts = cls(
             [titles for titles, _, _ in outputs],
             [said for _, said, _ in outputs],
             references,
@@ -47,8 +47,10 @@ class ChapterTexts:
             [starts for _, _, starts in outputs],
             [starts for _, starts in items],
         )
-        columns = (getattr(found, name) for name in cls.__slots__)
-        return None if all(entry is None for column in columns for entry in column) else found
+        columns = (getattr(chapter_texts, name) for name in cls.__slots__)
+        return (
+            None if all(entry is None for column in columns for entry in column) else chapter_texts
+        )
 
     def take(self, cases: Ints, references: Ints) -> ChapterTexts:
         """Those of these cases, and of these references."""
@@ -171,12 +173,12 @@ class ChapterCases(Cases):
         case, the row of its output among the references.
         """
         each = self.each()
-        other, rest = all_others(self.counts)
-        chosen = np.flatnonzero(rest)
-        spans = bounds(rest[chosen])
-        found = replace(each.take(chosen), output=self.reference.take(chosen), spans=spans)
+        other, other_counts = all_others(self.counts)
+        chosen = np.flatnonzero(other_counts)
+        spans = bounds(other_counts[chosen])
+        turned = replace(each.take(chosen), output=self.reference.take(chosen), spans=spans)
         texts = None if self.texts is None else _peoples_texts(self.texts, each, chosen, other)
-        return replace(found, reference=self.reference.take(other), texts=texts), chosen
+        return replace(turned, reference=self.reference.take(other), texts=texts), chosen
 
     def without_edges(self, edge: float) -> ChapterCases:
         """Without boundaries at most ``edge`` from the start or the end; 0 changes nothing."""

@@ -155,8 +155,8 @@ def median_distance(of: Ragged, to: Ragged) -> Floats:
         there = (index >= start) & (index < stop)
         gap = np.abs(near.values[index[there]] - of.values[there])
         distance[there] = np.minimum(distance[there], gap)
-    some = np.flatnonzero((of.lengths > 0) & (near.lengths > 0))
-    median[some] = _medians(distance, of.offsets, some)
+    filled = np.flatnonzero((of.lengths > 0) & (near.lengths > 0))
+    median[filled] = _medians(distance, of.offsets, filled)
     return median
 
 
@@ -164,7 +164,7 @@ def _medians(values: Floats, offsets: Ints, rows: Ints) -> Floats:
     """The median of each of these rows; rows of about the same length are sorted together."""
     lengths = np.diff(offsets)[rows]
     sizes = np.ceil(np.log2(lengths)).astype(np.int64)
-    found = np.empty(len(rows))
+    medians = np.empty(len(rows))
     for size in np.unique(sizes):
         chosen = np.flatnonzero(sizes == size)
         length = lengths[chosen]
@@ -174,8 +174,8 @@ def _medians(values: Floats, offsets: Ints, rows: Ints) -> Floats:
         table[inside] = values[(offsets[rows[chosen]][:, None] + place)[inside]]
         table.sort(axis=1)
         each = np.arange(len(chosen))
-        found[chosen] = table[each, (length - 1) // 2] / 2 + table[each, length // 2] / 2
-    return found
+        medians[chosen] = table[each, (length - 1) // 2] / 2 + table[each, length // 2] / 2
+    return medians
 
 
 MATCHINGS = {"greedy": greedy_matches, "optimal": optimal_matches}
@@ -294,7 +294,9 @@ class Partition:
         joint = self._entropy(self.frames, self.case, total)
         of_output = self._entropy(*self._grouped(self.of_output), total)
         of_reference = self._entropy(*self._grouped(self.of_reference), total)
-        return _told(joint - of_output, of_reference), _told(joint - of_reference, of_output)
+        return _explained_share(joint - of_output, of_reference), _explained_share(
+            joint - of_reference, of_output
+        )
 
     def pairs(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Pairs of frames together on both sides, in the output, in the reference, and all."""
@@ -349,7 +351,7 @@ def _count_pairs(count: Floats) -> Floats:
     return count * (count - 1) / 2
 
 
-def _told(left: Floats, whole: Floats) -> Floats:
+def _explained_share(left: Floats, whole: Floats) -> Floats:
     """What is not left open, as a share; all of nothing is told."""
     share = np.divide(left, whole, out=np.where(np.isnan(whole), np.nan, 0.0), where=whole > 0)
     return np.asarray(np.clip(1 - share, 0, 1), np.float64)

@@ -43,6 +43,7 @@ EDGE_OPTION = {"help": "boundaries this close to start or end count on neither s
 class ChapterMetric(PairMetric):
     """A family of chapter values; an edge of 0 leaves every boundary where its metric wants it."""
 
+    task = "chapters"
     edge: float = field(default=0.0, kw_only=True, metadata=EDGE_OPTION)
 
     def __post_init__(self) -> None:
@@ -422,15 +423,15 @@ class Segments(ChapterMeans):
         partition = Partition.of(pairs, self.frame)
         purity, coverage = partition.purity()
         homogeneity, completeness = partition.homogeneity()
-        both, of_output, of_reference, every = partition.pairs()
-        chance = ratio(of_output * of_reference, every, np.nan)
+        both, of_output, of_reference, all_pairs = partition.pairs()
+        chance = ratio(of_output * of_reference, all_pairs, np.nan)
         most = (of_output + of_reference) / 2
         rand = ratio(both - chance, most - chance, 1.0)
-        some = np.where(every > 0, 1.0, np.nan)  # who joins nothing joins nothing wrongly
-        precision, recall = (ratio(both, of, 1.0) * some for of in (of_output, of_reference))
+        defined = np.where(all_pairs > 0, 1.0, np.nan)  # who joins nothing joins nothing wrongly
+        precision, recall = (ratio(both, of, 1.0) * defined for of in (of_output, of_reference))
         columns = [purity, coverage, harmonic(purity, coverage)]
         columns += [homogeneity, completeness, harmonic(homogeneity, completeness)]
-        columns += [np.where(every > 0, rand, np.nan)]
+        columns += [np.where(all_pairs > 0, rand, np.nan)]
         columns += [precision, recall, harmonic(precision, recall)]
         return np.stack(columns, axis=1)
 
@@ -471,11 +472,11 @@ class Agreement(ChunkedMetric):
         grid = ChunkGrid.of(pairs.duration, self.chunk_size)
         events = BoundaryEvents.of(grid, pairs.output, pairs.reference)
         additions, swaps = edits(events)
-        given = events.n_output + events.n_reference
+        boundary_count = events.n_output + events.n_reference
         rows = [
             events.both + swaps / 2,
             events.both + swaps + additions,
-            ratio(given, 2 * grid.chunks, 0.0),
+            ratio(boundary_count, 2 * grid.chunks, 0.0),
             np.ones(len(pairs)),
         ]
         return np.where(grid.chunks > 0, np.array(rows, np.float64), 0.0).T

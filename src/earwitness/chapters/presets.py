@@ -69,20 +69,20 @@ def _cstart(text: str, options: PresetOptions) -> Transcript:
 def _cstart_ts(text: str, options: PresetOptions) -> Transcript:
     del options
     marks, flaws = _cstart_marks(text)
-    found, line = [], _lines(text)
+    timed, line = [], _lines(text)
     for start, end, heading in marks:
         time, title = _time_first(heading)
         if time is None:
             flaws.append(_no_time(line(start), heading))
-        found.append((start, end, title, time))
-    return _cut(text, found, flaws)
+        timed.append((start, end, title, time))
+    return _cut(text, timed, flaws)
 
 
 def _cstart_marks(text: str) -> tuple[list[tuple[int, int, str]], list[Flaw]]:
     marks: list[tuple[int, int, str]] = []
     flaws: list[Flaw] = []
-    found, line = list(TITLE_TAG_PATTERN.finditer(text)), _lines(text)
-    for match, after in zip_longest(found, found[1:]):
+    tags, line = list(TITLE_TAG_PATTERN.finditer(text)), _lines(text)
+    for match, after in zip_longest(tags, tags[1:]):
         if match[1] == "CSTART" and after is not None and after[1] == "CEND":
             marks.append((match.start(), after.end(), text[match.end() : after.start()].strip()))
         elif match[1] == "CSTART":
@@ -94,7 +94,7 @@ def _cstart_marks(text: str) -> tuple[list[tuple[int, int, str]], list[Flaw]]:
                 )
             )
     closed = {end for _, end, _ in marks}
-    for match in found:
+    for match in tags:
         if match[1] == "CEND" and match.end() not in closed:
             flaws.append(
                 Flaw(
@@ -146,7 +146,7 @@ def _newline(text: str, options: PresetOptions) -> Transcript:
 
 def _custom(text: str, options: PresetOptions) -> Transcript:
     sections, place, line = [], 0, _lines(text)
-    for match in [*_found(text, options), None]:
+    for match in [*_pattern_matches(text, options), None]:
         stop = len(text) if match is None else match.start()
         if text[place:stop].strip():
             sections.append(TranscriptSection(text[place:stop].strip(), line=line(place)))
@@ -160,13 +160,13 @@ def _custom_ts(text: str, options: PresetOptions) -> Transcript:
     if options.pattern and "timestamp" not in pattern.groupindex:
         raise UsageError("pattern needs a named group: (?P<timestamp>…)")
     line = _lines(text)
-    for match in _found(text, options):
+    for match in _pattern_matches(text, options):
         groups = match.groupdict()
         time = clock.seconds(groups["timestamp"] or "")
         if time is None:
             where, form = line(match.start()), clock.form
-            told = f'"{groups["timestamp"] or ""}" is not of the form {form}'
-            flaws.append(Flaw(where, told, "name another timestamp_format"))
+            message = f'"{groups["timestamp"] or ""}" is not of the form {form}'
+            flaws.append(Flaw(where, message, "name another timestamp_format"))
         title = (groups["title"] or "").strip() if "title" in groups else None
         marks.append((match.start(), match.end(), title, time))
     if not marks:
@@ -174,16 +174,16 @@ def _custom_ts(text: str, options: PresetOptions) -> Transcript:
     return _cut(text, marks, flaws)
 
 
-def _found(text: str, options: PresetOptions) -> list[re.Match[str]]:
+def _pattern_matches(text: str, options: PresetOptions) -> list[re.Match[str]]:
     """All places of a user's pattern, found in bounded time."""
     if not options.pattern:
         raise UsageError("this preset needs a pattern")
     pattern = compile_pattern(options.pattern, "pattern")
     try:
-        found = list(pattern.finditer(text, timeout=PATTERN_TIMEOUT_SECONDS))
+        matches = list(pattern.finditer(text, timeout=PATTERN_TIMEOUT_SECONDS))
     except TimeoutError:
         raise PatternTimeout("pattern") from None
-    return [match for match in found if match.end() > match.start()]
+    return [match for match in matches if match.end() > match.start()]
 
 
 def _time_first(heading: str) -> tuple[float | None, str]:

@@ -24,22 +24,18 @@ from earwitness.chapters.records import (
     TitleList,
     Word,
 )
-from earwitness.core import Cases, Key, OnError, Titles
+from earwitness.core import Case, Cases, ExampleItem, Key, OnError, Titles
 from earwitness.errors import nearest
 from earwitness.io.records import Findings, hash_names, refuse_other_files
 from earwitness.io.schema import MAX_TIME_SECONDS, Fault, is_name, show
 from earwitness.io.source import LineBlock
 from earwitness.metric import Metric
+from earwitness.metric_set import MetricSet
 from earwitness.stats.arrays import Ragged
-from earwitness.task import (
+from earwitness.task import GroupLabels, ParsedBatch, Slicing, TaskReader, item_name, unset_to_empty
+from earwitness.text.scripts import (
     NOT_LATIN_REMARK,
     UNSPACED_REMARK,
-    GroupLabels,
-    ParsedBatch,
-    Slicing,
-    TaskReader,
-    given,
-    item_name,
     latin_notes,
     not_latin,
     unspaced,
@@ -73,14 +69,14 @@ def text_remarks(cases: ChapterCases) -> Counter[str]:
     """Texts that could be scored."""
     if cases.texts is None:
         return Counter()
-    given = [titles for titles in cases.texts.reference_titles if titles is not None]
-    foreign = sum(not_latin(" ".join(text for text, _ in titles)) for titles in given)
+    title_lists = [titles for titles in cases.texts.reference_titles if titles is not None]
+    foreign = sum(not_latin(" ".join(text for text, _ in titles)) for titles in title_lists)
     both = zip(cases.texts.said, cases.texts.transcripts, strict=True)
     said = [text for own, text in both if own is not None and text is not None]
     timed = [starts for starts in cases.texts.sentences if starts is not None]
     return Counter(
         {
-            "titles": len(given),
+            "titles": len(title_lists),
             "wer": len(said),
             NOT_LATIN_REMARK: foreign,
             UNSPACED_REMARK: sum(map(unspaced, said)),
@@ -96,20 +92,20 @@ def chapter_notes(remarks: Counter[str], metrics: set[str]) -> Iterator[str]:
         what = "line lies" if loose == 1 else "lines lie"
         yield f"{loose:,} {what} outside of all chapters of their transcripts"
     for name in sorted(UNDEFINED_METRICS.keys() & metrics):
-        given, why = UNDEFINED_METRICS[name]
-        if not remarks[given]:
+        remark, why = UNDEFINED_METRICS[name]
+        if not remarks[remark]:
             yield f"{name} is undefined for all: {why}"
     if remarks[UNSPACED_REMARK] and "wer" in metrics:
-        told = "transcripts in a script without blanks between words"
+        message = "transcripts in a script without blanks between words"
         count = remarks[UNSPACED_REMARK]
-        yield f"{told} ({count:,}): wer takes what stands between blanks for one word"
+        yield f"{message} ({count:,}): wer takes what stands between blanks for one word"
     for name in sorted(TEXTS_BY_METRIC.keys() & (+remarks).keys() - metrics):
         yield f"{TEXTS_BY_METRIC[name]} are given ({remarks[name]:,}): --metric {name} scores them"
     if remarks[SINGLE_SENTENCE_REMARK] and "sentences" in metrics:
         why = "words without punctuation cannot be cut into sentences"
         count = remarks[SINGLE_SENTENCE_REMARK]
-        told = f"cases with a single sentence, where no boundary can lie: {count:,}"
-        yield f"{told} — {why}"
+        message = f"cases with a single sentence, where no boundary can lie: {count:,}"
+        yield f"{message} — {why}"
     for where in ("before 0", "past the duration"):
         if count := remarks[where]:
             what = "boundary lies" if count == 1 else "boundaries lie"
@@ -134,37 +130,39 @@ def spoken(record: Any, path: str = "") -> Starts | list[Fault] | None:
 def spoken_of(fields: Mapping[str, Any]) -> Starts | list[Fault] | None:
     """The same, of fields by name: sentences, subtitles and words, in this order."""
     pairs = zip(fields.items(), SPEECH_READERS, strict=True)
-    given = [(field, value, read) for (field, value), read in pairs if value is not UNSET]
-    if not given:
+    fields_set = [(field, value, read) for (field, value), read in pairs if value is not UNSET]
+    if not fields_set:
         return None
-    (first, value, read), *more = given
+    (first, value, read), *more = fields_set
     if more:
         return [Fault(field, f"sentences are also in {first}", "keep one") for field, _, _ in more]
     return read(value, first)
 
 
-def _sentences(given: Sequence[tuple[str, float]], field: str) -> Starts:
+def _sentences(sentences: Sequence[tuple[str, float]], field: str) -> Starts:
     del field
-    return tuple(time for _, time in given)
+    return tuple(time for _, time in sentences)
 
 
 def _subtitles(text: str, field: str) -> Starts | list[Fault]:
-    found, flaws = parse_cues(normalise_lines(text))
+    all_cues, flaws = parse_cues(normalise_lines(text))
     faults = [Fault(field, f"line {f.line}: {f.message}", f.remedy) for f in flaws]
-    faults += [Fault(field, f"line {line}: {told}", remedy) for line, told, remedy in _odd(found)]
+    faults += [
+        Fault(field, f"line {line}: {message}", remedy) for line, message, remedy in _odd(all_cues)
+    ]
     return faults or _starts(
-        [SpokenPiece(c.text, c.start, c.end or c.start) for c in found], cues=True
+        [SpokenPiece(c.text, c.start, c.end or c.start) for c in all_cues], cues=True
     )
 
 
-def _odd(found: Sequence[Cue]) -> Iterator[tuple[int, str, str]]:
+def _odd(all_cues: Sequence[Cue]) -> Iterator[tuple[int, str, str]]:
     """Times of cues that cannot be."""
-    for cue in found:
+    for cue in all_cues:
         if cue.end is None:
             yield cue.line, "has no end that is a time", "00:01:00.000 --> 00:01:02.000"
         elif cue.end < cue.start:
             yield cue.line, "ends before it begins", ""
-    for before, cue in pairwise(found):
+    for before, cue in pairwise(all_cues):
         if cue.start < before.start:
             yield cue.line, f"begins before the cue of line {before.line}", "sort cues by time"
 
@@ -182,8 +180,8 @@ def _odd_words(words: Sequence[Word], field: str) -> Iterator[Fault]:
     for index, word in enumerate(words):
         at = f"{field}[{index}]"
         if not is_name(word.word):
-            told = f"must be printable text, got {show(word.word)}"
-            yield Fault(at, told, "no control characters, no blanks around")
+            message = f"must be printable text, got {show(word.word)}"
+            yield Fault(at, message, "no control characters, no blanks around")
         if word.end is not UNSET and word.end < word.start:
             yield Fault(at, "ends before it begins")
         if index and word.start < words[index - 1].start:
@@ -220,11 +218,11 @@ class ChapterOptions:
     @property
     def signature(self) -> str:
         """What was asked for, if anything was."""
-        given = {"preset": self.preset}
+        options = {"preset": self.preset}
         if self.preset in ("", "custom", "custom_ts"):  # lines may name a custom preset
-            given["pattern"] = self.options.pattern
-            given["timestamp_format"] = self.options.timestamp_format
-        return "".join(f"|{name}={value}" for name, value in given.items() if value)
+            options["pattern"] = self.options.pattern
+            options["timestamp_format"] = self.options.timestamp_format
+        return "".join(f"|{name}={value}" for name, value in options.items() if value)
 
 
 class ParsedChapters(NamedTuple):
@@ -259,16 +257,16 @@ def resolve(
             return [Fault(_at(path, "boundaries"), "missing", "or give a transcript with times")]
         return ParsedChapters(content.boundaries, titles)
     if not content.transcript.strip():
-        given = () if content.boundaries is UNSET else content.boundaries
-        return ParsedChapters(given, titles, "")
+        boundaries = () if content.boundaries is UNSET else content.boundaries
+        return ParsedChapters(boundaries, titles, "")
     preset = reading.preset if content.preset is UNSET else content.preset
     if preset not in PRESETS:
-        told = f'there is no preset "{preset}"' if preset else "how are chapters marked in it?"
+        message = f'there is no preset "{preset}"' if preset else "how are chapters marked in it?"
         remedy = nearest(preset, PRESETS) if preset else f"name a preset: {', '.join(PRESETS)}"
-        return [Fault(_at(path, "transcript"), told, remedy)]
-    found = read(content.transcript, preset, reading.options)
-    said = None if preset in TITLE_LIST_PRESETS else found.text
-    return _from_transcript(content, found, said, path)
+        return [Fault(_at(path, "transcript"), message, remedy)]
+    transcript = read(content.transcript, preset, reading.options)
+    said = None if preset in TITLE_LIST_PRESETS else transcript.text
+    return _from_transcript(content, transcript, said, path)
 
 
 def resolve_output(
@@ -289,21 +287,25 @@ def with_sentences(
 
 
 def _from_transcript(
-    content: ChapterContent, found: Transcript, said: str | None, path: str
+    content: ChapterContent, transcript: Transcript, said: str | None, path: str
 ) -> ParsedChapters | list[Fault]:
     field = _at(path, "transcript")
-    far = [s for s in found.sections if s.time is not None and not abs(s.time) <= MAX_TIME_SECONDS]
-    if found.flaws or far:
-        faults = [Fault(field, f"line {f.line}: {f.message}", f.remedy) for f in found.flaws]
+    far = [
+        s for s in transcript.sections if s.time is not None and not abs(s.time) <= MAX_TIME_SECONDS
+    ]
+    if transcript.flaws or far:
+        faults = [Fault(field, f"line {f.line}: {f.message}", f.remedy) for f in transcript.flaws]
         return faults + [Fault(field, f"line {s.line}: {s.time:g} s is no time") for s in far]
     titles = given_titles(content.titles)
-    if titles is None and any(section.title is not None for section in found.sections):
-        titles = tuple((s.title or "", NAN if s.time is None else s.time) for s in found.sections)
+    if titles is None and any(section.title is not None for section in transcript.sections):
+        titles = tuple(
+            (s.title or "", NAN if s.time is None else s.time) for s in transcript.sections
+        )
     if content.boundaries is not UNSET:
-        return ParsedChapters(content.boundaries, titles, said, loose=found.loose)
-    if found.sections and not found.timed:
+        return ParsedChapters(content.boundaries, titles, said, loose=transcript.loose)
+    if transcript.sections and not transcript.timed:
         return [Fault(field, NO_TIMES_MESSAGE, "use a preset with times, or give boundaries")]
-    return ParsedChapters(found.times, titles, said, loose=found.loose)
+    return ParsedChapters(transcript.times, titles, said, loose=transcript.loose)
 
 
 def given_text(text: str | UnsetType) -> str | None:
@@ -333,29 +335,29 @@ def parse_samples(
     """Cases of chunkseg's lines, all of one system."""
     refuse_other_files("samples", block, on_error)
     findings, taken, lines = Findings(on_error), list[_Taken](), list[int]()
-    for line, found in SAMPLES.read(block):
-        if isinstance(found, bytes):
-            one = _mend(block, line, found, system, findings)
+    for line, record in SAMPLES.read(block):
+        if isinstance(record, bytes):
+            parsed = _mend(block, line, record, system, findings)
         else:
-            one = _take(block, line, found, system, findings, reading or ChapterOptions())
-        if one is not None:
-            taken.append(one)
+            parsed = _take(block, line, record, system, findings, reading or ChapterOptions())
+        if parsed is not None:
+            taken.append(parsed)
             lines.append(line)
-    samples, outputs = [one.sample for one in taken], [one.output for one in taken]
+    samples, outputs = [parsed.sample for parsed in taken], [parsed.output for parsed in taken]
     named = zip(samples, lines, strict=True)
     items = [f"line {line}" if s.id is UNSET else str(s.id) for s, line in named]
     titles = [given_titles(sample.reference_titles) for sample in samples]
     transcripts = [given_text(sample.reference_transcript) for sample in samples]
-    said = list(zip(transcripts, [one.starts for one in taken], strict=True))
+    said = list(zip(transcripts, [parsed.starts for parsed in taken], strict=True))
     cases = ChapterCases(
         items,
         [system] * len(items),
         np.array([sample.duration for sample in samples], np.float64),
-        Ragged.from_rows([output.boundaries for output in outputs]),
-        Ragged.from_rows([sample.reference for sample in samples]),
+        Ragged.of([output.boundaries for output in outputs]),
+        Ragged.of([sample.reference for sample in samples]),
         texts=ChapterTexts.of([output.texts for output in outputs], titles, said),
     )
-    records = ((given(sample.meta), {"duration": sample.duration}) for sample in samples)
+    records = ((unset_to_empty(sample.meta), {"duration": sample.duration}) for sample in samples)
     sounds = reversed(list(zip(items, samples, strict=True)))  # of a repeated id the first counts
     audio = {item: sample.audio for item, sample in sounds if sample.audio is not UNSET}
     remarks = boundary_remarks(cases, references=False) + boundary_remarks(cases, references=True)
@@ -390,17 +392,17 @@ def _take(
 ) -> _Taken | None:
     """A sample whose line is good, if its texts are good too."""
     output = _output(sample, reading)
-    own, said = _spoken(sample, "hyp"), _spoken(sample, "reference")
-    found = with_sentences(output, own)
-    faults = [fault for part in (found, said) if isinstance(part, list) for fault in part]
-    empty = findings.on_error == "empty" and not isinstance(own, list)
+    heard, said = _spoken(sample, "hyp"), _spoken(sample, "reference")
+    chapters = with_sentences(output, heard)
+    faults = [fault for part in (chapters, said) if isinstance(part, list) for fault in part]
+    empty = findings.on_error == "empty" and not isinstance(heard, list)
     if faults:
         key = Key(item_name(None if sample.id is UNSET else sample.id, line), system)
         skip = not empty or isinstance(said, list)
         findings.bad(block.source, line, key, faults, skip=skip)
-    if isinstance(said, list) or (isinstance(found, list) and not empty):
+    if isinstance(said, list) or (isinstance(chapters, list) and not empty):
         return None
-    return _Taken(sample, EMPTY_CHAPTERS if isinstance(found, list) else found, said)
+    return _Taken(sample, EMPTY_CHAPTERS if isinstance(chapters, list) else chapters, said)
 
 
 def _output(sample: ChunksegSample, reading: ChapterOptions) -> ParsedChapters | list[Fault]:
@@ -408,9 +410,11 @@ def _output(sample: ChunksegSample, reading: ChapterOptions) -> ParsedChapters |
     if not isinstance(sample.hypothesis, str):
         return ParsedChapters(sample.hypothesis, given_titles(sample.hyp_titles))
     content = ChapterContent(UNSET, sample.hyp_titles, sample.hypothesis, sample.format)
-    found = resolve(content, reading, "")
+    chapters = resolve(content, reading, "")
     return (
-        found if isinstance(found, ParsedChapters) else [Fault("hypothesis", *f[1:]) for f in found]
+        chapters
+        if isinstance(chapters, ParsedChapters)
+        else [Fault("hypothesis", *f[1:]) for f in chapters]
     )
 
 
@@ -466,23 +470,23 @@ class ChapterReader(TaskReader):
         said = with_sentences(ParsedChapters(()), spoken(record))
         resolved = [said] if isinstance(said, ParsedChapters) else []
         faults = said if isinstance(said, list) else []
-        for n, one in enumerate(record.references):
-            found = resolve(one, self.reading, f"references[{n}]")
-            blank = one.transcript is not UNSET and not one.transcript.strip()
-            if one.boundaries is UNSET and blank:
+        for n, annotation in enumerate(record.references):
+            chapters = resolve(annotation, self.reading, f"references[{n}]")
+            blank = annotation.transcript is not UNSET and not annotation.transcript.strip()
+            if annotation.boundaries is UNSET and blank:
                 remedy = "give boundaries, or a text"
-                found = [Fault(f"references[{n}].transcript", "is blank", remedy)]
-            if isinstance(found, ParsedChapters):
-                resolved.append(found)
+                chapters = [Fault(f"references[{n}].transcript", "is blank", remedy)]
+            if isinstance(chapters, ParsedChapters):
+                resolved.append(chapters)
             else:
-                faults += found
+                faults += chapters
         return resolved, faults
 
     def of_references(
         self, records: Sequence[ChapterReferenceLine], resolved: Sequence[list[ParsedChapters]]
     ) -> ChapterCases:
         items = [str(record.item) for record in records]
-        every = [one for _, *own in resolved for one in own]
+        annotations = [one for _, *own in resolved for one in own]
         nobody = [ParsedChapters(()).texts] * len(items)
         pairs = zip(records, resolved, strict=True)
         said = [(given_text(record.transcript), item.sentences) for record, (item, *_) in pairs]
@@ -490,10 +494,10 @@ class ChapterReader(TaskReader):
             items,
             [""] * len(items),
             np.array([record.duration for record in records], np.float64),
-            Ragged.from_rows([] for _ in items),
-            Ragged.from_rows(one.boundaries for one in every),
+            Ragged.of([] for _ in items),
+            Ragged.of(one.boundaries for one in annotations),
             spans_of([len(record.references) for record in records]),
-            ChapterTexts.of(nobody, [one.titles for one in every], said),
+            ChapterTexts.of(nobody, [one.titles for one in annotations], said),
         )
 
     def join(
@@ -507,7 +511,7 @@ class ChapterReader(TaskReader):
             if cases.texts is None
             else list(zip(cases.texts.transcripts, cases.texts.sentences, strict=True)),
         )
-        boundaries = Ragged.from_rows([output.boundaries for output in outputs])
+        boundaries = Ragged.of([output.boundaries for output in outputs])
         return replace(cases, systems=systems, output=boundaries, texts=texts)
 
     def samples(
@@ -523,11 +527,27 @@ class ChapterReader(TaskReader):
         self, cases: Cases, resolved: Sequence[ParsedChapters], *, references: bool
     ) -> Counter[str]:
         assert isinstance(cases, ChapterCases)
-        found = boundary_remarks(cases, references=references)
+        remarks = boundary_remarks(cases, references=references)
         if not references:
-            found.update(text_remarks(cases))
-        found["loose"] += sum(one.loose for one in resolved)
-        return +found
+            remarks.update(text_remarks(cases))
+        remarks["loose"] += sum(one.loose for one in resolved)
+        return +remarks
+
+    def example(
+        self,
+        item: ExampleItem,
+        cases: Mapping[str, Case],
+        references: Mapping[str, Any],
+        metrics: MetricSet,
+    ) -> ExampleItem:
+        """With boundaries; they are close within the collar of the first metric that has one."""
+        collars = [float(m.collar) for m in metrics.leading_metrics if hasattr(m, "collar")]
+        return replace(
+            super().example(item, cases, references, metrics),
+            references={name: chapters.boundaries for name, chapters in references.items()},
+            outputs={system: case.output.boundaries for system, case in cases.items()},
+            near=collars[0] if collars else item.near,
+        )
 
     def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
         yield from chapter_notes(remarks, {metric.name for metric in metrics})

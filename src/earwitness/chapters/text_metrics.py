@@ -71,13 +71,13 @@ class Sentences(ChapterMetric):
         """Statistics of `chunks` on a line where every place between sentences is a unit."""
         texts = pairs.texts
         starts = [None] * len(pairs) if texts is None else list(texts.sentences)
-        own = [None] * len(pairs) if texts is None else list(texts.own_sentences)
+        output_starts = [None] * len(pairs) if texts is None else list(texts.own_sentences)
         if self.of == "output":
-            starts = [None if own[i] is None else starts[i] for i in range(len(pairs))]
+            starts = [None if output_starts[i] is None else starts[i] for i in range(len(pairs))]
         grid = Ragged.of([sorted(times or ()) for times in starts])
         output, reference = pairs.positive()
         if self.of == "output":
-            output = _moved(output, Ragged.of([sorted(times or ()) for times in own]))
+            output = _moved(output, Ragged.of([sorted(times or ()) for times in output_starts]))
         units = replace(
             pairs,
             duration=np.maximum(grid.lengths - 1, 0).astype(np.float64),
@@ -95,13 +95,13 @@ def _nearest(times: Ragged, grid: Ragged) -> Ints:
     """For every time the index, in its row, of the nearest point; the first of equals."""
     places = np.zeros(len(times.values), np.int64)
     for row in range(len(times)):  # sorted points: the nearest is just before or just behind
-        points, own = grid.row(row), slice(times.offsets[row], times.offsets[row + 1])
+        points, span = grid.row(row), slice(times.offsets[row], times.offsets[row + 1])
         if len(points):
-            behind = np.searchsorted(points, times.values[own])
+            behind = np.searchsorted(points, times.values[span])
             before = np.maximum(behind - 1, 0)
             behind = np.minimum(behind, len(points) - 1)
-            closer = times.values[own] - points[before] <= points[behind] - times.values[own]
-            places[own] = np.where(closer, before, behind)
+            closer = times.values[span] - points[before] <= points[behind] - times.values[span]
+            places[span] = np.where(closer, before, behind)
     return places
 
 
@@ -114,9 +114,9 @@ def _places(times: Ragged, grid: Ragged) -> Ragged:
 def _moved(times: Ragged, grid: Ragged) -> Ragged:
     """Times moved to the nearest point; rows without points stay as they are."""
     places, rows = _nearest(times, grid), times.rows
-    some = grid.lengths[rows] > 0
+    filled = grid.lengths[rows] > 0
     moved = times.values.copy()
-    moved[some] = grid.values[(grid.offsets[rows] + places)[some]]
+    moved[filled] = grid.values[(grid.offsets[rows] + places)[filled]]
     return Ragged(moved, times.offsets)
 
 
@@ -202,12 +202,12 @@ class TitleOverlap(TitleMetric):
         return table
 
     def _values(self, output: Titles, reference: Titles, duration: float) -> list[float]:
-        found = self.matched(output, reference, duration)
-        scores = [rouge_l(mine, theirs, self.words) for mine, theirs in found]
-        share = len(found) / len(reference) if reference else 0.0
+        matched = self.matched(output, reference, duration)
+        scores = [rouge_l(mine, theirs, self.words) for mine, theirs in matched]
+        share = len(matched) / len(reference) if reference else 0.0
         means = [sum(column) / len(scores) for column in zip(*scores, strict=True)] or [NAN] * 3
-        every = share * means[2] if scores else 0.0
-        return [share, *means, every, *self._joined(output, reference)]
+        share_times_f1 = share * means[2] if scores else 0.0
+        return [share, *means, share_times_f1, *self._joined(output, reference)]
 
     def _joined(self, output: Titles, reference: Titles) -> tuple[float, ...]:
         if not output:
@@ -290,11 +290,11 @@ class _Plan:
     def values(self, scores: Floats) -> list[float]:
         """Means over pairs, with misses as 0, and of the joined titles."""
         means = scores[: self.pairs].mean(axis=0) if self.pairs else np.full(3, np.nan)
-        every = self.pairs / self.wanted * means[2] if self.pairs else 0.0
+        share_times_f1 = self.pairs / self.wanted * means[2] if self.pairs else 0.0
         joined = np.full(3, 0.0 if self.empty else np.nan)
         if len(self.texts) > self.pairs:
             joined = scores[self.pairs]
-        return [*means.tolist(), float(every), *joined.tolist()]
+        return [*means.tolist(), float(share_times_f1), *joined.tolist()]
 
 
 # --- Word error rate -----------------------------------------------------------------------------
@@ -343,9 +343,9 @@ class WordErrorRate(ChapterMetric):
         sides = zip(pairs.texts.said, pairs.texts.transcripts, strict=True)
         for row, (said, transcript) in zip(table, sides, strict=True):
             if said is not None and transcript is not None:
-                found = word_errors(said, transcript)
-                own = found.errors / found.words if found.words else 0.0
-                row[:] = *found, own, float(found.words > 0)
+                counts = word_errors(said, transcript)
+                rate = counts.errors / counts.words if counts.words else 0.0
+                row[:] = *counts, rate, float(counts.words > 0)
         return table
 
     def alignment(self, case: Case) -> Alignment | None:
@@ -353,7 +353,7 @@ class WordErrorRate(ChapterMetric):
         return None if said is None or transcript is None else align_words(said, transcript)
 
     def score(self, statistics: Floats) -> Floats:
-        words, own, count = statistics[..., 3], statistics[..., 4], statistics[..., 5]
+        words, rates, count = statistics[..., 3], statistics[..., 4], statistics[..., 5]
         kinds = [ratio(statistics[..., kind], words, np.nan) for kind in range(3)]
         whole = ratio(statistics[..., :3].sum(axis=-1), words, np.nan)
-        return np.stack([whole, ratio(own, count, np.nan), *kinds], axis=-1)
+        return np.stack([whole, ratio(rates, count, np.nan), *kinds], axis=-1)

@@ -3,26 +3,78 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import entry_points
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from earwitness.chapters.presets import PRESETS
 from earwitness.core import Map, OnError
-from earwitness.errors import nearest
+from earwitness.errors import PluginError, nearest
 from earwitness.output_formats import FORMS
-from earwitness.text.times import TIMESTAMP_FORMATS
-from earwitness.text.words import TOKENIZERS
+from earwitness.plugins import METRIC_GROUP, TASK_GROUP, PluginTable, package
 
-# Declarations of metrics as click needs them, so that help needs neither the metrics nor numpy;
-# made by docs/generate.py from the metrics themselves.
-METRIC_DECLARATIONS = json.loads(
-    files("earwitness.cli").joinpath("metric_options.json").read_text(encoding="utf-8")
-)
+if TYPE_CHECKING:
+    from earwitness.metric import Metric
+    from earwitness.task import Task
+
 CommandFunction = Callable[..., Any]
+CommandOption = Callable[[CommandFunction], CommandFunction]
+
+
+# --- Declarations of metrics and tasks -----------------------------------------------------------
+# What click needs to know of built-in metrics and tasks is kept in a file that docs/generate.py
+# makes from them, so that help needs neither the metrics nor numpy. Only where plug-ins are
+# installed are the tables themselves imported.
+
+
+def declare(metrics: PluginTable[type[Metric]], tasks: PluginTable[Task]) -> dict[str, Any]:
+    """What the command line must know of metrics and tasks to show its help."""
+    usable = metrics.usable()
+    having = {name: kind for kind in metrics.built_in.values() for name in kind.parameters()}
+    for kind in usable.values():
+        for name in kind.parameters():
+            having.setdefault(name, kind)
+    return {
+        "metrics": list(metrics),
+        "defaults": "; ".join(f"{name}: {', '.join(t.defaults)}" for name, t in tasks.items()),
+        "baselines": list(dict.fromkeys(name for t in tasks.values() for name in t.baselines)),
+        "options": [option._asdict() for task in tasks.values() for option in task.options],
+        "parameters": [_parameter(name, kind, usable) for name, kind in having.items()],
+        "network": [
+            _parameter(name, metrics["sumaccy"], usable) for name in metrics["sumaccy"].parameters()
+        ],
+    }
+
+
+def _parameter(
+    name: str, kind: type[Metric], metrics: Mapping[str, type[Metric]]
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "metrics": [key for key, other in metrics.items() if name in other.parameters()],
+        "help": kind.help(name),
+        "default": kind.parameters()[name],
+        "choices": list(kind.choices(name) or ()),
+    }
+
+
+def _declared() -> dict[str, Any]:
+    if {METRIC_GROUP, TASK_GROUP} & set(entry_points().groups):
+        from earwitness.registry import METRICS, TASKS
+
+        return declare(METRICS, TASKS)
+    text = files("earwitness.cli").joinpath("metric_options.json").read_text(encoding="utf-8")
+    declared: dict[str, Any] = json.loads(text)
+    return declared
+
+
+DECLARED = _declared()
+
+
+# --- Shared options ------------------------------------------------------------------------------
 
 
 class NameChoice(click.Choice[str]):
@@ -35,14 +87,23 @@ class NameChoice(click.Choice[str]):
         return name
 
 
-SHARED_OPTIONS = {
+def _reading_option(declared: dict[str, Any]) -> CommandOption:
+    """An option of how lines of a task are read."""
+    return click.option(
+        f"--{declared['name'].replace('_', '-')}",
+        declared["name"],
+        type=click.Choice(declared["choices"]) if declared["choices"] else None,
+        help=declared["help"],
+    )
+
+
+SHARED_OPTIONS: dict[str, CommandOption] = {
     "metric": click.option(
         "--metric",
         "metrics",
         multiple=True,
-        type=NameChoice(METRIC_DECLARATIONS["metrics"]),
-        help="Which metrics; may be given several times."
-        f"  [default: {METRIC_DECLARATIONS['defaults']}]",
+        type=NameChoice(DECLARED["metrics"]),
+        help=f"Which metrics; may be given several times.  [default: {DECLARED['defaults']}]",
     ),
     "by": click.option(
         "--by",
@@ -66,26 +127,12 @@ SHARED_OPTIONS = {
         metavar="ITEM",
         help="Also show this item, in time and in words.",
     ),
-    "preset": click.option(
-        "--preset",
-        type=click.Choice(list(PRESETS)),
-        help="How transcripts mark their chapters, unless a line says it.",
-    ),
-    "pattern": click.option("--pattern", help="Expression of the presets custom and custom_ts."),
-    "timestamp_format": click.option(
-        "--timestamp-format",
-        help=f"Of custom_ts: {', '.join(TIMESTAMP_FORMATS)}, or an expression with groups h, m, s.",
-    ),
-    "tokenise": click.option(
-        "--tokenise",
-        type=click.Choice(list(TOKENIZERS)),
-        help="How texts of summaries become words.  [default: blanks]",
-    ),
+    **{option["name"]: _reading_option(option) for option in DECLARED["options"]},
     "baseline": click.option(
         "--baseline",
         "baselines",
         multiple=True,
-        type=click.Choice(METRIC_DECLARATIONS["baselines"]),
+        type=click.Choice(DECLARED["baselines"]),
         help="Also score this baseline (lead and random: summaries; all but lead: skims); may be "
         "given several times.",
     ),
@@ -123,7 +170,7 @@ SHARED_OPTIONS = {
 SYSTEM_OPTIONS = {"baseline", "by", "worst", "worst_by", "show"}
 
 
-def shared_options(*, systems: bool = True) -> Callable[[CommandFunction], CommandFunction]:
+def shared_options(*, systems: bool = True) -> CommandOption:
     """What every verb that scores takes."""
 
     def decorate(function: CommandFunction) -> CommandFunction:
@@ -165,8 +212,11 @@ def _option_type(default: Any) -> Any:
 
 def metric_options(function: CommandFunction) -> CommandFunction:
     """An option for every parameter of every metric; several values are scored side by side."""
-    for declared in reversed(METRIC_DECLARATIONS["parameters"]):
+    taken = {parameter.name for parameter in getattr(function, "__click_params__", ())}
+    for declared in reversed(DECLARED["parameters"]):
         name, default, choices = declared["name"], declared["default"], declared["choices"]
+        if name in taken:
+            raise _taken_name(name, declared["metrics"][0])
         function = click.option(
             f"--{name.replace('_', '-')}",
             name,
@@ -177,9 +227,17 @@ def metric_options(function: CommandFunction) -> CommandFunction:
     return function
 
 
+def _taken_name(parameter: str, metric: str) -> PluginError:
+    """What is said of a plug-in's parameter with the name of an option that verbs have."""
+    from earwitness.registry import METRICS
+
+    message = f'parameter "{parameter}" of "{metric}" has the name of an option of the command line'
+    return PluginError(package(METRICS.plugins[metric]), f"{message} — give it another name")
+
+
 def network_options(function: CommandFunction) -> CommandFunction:
     """An option for every parameter of the metric that looks at word networks."""
-    for declared in reversed(METRIC_DECLARATIONS["network"]):
+    for declared in reversed(DECLARED["network"]):
         function = click.option(
             f"--{declared['name']}",
             type=click.Choice(declared["choices"]),

@@ -19,7 +19,7 @@ from earwitness.cli.options import (
     shared_options,
 )
 from earwitness.cli.output import OutputTarget, check_results, output_format, progress_bar
-from earwitness.errors import EarwitnessWarning
+from earwitness.errors import EarwitnessWarning, PluginError
 from earwitness.io.atomic import AtomicFile
 
 # --- Command score -------------------------------------------------------------------------------
@@ -166,7 +166,12 @@ def metrics_command() -> None:
     from earwitness.registry import METRICS
     from earwitness.report.numbers import ARROWS
 
-    for name, kind in METRICS.items():
+    for name in METRICS:
+        try:
+            kind = METRICS[name]
+        except PluginError as error:
+            click.echo(f"{name}: {error}")
+            continue
         click.echo(f"{name} ({kind.task}): {kind.title}")
         for parameter, default in kind.parameters().items():
             click.echo(f"  --{parameter.replace('_', '-')} {default}: {kind.help(parameter)}")
@@ -257,7 +262,7 @@ def network_command(
     earwitness network references.jsonl news-7 --outputs outputs.jsonl
     earwitness network references.jsonl news-7 --to dot | dot -Tsvg > news-7.svg
     """
-    from earwitness.scoring.network import written_network
+    from earwitness.word_networks import written_network
 
     form = to or output_format(output, NETWORK_FORMS, NETWORK_FORM_BY_SUFFIX)
     target = None if output is None else AtomicFile(output)

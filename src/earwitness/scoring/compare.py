@@ -15,10 +15,11 @@ from earwitness.core import Contrast, Estimate, Map, OnError, Progress, Value, n
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.metric_set import MetricChoice, MetricSet
+from earwitness.scoring.assembly import Request, assemble_scores, listed, slicings_of
+from earwitness.scoring.collectors import GroupScores
 from earwitness.scoring.results import Comparison, GroupContrasts
-from earwitness.scoring.run import CaseCollectors, ScoringRun
-from earwitness.scoring.score import Place, check, collected, listed, sources
-from earwitness.scoring.setup import setting
+from earwitness.scoring.score import Place, check, sources
+from earwitness.scoring.setup import set_up
 from earwitness.scoring.tally import SystemScores
 from earwitness.stats.arrays import Floats, Hashes
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, Bootstrap, percentile_interval
@@ -69,13 +70,13 @@ class PairedSystemScores:
 
     def estimates(self) -> dict[str, dict[str, Estimate]]:
         """Every system's values on the common items."""
-        found: dict[str, dict[str, Estimate]] = {}
+        by_system: dict[str, dict[str, Estimate]] = {}
         for name, defined in self._defined.items():
             total, draws = self._resample(name, np.ones(self.items, np.bool_))
             counts = defined.sum(axis=0)
             rows = self._rows_of_estimates(total, draws, counts, "bootstrap-multinomial")
-            found[name] = dict(zip([v.name for v in self._plan.chosen], rows, strict=True))
-        return found
+            by_system[name] = dict(zip([v.name for v in self._plan.chosen], rows, strict=True))
+        return by_system
 
     def _score(self, statistics: Floats) -> Floats:
         return self._plan.score(statistics, self._cuts)
@@ -139,10 +140,6 @@ def compare(
     worst_by: str | None = None,
     by: Sequence[str] | str = (),
     show: Sequence[str] | str = (),
-    preset: str = "",
-    pattern: str = "",
-    timestamp_format: str = "",
-    tokenise: str = "",
     baselines: Sequence[str] | str = (),
     map: Map = in_process,
     progress: Progress = no_progress,
@@ -166,26 +163,32 @@ def compare(
     if not 0 < alpha < 1:
         raise UsageError(f"alpha must lie between 0 and 1, such as 0.05, got {alpha}")
     source, other = sources(outputs, references)
-    reading = {
-        "preset": preset,
-        "pattern": pattern,
-        "timestamp_format": timestamp_format,
-        "tokenise": tokenise,
-    }
-    families, lines = setting(source, other, metrics, parameters, reading)
-    chosen = _chosen(families, values)
-    kept = collected(families, draws, seed, worst, worst_by, by, show, MAX_PAIRED_ITEMS)
-    run = ScoringRun(kept, on_error, lines, listed(baselines))
+    setup = set_up(source, other, metrics, parameters)
+    chosen = _chosen(setup.metrics, values)
+    request = Request(
+        setup=setup,
+        draws=draws,
+        seed=seed,
+        on_error=on_error,
+        limit=MAX_PAIRED_ITEMS,
+        worst=worst,
+        worst_by=worst_by,
+        by=slicings_of(by),
+        show=tuple(dict.fromkeys(listed(show))),
+        baselines=tuple(listed(baselines)),
+    )
+    collectors = request.collectors(other or source)
+    run = request.run(collectors)
     run.read(source, other, None, map, progress)
-    systems = run.collected.whole.systems
+    systems = collectors.overall.systems
     if any(system.bootstrap.count > MAX_PAIRED_ITEMS for system in systems.values()):
         raise UsageError(
             f"differences need all items in memory: at most {MAX_PAIRED_ITEMS:,} of a system"
         )
-    scores = run.result(level)
+    scores = assemble_scores(run, collectors, level)
     if len(systems) < 2:
         raise UsageError(f"there is one system only, {next(iter(systems))}: nothing to compare")
-    plan = DifferenceSettings(families, chosen, draws, level, seed, permutations)
+    plan = DifferenceSettings(setup.metrics, chosen, draws, level, seed, permutations)
     paired = PairedSystemScores(plan, systems)
     if not paired.items:
         raise UsageError("no item was answered by all systems: nothing to compare")
@@ -197,36 +200,42 @@ def compare(
         values=tuple(value.name for value in chosen),
         systems=paired.estimates(),
         contrasts=_corrected([paired], chosen, alpha)[0],
-        groups=tuple(_groups(plan, run.collected, paired.hashes, alpha)),
+        groups=tuple(_groups(plan, collectors.groups, paired.hashes, alpha)),
     )
 
 
 def _groups(
-    plan: DifferenceSettings, kept: CaseCollectors, common: Hashes, alpha: float
+    plan: DifferenceSettings, fields: GroupScores, common: Hashes, alpha: float
 ) -> Iterator[GroupContrasts]:
     """Contrasts within the groups of every field, on items that every system answered."""
-    for name, groups in kept.sorted_groups():
-        told = [(label, PairedSystemScores(plan, tally.systems, common)) for label, tally in groups]
-        told = [(label, paired) for label, paired in told if paired.items and paired.pairs]
-        found = _corrected([paired for _, paired in told], plan.chosen, alpha)
-        for (label, paired), contrasts in zip(told, found, strict=True):
+    for name, groups in fields.sorted_groups():
+        comparable = [
+            (label, PairedSystemScores(plan, tally.systems, common)) for label, tally in groups
+        ]
+        comparable = [
+            (label, paired) for label, paired in comparable if paired.items and paired.pairs
+        ]
+        contrasts_by_group = _corrected([paired for _, paired in comparable], plan.chosen, alpha)
+        for (label, paired), contrasts in zip(comparable, contrasts_by_group, strict=True):
             yield GroupContrasts(name, label, paired.items, contrasts)
 
 
 def _corrected(
-    told: list[PairedSystemScores], chosen: list[Value], alpha: float
+    groups: list[PairedSystemScores], chosen: list[Value], alpha: float
 ) -> list[tuple[Contrast, ...]]:
     """Contrasts of each, value by value; p is corrected over all of them together.
 
     Contrasts of so few items that no outcome could tell the systems apart do not count.
     """
-    answers: list[list[Contrast]] = [[] for _ in told]
-    found = [
-        (place, pair, *one.pair(*pair)) for place, one in enumerate(told) for pair in one.pairs
+    answers: list[list[Contrast]] = [[] for _ in groups]
+    tested = [
+        (place, pair, *group.pair(*pair))
+        for place, group in enumerate(groups)
+        for pair in group.pairs
     ]
     for index, value in enumerate(chosen):
-        corrected = holm([_countable(e[index], float(p[index]), alpha) for *_, e, p in found])
-        for (place, (a, b), estimates, p), fixed in zip(found, corrected, strict=True):
+        corrected = holm([_countable(e[index], float(p[index]), alpha) for *_, e, p in tested])
+        for (place, (a, b), estimates, p), fixed in zip(tested, corrected, strict=True):
             difference = estimates[index]
             better = _better(value, difference.value, a, b) if fixed < alpha else ""
             contrast = Contrast(value.name, a, b, difference, float(p[index]), fixed, better)
@@ -235,21 +244,21 @@ def _corrected(
 
 
 def _chosen(families: MetricSet, names: Sequence[str] | str | None) -> list[Value]:
-    known = {value.name: value for value in families.values}
+    by_name = {value.name: value for value in families.values}
     names = [names] if isinstance(names, str) else names
-    names = [full for name in names or () for full in _variants(name, known)]
+    names = [full for name in names or () for full in _variants(name, by_name)]
     for name in names:
-        if name not in known:
-            raise UsageError(f'there is no value "{name}" — {nearest(name, known)}')
-        if known[name].best == "none":
+        if name not in by_name:
+            raise UsageError(f'there is no value "{name}" — {nearest(name, by_name)}')
+        if by_name[name].best == "none":
             raise UsageError(f'"{name}" is neither good nor bad when high — choose another value')
-    return [known[name] for name in dict.fromkeys(names or families.headlines)]
+    return [by_name[name] for name in dict.fromkeys(names or families.headlines)]
 
 
-def _variants(name: str, known: Iterable[str]) -> list[str]:
+def _variants(name: str, names: Iterable[str]) -> list[str]:
     """A value that was scored with several parameters stands for all of them."""
-    found = [full for full in known if full.partition("@")[0] == name]
-    return found or [name]
+    variants = [full for full in names if full.partition("@")[0] == name]
+    return variants or [name]
 
 
 def _countable(difference: Estimate, p: float, alpha: float) -> float:

@@ -2,146 +2,175 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from earwitness.core import Alignment, Case, Cases, Chapters, ExampleItem, Summary, is_address
+from earwitness.core import Cases, ExampleItem, is_address
+from earwitness.errors import UsageError, nearest
 from earwitness.metric_set import MetricSet
+from earwitness.scoring.collectors import WorstCases
 from earwitness.stats.arrays import Floats, Hashes, Ints
+from earwitness.task import Collector, ScoredBatch, TaskReader
+
+# --- Spread of values ----------------------------------------------------------------------------
+
 
 MAX_PLOTTED_CASES = 2000  # cases of a system whose values are kept: those with the smallest hashes
-MAX_HELD_CASES = 20_000  # cases that are held in case one of them is wanted later
 
 
 @dataclass
-class CaseValueSpread:
+class CaseValueSpread(Collector):
     """Values of some cases: all, or as many as are drawn, the same items for everyone."""
 
-    families: MetricSet
-    kept: dict[str, tuple[Hashes, Floats]] = field(default_factory=dict)
+    metrics: MetricSet
+    _kept: dict[str, tuple[Hashes, Floats]] = field(default_factory=dict)
 
-    def add(self, names: Sequence[str], codes: Ints, hashes: Hashes, values: Floats) -> None:
-        """Cases whose code is the index of their system's name; -1 is left out."""
-        for code, name in enumerate(names):
-            mine = codes == code
-            old, rows = self.kept.get(name, (hashes[:0], values[:0]))
+    def add(self, batch: ScoredBatch) -> None:
+        """Keep the cases with the smallest hashes."""
+        hashes, values = batch.measured.hashes, batch.values
+        for code, name in enumerate(batch.systems):
+            mine = batch.codes == code
+            old, rows = self._kept.get(name, (hashes[:0], values[:0]))
             joined, table = np.append(old, hashes[mine]), np.append(rows, values[mine], axis=0)
             order = np.argsort(joined, kind="stable")[:MAX_PLOTTED_CASES]
-            self.kept[name] = joined[order], table[order]
+            self._kept[name] = joined[order], table[order]
 
-    def values(self) -> dict[str, dict[str, tuple[float, ...]]]:
+    def result(self, level: float) -> dict[str, dict[str, tuple[float, ...]]]:
         """By system and name of the value, without what is undefined."""
-        names = [value.name for value in self.families.values]
+        del level
+        names = [value.name for value in self.metrics.values]
         return {
             system: {
                 name: tuple(column[~np.isnan(column)].tolist())
                 for name, column in zip(names, table.T, strict=True)
             }
-            for system, (_, table) in sorted(self.kept.items())
+            for system, (_, table) in sorted(self._kept.items())
             if len(table)
         }
 
 
+# --- Items to look at ----------------------------------------------------------------------------
+
+
+MAX_HELD_CASES = 20_000  # cases that are held in case one of them is wanted later
+
+
+class HeldCases(NamedTuple):
+    """Cases with their values, and the names of those who made their references."""
+
+    cases: Cases
+    values: Floats
+    annotators: list[list[str]]
+
+    def take(self, index: Ints) -> HeldCases:
+        """Those at these places."""
+        annotators = [self.annotators[place] for place in index.tolist()]
+        return HeldCases(self.cases.take(index), self.values[index], annotators)
+
+
 @dataclass
-class Gallery:
-    """Cases of items that may be shown: all while there are few, then only what is wanted."""
+class Gallery(Collector):
+    """Cases of items that may be shown: all while there are few, then only what is wanted.
 
-    families: MetricSet
-    wanted: tuple[str, ...] = ()
-    audio: dict[str, str] = field(default_factory=dict)
-    pruned: bool = False
-    _held: list[tuple[Cases, Floats]] = field(default_factory=list)
+    Wanted are the items of ``show`` and those of the worst cases, which must be collected before.
+    Sound is looked for in ``folder``.
+    """
 
-    def add(self, cases: Cases, index: Ints, values: Floats, audio: dict[str, str]) -> None:
-        """Cases at these places."""
-        self._held.append((cases.take(index), values[index]))
-        self.audio.update(audio)
-
-    def prune(self, wanted: Sequence[str]) -> None:
-        """Forget what nobody wants now, if it has become too much."""
-        if sum(len(cases) for cases, _ in self._held) <= MAX_HELD_CASES:
-            return
-        self.pruned = True
-        chosen = {*self.wanted, *wanted}
-        for place, (cases, values) in enumerate(self._held):
-            index = np.array([i for i, name in enumerate(cases.items) if name in chosen], np.int64)
-            self._held[place] = cases.take(index), values[index]
-        self.audio = {item: path for item, path in self.audio.items() if item in chosen}
-
-    def silent(self) -> list[tuple[str, str]]:
-        """Items whose sound is not where it should be."""
-        known = sorted(self.audio.items())
-        return [one for one in known if not is_address(one[1]) and not _is_file(Path(one[1]))]
+    metrics: MetricSet
+    reader: TaskReader
+    worst: WorstCases
+    show: tuple[str, ...] = ()
+    folder: Path | None = None
+    _audio: dict[str, str] = field(default_factory=dict)
+    _pruned: bool = False
+    _held: list[HeldCases] = field(default_factory=list)
 
     @property
-    def items(self) -> set[str]:
-        """All items that are held."""
-        return {item for cases, _ in self._held for item in cases.items}
+    def wanted(self) -> list[str]:
+        """Items that are to be shown, in order."""
+        return list(dict.fromkeys([*self.show, *self.worst.items]))
 
-    def shown(
-        self, items: Sequence[str], annotators: dict[str, list[str]], why: dict[str, str]
-    ) -> tuple[ExampleItem, ...]:
-        """The items in this order, with every system's output that is held."""
-        found: dict[str, list[tuple[int, Cases, NDArray[np.float64]]]] = {}
-        wanted = {*items}
-        for cases, values in self._held:
-            for index, name in enumerate(cases.items):
-                if name in wanted:
-                    found.setdefault(name, []).append((index, cases, values[index]))
+    def add(self, batch: ScoredBatch) -> None:
+        """Hold cases, and forget what nobody wants now, if it has become too much."""
+        measured = batch.measured
+        if measured.cases is None:
+            return
+        batch_cases = HeldCases(measured.cases, batch.values, measured.annotators)
+        self._held.append(batch_cases.take(batch.counted))
+        for key in batch.keys:
+            if key.item in measured.audio:
+                self._audio[key.item] = measured.audio[key.item]
+        if sum(len(held.cases) for held in self._held) > MAX_HELD_CASES:
+            self._prune()
+
+    def _prune(self) -> None:
+        self._pruned = True
+        wanted = {*self.wanted}
+        for place, held in enumerate(self._held):
+            index = [i for i, item in enumerate(held.cases.items) if item in wanted]
+            self._held[place] = held.take(np.array(index, np.int64))
+        self._audio = {item: path for item, path in self._audio.items() if item in wanted}
+
+    def result(self, level: float) -> tuple[ExampleItem, ...]:
+        """The items in order, with every system's output that is held."""
+        del level
+        items = {item for held in self._held for item in held.cases.items}
+        for item in self.show:
+            if item not in items:
+                raise UsageError(f'show: no item "{item}" was scored — {nearest(item, items)}')
+        wanted = self.wanted
+        self._audio = {
+            item: find_sound(self.folder, self._audio[item])
+            for item in wanted
+            if self._audio.get(item)
+        }
+        places: dict[str, list[tuple[HeldCases, int]]] = {item: [] for item in wanted}
+        for held in self._held:
+            for index, item in enumerate(held.cases.items):
+                if item in places:
+                    places[item].append((held, index))
+        reasons = self.worst.reasons()
         return tuple(
-            self._picture(item, found[item], annotators.get(item), why.get(item, ""))
-            for item in items
-            if item in found
+            self._example(item, places[item], reasons.get(item, ""))
+            for item in wanted
+            if places[item]
         )
 
-    def _picture(
-        self,
-        item: str,
-        found: list[tuple[int, Cases, NDArray[np.float64]]],
-        annotators: list[str] | None,
-        why: str,
-    ) -> ExampleItem:
-        cases = {case.key.system: (case, row) for i, of, row in found for case in [of[i]]}
-        first = next(iter(cases.values()))[0]
-        people = dict(sorted(zip(annotators or ["reference"], first.references, strict=True)))
-        names = [value.name for value in self.families.values]
-        shown = ExampleItem(
-            item,
-            first.item.duration,
-            self.audio.get(item, ""),
-            {},
-            {},
-            {s: dict(zip(names, row.tolist(), strict=True)) for s, (_, row) in cases.items()},
-            self.families.near,
-            why,
-            self._alignments([case for case, _ in cases.values()], people),
+    def _example(self, item: str, places: list[tuple[HeldCases, int]], why: str) -> ExampleItem:
+        """An item with the outputs of all systems, as its task draws them."""
+        cases, values = {}, {}
+        names = [value.name for value in self.metrics.values]
+        for held, index in places:
+            case = held.cases[index]
+            cases[case.key.system] = case
+            values[case.key.system] = dict(zip(names, held.values[index].tolist(), strict=True))
+        first, annotators = next(iter(cases.values())), places[0][0].annotators[places[0][1]]
+        example = ExampleItem(
+            item=item,
+            duration=first.item.duration,
+            audio=self._audio.get(item, ""),
+            references={},
+            outputs={},
+            values=values,
+            why=why,
         )
-        ordered = {system: case for system, (case, _) in sorted(cases.items())}
-        if isinstance(first.output, Chapters):
-            references = {name: one.boundaries for name, one in people.items()}
-            outputs = {system: case.output.boundaries for system, case in ordered.items()}
-            return replace(shown, references=references, outputs=outputs)
-        return replace(shown, network=self.families.network(ordered, people))
+        references = dict(sorted(zip(annotators, first.references, strict=True)))
+        return self.reader.example(example, dict(sorted(cases.items())), references, self.metrics)
 
-    def _alignments(
-        self, cases: list[Case], people: dict[str, Any]
-    ) -> dict[str, tuple[Alignment, ...]]:
-        """Word by word, if words are scored; else summaries below each other."""
-        ordered = sorted(cases, key=lambda case: case.key)
-        if isinstance(ordered[0].output, Summary) and not self.families.aligns:
-            said = [f"{name}: {one.text}" for name, one in people.items()]
-            texts = {c.key.system: [*said, f"OUT: {c.output.text}"] for c in ordered}
-            return {name: (Alignment((), text="\n".join(text)),) for name, text in texts.items()}
-        shown = {case.key.system: self.families.alignments(case) for case in ordered}
-        return {system: found for system, found in shown.items() if found}
+    def notes(self) -> Iterator[str]:
+        """What may be missing; only the sound of items that were shown is looked for."""
+        if self._pruned:
+            yield "timelines of so many cases may lack the outputs of some systems"
+        for item, audio in sorted(self._audio.items()):
+            if not is_address(audio) and not _is_file(Path(audio)):
+                yield f'the sound of "{item}" is not there: {audio}'
 
 
-def found_sound(folder: Path | None, audio: str) -> str:
+def find_sound(folder: Path | None, audio: str) -> str:
     """Where sound is: beside the file that names it, or as it says."""
     if folder is None or is_address(audio) or not _is_file(folder / audio):
         return audio

@@ -15,13 +15,20 @@ from earwitness.errors import InputError, Problem, nearest
 from earwitness.io.records import Findings, KeyIndex, hash_names, refuse_other_files
 from earwitness.io.schema import Fault, is_name
 from earwitness.io.source import LineBlock, RecordSource
-from earwitness.stats.arrays import Hashes
-from earwitness.task import GroupLabels, ParsedBatch, Slicing, TaskReader, given, item_name
+from earwitness.task import (
+    GroupLabels,
+    Hashes,
+    ParsedBatch,
+    Slicing,
+    TaskReader,
+    item_name,
+    unset_to_empty,
+)
 
 # --- References files ----------------------------------------------------------------------------
 
 
-@dataclass
+@dataclass(kw_only=True)
 class References:
     """References by item: ``cases`` are those of nobody, with empty outputs.
 
@@ -29,7 +36,7 @@ class References:
     wanted; ``bad`` are the items whose references cannot be used.
     """
 
-    lines: TaskReader
+    reader: TaskReader
     rows: dict[str, int]
     cases: Cases
     annotators: list[list[str]]
@@ -43,10 +50,10 @@ class References:
     def join(self, items: list[str], systems: list[str], outputs: list[Any]) -> ParsedBatch:
         """Cases of outputs for these items."""
         rows = np.array([self.rows[item] for item in items], np.int64)
-        cases = self.lines.join(self.cases.take(rows), systems, outputs)
+        cases = self.reader.join(self.cases.take(rows), systems, outputs)
         answered = list(zip(systems, rows.tolist(), strict=True))
         lines = np.zeros(len(items), np.int64)
-        remarks = self.lines.remarks(cases, outputs, references=False)
+        remarks = self.reader.remarks(cases, outputs, references=False)
         return ParsedBatch(cases, lines, self.hashes[rows], Findings(), remarks, answered)
 
     def names(self, items: Iterable[str]) -> list[str]:
@@ -58,13 +65,13 @@ class References:
         if not self.by:
             return GroupLabels()
         rows = [row for _, row in parsed.answered]
-        found = enumerate(zip(rows, metas, strict=True))
-        fields = ((self.metas[r], m, self.lines.fields(parsed.cases, i)) for i, (r, m) in found)
+        places = enumerate(zip(rows, metas, strict=True))
+        fields = ((self.metas[r], m, self.reader.fields(parsed.cases, i)) for i, (r, m) in places)
         return GroupLabels.of(self.by, fields)
 
 
 def read_references(
-    source: RecordSource, lines: TaskReader, on_error: OnError, by: tuple[Slicing, ...] = ()
+    source: RecordSource, reader: TaskReader, on_error: OnError, by: tuple[Slicing, ...] = ()
 ) -> tuple[References, Findings]:
     """A whole references file; it must fit into memory."""
     findings, seen = Findings(on_error), KeyIndex()
@@ -73,8 +80,8 @@ def read_references(
     for block in source.blocks():
         refuse_other_files("references", block, on_error)
         taken, numbers = list[ParsedReference](), list[int]()
-        for line, found in lines.references.read(block):
-            good = _good(block, line, found, findings, bad, lines)
+        for line, record in reader.references.read(block):
+            good = _good(block, line, record, findings, bad, reader)
             if good is not None:
                 taken.append(good)
                 numbers.append(line)
@@ -89,7 +96,7 @@ def read_references(
                 kept.append(good)
     if not kept and not bad:
         raise InputError([Problem(source.name, 0, "", "no reference in it")])
-    return _columns(kept, bad, by, lines), findings
+    return _columns(kept, bad, by, reader), findings
 
 
 class ParsedReference(NamedTuple):
@@ -101,53 +108,59 @@ class ParsedReference(NamedTuple):
 
 
 def _columns(
-    kept: list[ParsedReference], bad: dict[str, str], by: tuple[Slicing, ...], lines: TaskReader
+    kept: list[ParsedReference], bad: dict[str, str], by: tuple[Slicing, ...], reader: TaskReader
 ) -> References:
     records = [good.record for good in kept]
     items = [str(record.item) for record in records]
-    cases = lines.of_references(records, [good.resolved for good in kept])
+    cases = reader.of_references(records, [good.resolved for good in kept])
     named = zip(items, records, strict=True)
-    every = [one for good in kept for one in good.resolved]
+    resolved = [one for good in kept for one in good.resolved]
     return References(
-        lines,
-        {item: row for row, item in enumerate(items)},
-        cases,
-        [good.annotators for good in kept],
-        hash_names(items),
-        {item: record.audio for item, record in named if record.audio is not UNSET},
-        [given(record.meta) for record in records] if by else [],
-        by,
-        bad,
-        lines.remarks(cases, every, references=True),
+        reader=reader,
+        rows={item: row for row, item in enumerate(items)},
+        cases=cases,
+        annotators=[good.annotators for good in kept],
+        hashes=hash_names(items),
+        audio={item: record.audio for item, record in named if _has_audio(record)},
+        metas=[unset_to_empty(record.meta) for record in records] if by else [],
+        by=by,
+        bad=bad,
+        remarks=reader.remarks(cases, resolved, references=True),
     )
+
+
+def _has_audio(record: Any) -> bool:
+    return getattr(record, "audio", UNSET) is not UNSET
 
 
 def _annotators(reference: Any) -> list[str]:
     """Who made each reference of an item; who is not named is numbered."""
-    given_ = [one.annotator for one in reference.references]
-    return [f"reference {n}" if a is UNSET else str(a) for n, a in enumerate(given_, 1)]
+    names = [one.annotator for one in reference.references]
+    return [f"reference {n}" if a is UNSET else str(a) for n, a in enumerate(names, 1)]
 
 
 def _good(
     block: LineBlock,
     line: int,
-    found: Any,
+    record: Any,
     findings: Findings,
     bad: dict[str, str],
-    lines: TaskReader,
+    reader: TaskReader,
 ) -> ParsedReference | None:
-    if isinstance(found, bytes):
-        value, faults = lines.references.faults(found)
+    if isinstance(record, bytes):
+        value, faults = reader.references.faults(record)
         item = value.get("item")
-        if (rest := lines.references.mended(value, faults)) is not None:
-            faults += lines.reference(rest, _annotators(rest))[1] + _repeated(_annotators(rest))
+        if (mended := reader.references.mended(value, faults)) is not None:
+            faults += reader.reference(mended, _annotators(mended))[1] + _repeated(
+                _annotators(mended)
+            )
     else:
-        names = _annotators(found)
-        resolved, faults = lines.reference(found, names)
+        names = _annotators(record)
+        resolved, faults = reader.reference(record, names)
         faults += _repeated(names)
         if not faults:
-            return ParsedReference(found, resolved, names)
-        item = found.item
+            return ParsedReference(record, resolved, names)
+        item = record.item
     named = item_name(item, line)
     bad[named] = "; ".join(fault.message for fault in faults)
     findings.bad(block.source, line, Key(named, ""), faults)
@@ -170,20 +183,22 @@ MAX_NAMES_SEARCHED = 1000  # names among which a near one is looked for
 
 def parse_outputs(block: LineBlock, references: References, on_error: OnError) -> ParsedBatch:
     """Cases of an outputs file, joined with their references by item."""
-    kind = references.lines
+    reader = references.reader
     refuse_other_files("outputs", block, on_error)
     findings, taken, lines = Findings(on_error), list[Any](), list[int]()
     outputs: list[Any] = []
     answered: list[tuple[str, int]] = []
-    read = list(kind.outputs.read(block))
-    known = iter(_known([found for _, found in read], references))
-    for line, found in read:
-        resolved = kind.failed
-        if _is_known(found, references):
-            output = found
-            resolved = _resolved(block, line, output, next(known), references, findings, answered)
+    read = list(reader.outputs.read(block))
+    known_outputs = iter(_resolve_known([record for _, record in read], references))
+    for line, record in read:
+        resolved = reader.failed
+        if _is_known(record, references):
+            output = record
+            resolved = _resolved(
+                block, line, output, next(known_outputs), references, findings, answered
+            )
         else:
-            output = _mend(block, line, found, references, findings, answered)
+            output = _mend(block, line, record, references, findings, answered)
         if output is not None and resolved is not None:
             taken.append(output)
             lines.append(line)
@@ -191,62 +206,63 @@ def parse_outputs(block: LineBlock, references: References, on_error: OnError) -
     items = [str(output.item) for output in taken]
     systems = [str(output.system) for output in taken]
     parsed = references.join(items, systems, outputs)
-    parsed.labels = references.labels(parsed, [given(output.meta) for output in taken])
-    parsed.dials = kind.dials(taken)
-    parsed.remarks.update(kind.made(taken))
+    parsed.labels = references.labels(parsed, [unset_to_empty(output.meta) for output in taken])
+    parsed.details = reader.details(taken)
+    parsed.remarks.update(reader.output_remarks(taken))
     parsed.lines, parsed.findings = np.array(lines, np.int64), findings
     parsed.answered += answered
     return parsed
 
 
-def _is_known(found: Any, references: References) -> bool:
+def _is_known(record: Any, references: References) -> bool:
     """Whether a line could be read and has references."""
-    return not isinstance(found, bytes) and str(found.item) in references.rows
+    return not isinstance(record, bytes) and str(record.item) in references.rows
 
 
-def _known(read: list[Any], references: References) -> list[Any]:
+def _resolve_known(read: list[Any], references: References) -> list[Any]:
     """What outputs are, of the lines for which that can be said."""
-    good = [one for one in read if _is_known(one, references)]
-    rows = [references.rows[str(one.item)] for one in good]
-    return references.lines.outputs_of([one.output for one in good], references.cases, rows)
+    records = [record for record in read if _is_known(record, references)]
+    rows = [references.rows[str(record.item)] for record in records]
+    outputs = [record.output for record in records]
+    return references.reader.outputs_of(outputs, references.cases, rows)
 
 
 def _resolved(
     block: LineBlock,
     line: int,
     output: Any,
-    found: Any,
+    resolved: Any,
     references: References,
     findings: Findings,
     answered: list[tuple[str, int]],
 ) -> Any | None:
     """What an output was found to be; what is wrong with it is noted."""
-    kind, row = references.lines, references.rows[str(output.item)]
-    if not isinstance(found, list):
-        return found
+    reader, row = references.reader, references.rows[str(output.item)]
+    if not isinstance(resolved, list):
+        return resolved
     key = Key(str(output.item), str(output.system))
     empty = findings.on_error == "empty"
-    findings.bad(block.source, line, key, found, skip=not empty)
+    findings.bad(block.source, line, key, resolved, skip=not empty)
     if not empty:
         answered.append((key.system, row))
-    return kind.failed if empty else None
+    return reader.failed if empty else None
 
 
 def _mend(
     block: LineBlock,
     line: int,
-    found: Any,
+    record: Any,
     references: References,
     findings: Findings,
     answered: list[tuple[str, int]],
 ) -> Any | None:
     """What can be made of a line that is bad or has no reference; it is noted."""
-    kind = references.lines
+    reader = references.reader
     value: dict[str, Any]
-    if isinstance(found, bytes):
-        value, faults = kind.outputs.faults(found)
+    if isinstance(record, bytes):
+        value, faults = reader.outputs.faults(record)
     else:
-        value, faults = {"item": found.item, "system": found.system}, []
+        value, faults = {"item": record.item, "system": record.system}, []
     item, system = value.get("item"), value.get("system")
     key = Key(item_name(item, line), str(system) if is_name(system) else "")
     if is_name(item) and key.item not in references.rows:
@@ -254,12 +270,15 @@ def _mend(
     elif is_name(item) and key.system:
         row = references.rows[key.item]
         answered.append((key.system, row))
-        if isinstance(found, bytes) and (rest := kind.outputs.mended(value, faults)) is not None:
-            more = kind.output(rest.output, references.cases, row)
+        if (
+            isinstance(record, bytes)
+            and (mendable := reader.outputs.mended(value, faults)) is not None
+        ):
+            more = reader.output(mendable.output, references.cases, row)
             faults += more if isinstance(more, list) else []
     mended = None
     if findings.on_error == "empty":
-        mended = kind.outputs.without_output(value, faults, kind.nothing)
+        mended = reader.outputs.without_output(value, faults, reader.nothing)
     findings.bad(block.source, line, key, faults, skip=mended is None)
     return mended
 
@@ -278,7 +297,7 @@ def _no_reference(item: str, references: References, on_error: OnError) -> list[
 
 def empty_outputs(references: References, items: list[str], system: str) -> ParsedBatch:
     """Cases for items that a system said nothing about."""
-    failed = [references.lines.failed] * len(items)
+    failed = [references.reader.failed] * len(items)
     parsed = references.join(items, [system] * len(items), failed)
     parsed.labels = references.labels(parsed, [{} for _ in items])
     parsed.answered = []

@@ -43,14 +43,14 @@ class ReferenceSubsets:
         """The same, of items with so many references."""
         return replace(self, most=int(have.max(initial=1)))
 
-    def values(self, families: MetricSet, cases: Cases, hashes: Hashes) -> Iterator[ReferenceDraw]:
+    def values(self, metrics: MetricSet, cases: Cases, hashes: Hashes) -> Iterator[ReferenceDraw]:
         """Cases measured once more with every draw; as many as there are, or more, are no draw."""
-        have = cases.counts
+        counts = cases.counts
         for count in self.counts:
             for draw in range(1, self.repeats + 1) if count < self.most else ():
-                rows = draw_rows(have, hashes, count, self.seed, draw)
-                own = cases.keep(rows, np.minimum(have, count))
-                yield ReferenceDraw(count, draw, families.score(families.measure(own)))
+                rows = draw_rows(counts, hashes, count, self.seed, draw)
+                smaller = cases.keep(rows, np.minimum(counts, count))
+                yield ReferenceDraw(count, draw, metrics.score(metrics.measure(smaller)))
 
     @property
     def signature(self) -> str:
@@ -74,40 +74,40 @@ def fewer_of(
     counts: Sequence[int] | int, repeats: int, seed: int, *, joined: bool
 ) -> ReferenceSubsets:
     """What is asked for, in order; refused if it cannot be drawn or has nowhere to go."""
-    given = [counts] if isinstance(counts, int) else list(counts)
-    for count in given:
+    numbers = [counts] if isinstance(counts, int) else list(counts)
+    for count in numbers:
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise UsageError(f"fewer references: a whole number from 1 on, got {count!r}")
-    if given and not joined:
+    if numbers and not joined:
         raise UsageError("fewer references need a references file")
-    return ReferenceSubsets(tuple(sorted({*given})), repeats, seed)
+    return ReferenceSubsets(tuple(sorted({*numbers})), repeats, seed)
 
 
 # --- Measurement of a block ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MeasureBlock:
     """Parse, check, join and measure a block; sent to the workers once.
 
-    ``by`` are the slices of a file that holds both sides; references know theirs. ``whole`` keeps
-    the cases themselves, ``aligned`` their words side by side.
+    ``by`` are the slices of a file that holds both sides; references know theirs. ``keep_cases``
+    keeps the cases themselves, ``align`` their words side by side.
     """
 
-    families: MetricSet
+    metrics: MetricSet
+    reader: TaskReader
     on_error: OnError
     system: str
     references: References | None
     by: tuple[Slicing, ...]
     by_annotator: bool
-    whole: bool
-    aligned: bool
-    kind: TaskReader
-    fewer: ReferenceSubsets
+    keep_cases: bool
+    align: bool
+    subsets: ReferenceSubsets
 
     def __call__(self, block: LineBlock) -> MeasuredBatch:
         if self.references is None:
-            parsed = self.kind.samples(block, self.system, self.on_error, self.by)
+            parsed = self.reader.samples(block, self.system, self.on_error, self.by)
         else:
             parsed = parse_outputs(block, self.references, self.on_error)
         return self.measure(parsed, block.done)
@@ -116,9 +116,9 @@ class MeasureBlock:
         """Measure cases that were parsed."""
         cases, each, left_out = parsed.cases, None, None
         if not cases.several and not self.by_annotator:
-            statistics = self.families.measure(cases)
+            statistics = self.metrics.measure(cases)
         else:
-            views = self.families.views(cases, each=self.by_annotator)
+            views = self.metrics.views(cases, each=self.by_annotator)
             statistics = [view.whole for view in views]
             several = np.flatnonzero(cases.counts > 1)
             left_out = ExtraStatistics(several, [view.left_out for view in views], [])
@@ -127,23 +127,38 @@ class MeasureBlock:
                 names = self.references.names(cases.items)
                 each = ExtraStatistics(case, [view.each for view in views], names)
         return MeasuredBatch(
-            list(cases.items),
-            list(cases.systems),
-            parsed.lines,
-            parsed.hashes,
-            statistics,
-            parsed.findings,
-            parsed.answered,
-            parsed.remarks,
-            parsed.labels,
-            each,
-            left_out,
-            list(self.fewer.values(self.families, cases, parsed.hashes)),
-            cases if self.whole else None,
-            [format_alignments(self.families.alignments(case)) for case in cases]
-            if self.aligned
+            items=list(cases.items),
+            systems=list(cases.systems),
+            lines=parsed.lines,
+            hashes=parsed.hashes,
+            statistics=statistics,
+            findings=parsed.findings,
+            answered=parsed.answered,
+            remarks=parsed.remarks,
+            labels=parsed.labels,
+            each=each,
+            left_out=left_out,
+            fewer=list(self.subsets.values(self.metrics, cases, parsed.hashes)),
+            most_references=self.subsets.most,
+            cases=cases if self.keep_cases else None,
+            annotators=self._annotators(cases) if self.keep_cases else [],
+            alignments=[format_alignments(self.metrics.alignments(c)) for c in cases]
+            if self.align
             else [],
-            parsed.audio if self.whole else {},
-            parsed.dials,
-            done,
+            audio=self._audio(parsed) if self.keep_cases else {},
+            details=parsed.details,
+            done=done,
         )
+
+    def _annotators(self, cases: Cases) -> list[list[str]]:
+        """Who made the references of each case; without a name there is one alone."""
+        if self.references is None:
+            return [["reference"] for _ in cases.items]
+        return [self.references.names([item]) for item in cases.items]
+
+    def _audio(self, parsed: ParsedBatch) -> dict[str, str]:
+        """Where the sound of items is, by what the references say if there are any."""
+        if self.references is None:
+            return parsed.audio
+        audio = self.references.audio
+        return {item: audio[item] for item in parsed.cases.items if item in audio}

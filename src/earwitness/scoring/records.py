@@ -15,6 +15,7 @@ import msgspec
 from earwitness.core import Contrast, Estimates, FaultyCase, Key
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicWriter
+from earwitness.registry import TASKS
 from earwitness.report.export import csv_table, json_text
 from earwitness.scoring.results import AnnotatorScores, Comparison, GroupContrasts, Scores
 
@@ -38,20 +39,26 @@ def scores_record(scores: Scores) -> dict[str, Any]:
         "systems": _systems(scores.systems),
         "slices": [
             {
-                "field": one.field,
-                "groups": {group: _systems(systems) for group, systems in one.groups.items()},
+                "field": slicing.field,
+                "groups": {group: _systems(systems) for group, systems in slicing.groups.items()},
             }
-            for one in scores.slices
+            for slicing in scores.slices
         ],
         "people": _people(scores.people),
         "sweeps": [asdict(sweep) for sweep in scores.sweeps],
-        "courses": [asdict(course) for course in scores.courses],
-        "skipped": [_left(one) for one in scores.skipped],
-        "emptied": [_left(one) for one in scores.emptied],
+        **_task_parts(scores),
+        "skipped": [_left(case) for case in scores.skipped],
+        "emptied": [_left(case) for case in scores.emptied],
         "worst_by": scores.worst_by if scores.worst else None,
-        "worst": [{**asdict(one.key), "values": dict(one.values)} for one in scores.worst],
+        "worst": [{**asdict(case.key), "values": dict(case.values)} for case in scores.worst],
         "notes": list(scores.notes),
     }
+
+
+def _task_parts(scores: Scores) -> dict[str, Any]:
+    """Parts of the task of the run; those of other built-in tasks are there, and empty."""
+    empty: dict[str, Any] = {name: [] for task in TASKS.built_in.values() for name in task.parts}
+    return empty | {part.name: part.record() for part in scores.parts}
 
 
 def comparison_json(comparison: Comparison) -> str:
@@ -79,11 +86,11 @@ def _contrast(contrast: Contrast) -> dict[str, Any]:
 
 def to_csv(scores: Scores) -> str:
     """A line an estimate, each with signature and provenance; undefined numbers are empty."""
-    made = json.dumps(asdict(scores.provenance), ensure_ascii=False)
+    provenance = json.dumps(asdict(scores.provenance), ensure_ascii=False)
     return csv_table(
         [*ESTIMATE_COLUMNS, "field", "group", "signature", "provenance"],
         (
-            [system, name, *asdict(estimate).values(), field, group, scores.signature, made]
+            [system, name, *asdict(estimate).values(), field, group, scores.signature, provenance]
             for field, group, systems in _parts(scores)
             for system, estimates in systems.items()
             for name, estimate in estimates.items()
@@ -92,13 +99,13 @@ def to_csv(scores: Scores) -> str:
 
 
 def _parts(scores: Scores) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]:
-    """All estimates: the whole, groups, courses over z, and people beside systems."""
+    """All estimates: the whole, groups, parts of the task, and people beside systems."""
     yield "", "", scores.systems
-    for one in scores.slices:
-        for group, systems in one.groups.items():
-            yield one.field, group, systems
-    for course in scores.courses:
-        yield "(z)", course.family, {course.method: course.estimates}
+    for slicing in scores.slices:
+        for group, systems in slicing.groups.items():
+            yield slicing.field, group, systems
+    for part in scores.parts:
+        yield from part.estimates()
     if scores.people is not None:
         yield "(people)", "ceiling", {"": scores.people.ceiling}
         yield "(people)", "systems", scores.people.systems

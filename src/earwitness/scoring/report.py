@@ -27,7 +27,6 @@ from earwitness.report.parts import (
 from earwitness.report.sentences import comparison_sentences
 from earwitness.report.tables import better_system, is_tested
 from earwitness.scoring.results import AnnotatorScores, Comparison, GroupContrasts, Scores, Slice
-from earwitness.skims.report import course_sections
 
 # --- Report of scores ----------------------------------------------------------------------------
 
@@ -68,12 +67,12 @@ def result_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
         yield Section("All values", tuple(_ceiling_tables(scores, scores.people)))
     if scores.sweeps and scores.systems:
         yield Section("Curves", tuple(_curves(scores)))
-    if scores.courses:
-        yield from course_sections(scores.courses)
+    for part in scores.parts:
+        yield from part.sections()
     if scores.people is not None:
         yield _people(scores, scores.people, shown)
-    for one in scores.slices:
-        yield Section(f"By {one.field}", tuple(_groups(scores, one, shown)), _few(one))
+    for slicing in scores.slices:
+        yield Section(f"By {slicing.field}", tuple(_groups(scores, slicing, shown)), _few(slicing))
 
 
 def case_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
@@ -82,23 +81,29 @@ def case_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
         yield Section("Spread over cases", tuple(_spread(scores, shown)), place="pictures")
     if scores.worst:
         yield Section("Worst cases", (worst_table(scores, shown),))
-    drawn = [one for one in scores.shown if one.outputs]
+    drawn = [example for example in scores.shown if example.outputs]
     if drawn:
         values = tuple(scores.values[name] for name in shown)
-        lines = tuple(Timeline(one.item, one, values) for one in drawn)
-        asked = any(not one.why for one in scores.shown)
+        lines = tuple(Timeline(example.item, example, values) for example in drawn)
+        asked = any(not example.why for example in scores.shown)
         yield Section("Timelines", lines, place="everywhere" if asked else "pages")
-    networks = [(n, one) for n, one in enumerate(scores.shown) if one.network is not None]
+    networks = [
+        (n, example) for n, example in enumerate(scores.shown) if example.network is not None
+    ]
     if networks:
         worst = {sample.key.item: sample.key.system for sample in reversed(scores.worst)}
         parts = tuple(
-            NetworkPart(one.item, one.network, n, _picked(one.network, worst), one.why)
-            for n, one in networks
-            if one.network
+            NetworkPart(
+                example.item, example.network, n, _picked(example.network, worst), example.why
+            )
+            for n, example in networks
+            if example.network
         )
         yield Section("Networks", parts, ABOUT_ARCS, place="pictures")
-    if any(one.alignments for one in scores.shown):
-        pairs = any(a.pairs for one in scores.shown for a in chain(*one.alignments.values()))
+    if any(example.alignments for example in scores.shown):
+        pairs = any(
+            a.pairs for example in scores.shown for a in chain(*example.alignments.values())
+        )
         text = "S replaced, D missing, I too much." if pairs else ""
         if networks:
             text += (
@@ -153,9 +158,9 @@ def _ceiling_tables(scores: Scores, people: AnnotatorScores) -> Iterator[Table]:
 
 def _row(value: Value, columns: Sequence[Estimates], first: Value) -> tuple[str, ...]:
     cells = []
-    for own in columns:
-        estimate = own[value.name]
-        odd = f" n={estimate.n:,}" * (estimate.n != own[first.name].n)
+    for estimates in columns:
+        estimate = estimates[value.name]
+        odd = f" n={estimate.n:,}" * (estimate.n != estimates[first.name].n)
         cells.append(cell(estimate, value) + odd)
     return (value_title(value), *cells)
 
@@ -197,28 +202,28 @@ def _people(scores: Scores, people: AnnotatorScores, shown: Sequence[str]) -> Se
     return Section("People", tuple(parts), f"{text} references.")
 
 
-def _few(one: Slice) -> str:
+def _few(slicing: Slice) -> str:
     """A warning where groups are small."""
     counts = [
         max(estimate.n for own in systems.values() for estimate in own.values())
-        for systems in one.groups.values()
+        for systems in slicing.groups.values()
     ]
     few = sum(count < MIN_ITEMS_PER_GROUP for count in counts)
     if not few:
         return ""
     what = "group has" if few == 1 else "groups have"
-    told = f"{few} of {len(counts)} {what} fewer than {MIN_ITEMS_PER_GROUP} items"
-    return f"{told}: read them with care."
+    message = f"{few} of {len(counts)} {what} fewer than {MIN_ITEMS_PER_GROUP} items"
+    return f"{message}: read them with care."
 
 
-def _groups(scores: Scores, one: Slice, shown: Sequence[str]) -> Iterator[Intervals]:
+def _groups(scores: Scores, slicing: Slice, shown: Sequence[str]) -> Iterator[Intervals]:
     for name in shown:
         value = scores.values[name]
         rows = tuple(
             (group, {system: own[name] for system, own in systems.items()})
-            for group, systems in one.groups.items()
+            for group, systems in slicing.groups.items()
         )
-        yield Intervals(f"{value_title(value)} by {one.field}", value, one.field, rows)
+        yield Intervals(f"{value_title(value)} by {slicing.field}", value, slicing.field, rows)
 
 
 def _spread(scores: Scores, shown: Sequence[str]) -> Iterator[Part]:
@@ -231,9 +236,9 @@ def _spread(scores: Scores, shown: Sequence[str]) -> Iterator[Part]:
 
 
 def _alignments(scores: Scores) -> Iterator[WordBlock]:
-    for one in scores.shown:
-        for system, alignments in one.alignments.items():
-            yield WordBlock(f"{one.item}, {system}", alignments)
+    for example in scores.shown:
+        for system, alignments in example.alignments.items():
+            yield WordBlock(f"{example.item}, {system}", alignments)
 
 
 def worst_table(scores: Scores, shown: Sequence[str]) -> Table:
@@ -265,19 +270,21 @@ def _range(least: int, most: int) -> str:
 
 def provenance(scores: Scores, signature: str = "") -> list[str]:
     """Signature, provenance and notes, a line each."""
-    made = scores.provenance
+    source = scores.provenance
     ceiling = [scores.people.ceiling] if scores.people is not None else []
     level = next(e.level for own in (*scores.systems.values(), *ceiling) for e in own.values())
-    counts = f"{made.cases:,} scored, {made.skipped:,} skipped, {made.emptied:,} scored as empty"
+    counts = (
+        f"{source.cases:,} scored, {source.skipped:,} skipped, {source.emptied:,} scored as empty"
+    )
     lines = [
         f"intervals: {100 * level:.4g} %; ↑ high is good, ↓ low is good",
         f"signature: {signature or scores.signature}",
-        f"made with: earwitness {made.version}, numpy {made.numpy}, seed {made.seed}",
+        f"made with: earwitness {source.version}, numpy {source.numpy}, seed {source.seed}",
         f"cases: {counts}",
     ]
-    if made.references != (1, 1):
-        lines.append(f"references: {_range(*made.references)} of an item")
-    lines += [f"input: {i.name} ({i.bytes:,} bytes, sha256 {i.sha256})" for i in made.inputs]
+    if source.references != (1, 1):
+        lines.append(f"references: {_range(*source.references)} of an item")
+    lines += [f"input: {i.name} ({i.bytes:,} bytes, sha256 {i.sha256})" for i in source.inputs]
     return lines + [f"note: {note}" for note in scores.notes]
 
 
@@ -292,7 +299,10 @@ def comparison_report(comparison: Comparison) -> Report:
     scores = comparison.scores
     matrices = tuple(_matrices(comparison))
     sections = [Section("In short", (_short(matrices),), place="pages")]
-    sections += [Section("Who is better", matrices, _told(comparison)), *_by_group(comparison)]
+    sections += [
+        Section("Who is better", matrices, _comparison_text(comparison)),
+        *_by_group(comparison),
+    ]
     shown = comparison.values if len(comparison.values) <= MAX_PLOTTED_VALUES else scores.headlines
     for section in result_sections(scores, shown):
         short = section.place == "everywhere"
@@ -307,7 +317,7 @@ def comparison_report(comparison: Comparison) -> Report:
     )
 
 
-def _told(comparison: Comparison) -> str:
+def _comparison_text(comparison: Comparison) -> str:
     untested = ", ? cannot be tested" * (not all(map(is_tested, comparison.contrasts)))
     return (
         f"Items that every system answered: {comparison.items:,}; · cannot be told apart at "

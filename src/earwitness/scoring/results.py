@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from earwitness.core import (
     CaseValues,
@@ -16,7 +17,7 @@ from earwitness.core import (
     Value,
 )
 from earwitness.metric_set import Sweep
-from earwitness.skims.types import MeanTradeoffCurve
+from earwitness.task import ResultPart
 
 # --- Results of scoring --------------------------------------------------------------------------
 
@@ -48,7 +49,7 @@ class Scores:
     """Estimates by system and value name, with everything that is needed to make them again.
 
     ``spread`` has, by system and value, the values of the cases, or of a fixed choice of them where
-    there are very many.
+    there are very many. ``parts`` are those that only the task of the run has.
     """
 
     signature: str
@@ -59,7 +60,7 @@ class Scores:
     slices: tuple[Slice, ...] = ()
     people: AnnotatorScores | None = None
     sweeps: tuple[Sweep, ...] = ()
-    courses: tuple[MeanTradeoffCurve, ...] = ()
+    parts: tuple[ResultPart, ...] = ()
     spread: Mapping[str, Mapping[str, tuple[float, ...]]] | None = None
     shown: tuple[ExampleItem, ...] = ()
     skipped: tuple[FaultyCase, ...] = ()
@@ -72,6 +73,10 @@ class Scores:
     def values(self) -> dict[str, Value]:
         """All values by name."""
         return {value.name: value for values in self.families.values() for value in values}
+
+    def part(self, name: str) -> Any:
+        """The part of the task that has this name in JSON; None where the task has none."""
+        return next((part for part in self.parts if part.name == name), None)
 
 
 # --- Results of a comparison ---------------------------------------------------------------------

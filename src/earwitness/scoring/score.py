@@ -12,16 +12,14 @@ from earwitness.core import Map, OnError, Progress, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError
 from earwitness.io.source import Records, RecordSource
-from earwitness.metric_set import MetricChoice, MetricSet
+from earwitness.metric_set import MetricChoice
 from earwitness.registry import METRICS
+from earwitness.scoring.assembly import Request, assemble_scores, listed, slicings_of
+from earwitness.scoring.collectors import AlignmentRows, SampleRows
 from earwitness.scoring.measure import fewer_of
 from earwitness.scoring.records import AlignmentFile, SampleTable
 from earwitness.scoring.results import Scores
-from earwitness.scoring.run import ANNOTATOR_FIELD, CaseCollectors, ScoringRun
-from earwitness.scoring.setup import setting
-from earwitness.scoring.tally import WorstCases
-from earwitness.stats.bootstrap import MULTINOMIAL_UP_TO
-from earwitness.task import Slicing
+from earwitness.scoring.setup import set_up
 
 # --- Verb score ----------------------------------------------------------------------------------
 
@@ -47,10 +45,6 @@ def score(
     worst_by: str | None = None,
     by: Sequence[str] | str = (),
     show: Sequence[str] | str = (),
-    preset: str = "",
-    pattern: str = "",
-    timestamp_format: str = "",
-    tokenise: str = "",
     baselines: Sequence[str] | str = (),
     map: Map = in_process,
     progress: Progress = no_progress,
@@ -67,12 +61,12 @@ def score(
     samples, by the first metric's headline value or by ``worst_by``; ``show`` names items whose
     boundaries the report draws, beside the worst. ``by`` names fields of ``meta`` (or ``duration``,
     ``annotator``) that split the cases into groups;
-    numbers are cut as in ``"snr:0,10"``. ``preset`` says how transcripts mark their chapters, with
-    ``pattern`` and ``timestamp_format`` where it needs them; ``tokenise`` how text becomes words.
-    ``baselines`` are scored beside the systems. The task is that of the metrics, or is told from
-    the first lines. ``parameters`` are those of the metrics, such as ``chunk_size=6.0``, or a list
-    of values to score with each, such as ``collar=[1, 3, 5]``. ``map`` shares the work; metrics
-    with a model do theirs in this process, where every distinct text is encoded once.
+    numbers are cut as in ``"snr:0,10"``. ``baselines`` are scored beside the systems. The task is
+    that of the metrics, or is told from the first lines. ``parameters`` are those of the metrics,
+    such as ``chunk_size=6.0``, or a list of values to score with each, such as ``collar=[1, 3,
+    5]``; and options of how the task's lines are read, such as ``preset`` or ``tokenise``. ``map``
+    shares the work; metrics with a model do theirs in this process, where every distinct text is
+    encoded once.
 
     >>> scores = score([{"hypothesis": [61, 120], "reference": [60], "duration": 180}])
     >>> scores.systems["outputs"]["collar_f1"].value
@@ -80,69 +74,40 @@ def score(
     """
     check(level=level, seed=seed, on_error=on_error, draws=draws, worst=worst, repeats=repeats)
     source, other = sources(outputs, references)
-    reading = {
-        "preset": preset,
-        "pattern": pattern,
-        "timestamp_format": timestamp_format,
-        "tokenise": tokenise,
-    }
-    families, lines = setting(source, other, metrics, parameters, reading)
-    if alignments is not None and not families.aligns:
+    setup = set_up(source, other, metrics, parameters)
+    if alignments is not None and not setup.metrics.aligns:
         having = [name for name, kind in METRICS.items() if kind.aligns]
         raise UsageError(f"alignments need a metric of words: {', '.join(having)}")
-    kept = collected(families, draws, seed, worst, worst_by, by, show)
-    kept.fewer = fewer_of(fewer, repeats, seed, joined=other is not None)
-    if kept.fewer.counts and samples is None:
+    request = Request(
+        setup=setup,
+        draws=draws,
+        seed=seed,
+        on_error=on_error,
+        worst=worst,
+        worst_by=worst_by,
+        by=slicings_of(by),
+        show=tuple(dict.fromkeys(listed(show))),
+        baselines=tuple(listed(baselines)),
+    )
+    collectors = request.collectors(other or source)
+    subsets = fewer_of(fewer, repeats, seed, joined=other is not None)
+    if subsets.counts and samples is None:
         raise UsageError(
             "fewer references are for the table of samples — name its file (--samples)"
         )
-    run = ScoringRun(kept, on_error, lines, listed(baselines))
     with ExitStack() as files:
         if samples is not None:
-            names = [value.name for value in families.values]
-            signature = f"{families.signature}|on_error={on_error}{run.lines.signature}"
-            drawn = bool(kept.fewer.counts)
-            table = SampleTable(Path(samples), names, signature + kept.fewer.signature, drawn=drawn)
-            kept.table = files.enter_context(table)
+            names = [value.name for value in setup.metrics.values]
+            signature = f"{setup.metrics.signature}|on_error={on_error}{setup.reader.signature}"
+            drawn = bool(subsets.counts)
+            table = SampleTable(Path(samples), names, signature + subsets.signature, drawn=drawn)
+            collectors.files.append(SampleRows(files.enter_context(table)))
         if alignments is not None:
-            kept.alignments = files.enter_context(AlignmentFile(Path(alignments)))
+            words = files.enter_context(AlignmentFile(Path(alignments)))
+            collectors.files.append(AlignmentRows(words))
+        run = request.run(collectors, subsets=subsets, align=alignments is not None)
         run.read(source, other, system, map, progress)
-        return run.result(level)
-
-
-def collected(
-    families: MetricSet,
-    draws: int,
-    seed: int,
-    worst: int,
-    worst_by: str | None,
-    by: Sequence[str] | str,
-    show: Sequence[str] | str,
-    limit: int | None = None,
-) -> CaseCollectors:
-    """What is to be kept of the cases."""
-    if worst_by is not None and not worst:
-        raise UsageError("worst_by needs worst, the number of samples to show")
-    slicings = tuple(Slicing.of(text) for text in listed(by))
-    fields = [slicing.field for slicing in slicings]
-    if any(slicing.cuts for slicing in slicings if slicing.field == ANNOTATOR_FIELD):
-        raise UsageError("by annotator: names cannot be cut into ranges")
-    if len(set(fields)) < len(fields):
-        raise UsageError(f"by: a field was named twice: {', '.join(fields)}")
-    return CaseCollectors(
-        families,
-        draws,
-        seed,
-        MULTINOMIAL_UP_TO if limit is None else limit,
-        WorstCases(families, worst, worst_by or families.leading[0]),
-        slicings,
-        tuple(dict.fromkeys(listed(show))),
-    )
-
-
-def listed(names: Sequence[str] | str) -> list[str]:
-    """One name, or several."""
-    return [names] if isinstance(names, str) else list(names)
+        return assemble_scores(run, collectors, level)
 
 
 def sources(outputs: Place, references: Place | None) -> tuple[RecordSource, RecordSource | None]:
@@ -183,10 +148,6 @@ def people(
     level: float = 0.95,
     seed: int = 0,
     on_error: OnError = "fail",
-    preset: str = "",
-    pattern: str = "",
-    timestamp_format: str = "",
-    tokenise: str = "",
     map: Map = in_process,
     progress: Progress = no_progress,
     **parameters: Any,
@@ -200,15 +161,10 @@ def people(
     """
     check(level=level, seed=seed, on_error=on_error, draws=draws)
     source = RecordSource(references, "" if isinstance(references, str) else "references")
-    reading = {
-        "preset": preset,
-        "pattern": pattern,
-        "timestamp_format": timestamp_format,
-        "tokenise": tokenise,
-    }
-    families, lines = setting(None, source, metrics, parameters, reading)
-    kept = collected(families, draws, seed, 0, None, (), ())
-    run = ScoringRun(kept, on_error, lines)
+    setup = set_up(None, source, metrics, parameters)
+    request = Request(setup=setup, draws=draws, seed=seed, on_error=on_error)
+    collectors = request.collectors(source)
+    run = request.run(collectors)
     run.read_people(source, map)
-    progress(run.sources[0].read().bytes, run.sources[0].total, 0)
-    return run.result(level)
+    progress(source.read().bytes, source.total, 0)
+    return assemble_scores(run, collectors, level)

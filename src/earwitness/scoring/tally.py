@@ -1,4 +1,4 @@
-"""Sums per system, worst cases, and scores of annotators against one another."""
+"""Sums per system, and scores of annotators against one another."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.core import Cases, CaseValues, Estimate, Key, Map
-from earwitness.errors import UsageError, nearest
+from earwitness.core import Cases, Estimate, Map
 from earwitness.metric_set import MetricSet
 from earwitness.scoring.join import References
 from earwitness.stats.arrays import Floats, Hashes, Ints
 from earwitness.stats.bootstrap import Bootstrap, bootstrap_estimates
+from earwitness.task import CollectorSettings
 
 # --- Tallies per system --------------------------------------------------------------------------
 
@@ -23,7 +23,7 @@ from earwitness.stats.bootstrap import Bootstrap, bootstrap_estimates
 class SystemScores:
     """All that is kept of one system's cases."""
 
-    families: MetricSet
+    metrics: MetricSet
     bootstrap: Bootstrap
     undefined: NDArray[np.int64]
     cuts: list[int] = field(default_factory=list)
@@ -39,9 +39,9 @@ class SystemScores:
     def estimates(self, level: float) -> dict[str, Estimate]:
         """An estimate for every value."""
         resampled = self.bootstrap.finish()
-        total = self.families.score(np.split(resampled.total, self.cuts))
-        draws = self.families.score(np.split(resampled.draws, self.cuts, axis=1))
-        names = [value.name for value in self.families.values]
+        total = self.metrics.score(np.split(resampled.total, self.cuts))
+        draws = self.metrics.score(np.split(resampled.draws, self.cuts, axis=1))
+        names = [value.name for value in self.metrics.values]
         counts = self.bootstrap.count - self.undefined, self.undefined
         return bootstrap_estimates(names, total, draws, counts, level, resampled.method)
 
@@ -50,31 +50,34 @@ class SystemScores:
 class Tally:
     """Systems with all that is kept of their cases."""
 
-    families: MetricSet
-    draws: int
-    seed: int
-    limit: int
+    settings: CollectorSettings
     systems: dict[str, SystemScores] = field(default_factory=dict)
 
     def add(
-        self, names: Sequence[str], codes: Ints, hashes: Hashes, statistics: Sequence[Floats]
-    ) -> Floats:
+        self,
+        names: Sequence[str],
+        codes: Ints,
+        hashes: Hashes,
+        statistics: Sequence[Floats],
+        values: Floats | None = None,
+    ) -> None:
         """Cases whose code is the index of their system's name; -1 is left out.
 
-        The answer is every case's values.
+        ``values`` are those of the statistics, where they are known already.
         """
-        values = self.families.score(statistics)
+        settings = self.settings
+        if values is None:
+            values = settings.metrics.score(statistics)
         for code, name in enumerate(names):
             index = np.flatnonzero(codes == code)
             if not len(index):
                 continue
             rows = [table[index] for table in statistics]
             if name not in self.systems:
-                bootstrap = Bootstrap(self.draws, self.seed, self.limit)
-                empty = np.zeros(values.shape[1], np.int64)
-                self.systems[name] = SystemScores(self.families, bootstrap, empty)
+                bootstrap = Bootstrap(settings.draws, settings.seed, settings.limit)
+                undefined = np.zeros(values.shape[1], np.int64)
+                self.systems[name] = SystemScores(settings.metrics, bootstrap, undefined)
             self.systems[name].add(hashes[index], rows, values[index])
-        return values
 
     def estimates(self, level: float) -> dict[str, dict[str, Estimate]]:
         """Estimates of every system, by name."""
@@ -84,46 +87,6 @@ class Tally:
     def items(self) -> int:
         """Of the system that has most."""
         return max(system.bootstrap.count for system in self.systems.values())
-
-
-# --- Worst cases ---------------------------------------------------------------------------------
-
-
-class WorstCases:
-    """The cases with the worst values so far."""
-
-    def __init__(self, families: MetricSet, count: int, by: str) -> None:
-        values = {value.name: (column, value) for column, value in enumerate(families.values)}
-        if by not in values:
-            raise UsageError(f'there is no value "{by}" — {nearest(by, values)}')
-        self._column, value = values[by]
-        if value.best == "none":
-            raise UsageError(f'"{by}" is neither good nor bad when high — choose another value')
-        self._sign = 1 if value.best == "high" else -1
-        self._names, self.count, self.by = list(values), count, by
-        self._kept: list[tuple[float, Key, Floats]] = []
-
-    def add(self, keys: Sequence[Key], values: Floats) -> None:
-        """Keep those of the cases that are among the worst; among equals the first by name."""
-        goodness = self._sign * values[:, self._column]
-        if not self.count or np.isnan(goodness).all():
-            return
-        last = np.sort(goodness)[: self.count]  # NaN comes behind all numbers
-        chosen = np.flatnonzero(goodness <= np.nanmax(last)).tolist()
-        self._kept += [(float(goodness[i]), keys[i], values[i]) for i in chosen]
-        self._kept = sorted(self._kept, key=lambda kept: kept[:2])[: self.count]
-
-    @property
-    def items(self) -> list[str]:
-        """The items of the worst cases, each once, the worst first."""
-        return list(dict.fromkeys(key.item for _, key, _ in self._kept))
-
-    def samples(self) -> tuple[CaseValues, ...]:
-        """The worst first."""
-        return tuple(
-            CaseValues(key, dict(zip(self._names, row.tolist(), strict=True)))
-            for _, key, row in self._kept
-        )
 
 
 # --- Annotators against one another --------------------------------------------------------------
@@ -155,13 +118,13 @@ class AnnotatorStatistics(NamedTuple):
 class MeasurePeople:
     """Measure every reference against the others of its item."""
 
-    families: MetricSet
+    metrics: MetricSet
 
     def __call__(self, portion: AnnotatedItems) -> AnnotatorStatistics:
         people, chosen = portion.cases.people()
-        rows = self.families.measure(people)
+        rows = self.metrics.measure(people)
         counts = portion.cases.counts
-        items = self.families.pool(rows, counts)
+        items = self.metrics.pool(rows, counts)
         names = [portion.names[reference] for reference in chosen.tolist()]
         return AnnotatorStatistics(
             portion.hashes, items, np.repeat(portion.hashes, counts), rows, names
@@ -179,7 +142,7 @@ class PeopleTally:
     def read(self, references: References, map_: Map) -> None:
         """Measure all items that have several references."""
         several = np.flatnonzero(references.cases.counts > 1)
-        work = MeasurePeople(self.ceiling.families)
+        work = MeasurePeople(self.ceiling.settings.metrics)
         for answers in map_(work, _portions(references, several)) if len(several) else ():
             ours = np.zeros(len(answers.hashes), np.int64)
             self.ceiling.add(["people"], ours, answers.hashes, answers.items)

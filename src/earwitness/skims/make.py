@@ -197,8 +197,8 @@ class SkimMaker:
         if self.spoken is None or self.asked.speech != "avoid":
             return day
         if self.spoken.rows.all():
-            told = f"{self.recording.name}: somebody seems to speak in all of it"
-            raise UsageError(f"{told} — take --speech reverse, or a better --speech-model")
+            message = f"{self.recording.name}: somebody seems to speak in all of it"
+            raise UsageError(f"{message} — take --speech reverse, or a better --speech-model")
         return replace(day, allowed=~self.spoken.rows)
 
     @cached_property

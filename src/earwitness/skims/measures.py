@@ -65,8 +65,8 @@ def msiou(skim: Doubles, day: Doubles) -> float:
     """
     mine, theirs = skim[None] > CLASS_THRESHOLDS[:, None], day[None] > CLASS_THRESHOLDS[:, None]
     both, either = (mine & theirs).sum(axis=1), (mine | theirs).sum(axis=1)
-    told = either > 0
-    return float(np.mean(both[told] / either[told])) if told.any() else float("nan")
+    defined = either > 0
+    return float(np.mean(both[defined] / either[defined])) if defined.any() else float("nan")
 
 
 def coverage(skim: Doubles, day: Doubles) -> float:

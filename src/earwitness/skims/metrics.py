@@ -125,8 +125,8 @@ class SkimMeasures(Metric):
 
     def __post_init__(self) -> None:
         if not isinstance(self.embedder, str) or not self.embedder:
-            told = "embedder must be one of codebook, log-mel, a .tflite file, a folder"
-            raise UsageError(f"{told}, got {self.embedder!r}")
+            message = "embedder must be one of codebook, log-mel, a .tflite file, a folder"
+            raise UsageError(f"{message}, got {self.embedder!r}")
         object.__setattr__(self, "block", at_least(0.32, "block", self.block))
         object.__setattr__(self, "period", at_least(self.block, "period", self.period))
 

@@ -60,8 +60,8 @@ class SkimOptions:
             and not MARK_LENGTH_TOLERANCE_SECONDS < self.hour_gap <= MAX_HOUR_GAP_SECONDS
         ):
             least, most = MARK_LENGTH_TOLERANCE_SECONDS, MAX_HOUR_GAP_SECONDS
-            told = f"--hour-gap must be over {least:g} s and at most {most:g} s"
-            raise UsageError(f"{told}, or 0 for none, got {self.hour_gap:g}")
+            message = f"--hour-gap must be over {least:g} s and at most {most:g} s"
+            raise UsageError(f"{message}, or 0 for none, got {self.hour_gap:g}")
 
     @classmethod
     def of(
@@ -106,8 +106,8 @@ class SkimOptions:
         if self.length is None or abs(seconds - self.length) < LENGTH_TOLERANCE_SECONDS:
             return ""
         picks = "1 pick" if plan.picks == 1 else f"{plan.picks} picks"
-        told = f"{picks} of {plan.block:g} s that overlap by {plan.overlap:g} s"
-        return f"--length {self.length:g}: {told} last {seconds:g} s"
+        message = f"{picks} of {plan.block:g} s that overlap by {plan.overlap:g} s"
+        return f"--length {self.length:g}: {message} last {seconds:g} s"
 
     @property
     def wanted(self) -> tuple[tuple[str, float | None], ...]:

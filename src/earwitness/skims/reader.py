@@ -31,8 +31,8 @@ from earwitness.skims.records import (
     SkimReferenceLine,
     dial_of,
 )
-from earwitness.skims.types import Pick, Skim
-from earwitness.task import Dial, TaskReader, given
+from earwitness.skims.types import Dial, Pick, Skim
+from earwitness.task import TaskReader, unset_to_empty
 
 if TYPE_CHECKING:
     from earwitness.audio.signal import Floats
@@ -302,7 +302,7 @@ def made_with(records: Sequence[SkimOutputLine]) -> Counter[str]:
     """How outputs were made, where ``meta.made`` says it."""
     found = Counter[str]()
     for record in records:
-        made = given(record.meta).get("made")
+        made = unset_to_empty(record.meta).get("made")
         if isinstance(made, dict):
             kept = {name: made[name] for name in (*COMPARED_SETTINGS, "sparse") if name in made}
             found[MADE_WITH_REMARK + json.dumps(kept, sort_keys=True)] += 1
@@ -415,10 +415,11 @@ class SkimReader(TaskReader):
             for case, system, output in rows
         )
 
-    def dials(self, records: Sequence[SkimOutputLine]) -> list[Dial | None]:
+    def details(self, records: Sequence[SkimOutputLine]) -> list[Dial | None]:
+        """How each output was made."""
         return [dial_of(record) for record in records]
 
-    def made(self, records: Sequence[SkimOutputLine]) -> Counter[str]:
+    def output_remarks(self, records: Sequence[SkimOutputLine]) -> Counter[str]:
         return made_with(records)
 
     def fields(self, case: Cases, row: int) -> dict[str, Any]:

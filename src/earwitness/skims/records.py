@@ -10,7 +10,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from earwitness.io.records import RecordType
 from earwitness.io.schema import MAX_DURATION_SECONDS, Length, Moment, is_name
-from earwitness.task import Dial, ItemLine, OutputLine, given
+from earwitness.skims.types import Dial
+from earwitness.task import ItemLine, OutputLine, unset_to_empty
 
 # --- Record structs ------------------------------------------------------------------------------
 
@@ -78,7 +79,7 @@ UNNAMED_METHOD = "z"  # a method of which nothing but z is named
 
 def dial_of(record: SkimOutputLine) -> Dial | None:
     """The method that ``meta`` names, else the system without its z; nothing where no z is told."""
-    meta = given(record.meta)
+    meta = unset_to_empty(record.meta)
     if meta.get("z") is None:
         return None
     named = meta.get("method")

@@ -45,8 +45,8 @@ def refuse_place(output: Path, given: Sequence[Path], asked: SkimOptions) -> Non
     if ending in SOUND_ENDINGS and not is_file(output) and not output.is_dir():
         raise UsageError(f"{output}: no skim is written as {ending} — end it in {ENDINGS_TEXT}")
     if ENDING_PATTERN.fullmatch(ending) and not is_file(output) and not output.exists():
-        told = f'{output}: is "{ending}" an ending?'
-        raise UsageError(f"{told} — end a skim in {ENDINGS_TEXT}, or make the folder first")
+        message = f'{output}: is "{ending}" an ending?'
+        raise UsageError(f"{message} — end a skim in {ENDINGS_TEXT}, or make the folder first")
     if is_file(output) and output.is_dir():
         raise UsageError(f"{output}: is a folder — name a file, or a folder that is not called so")
     if not is_file(output) and output.is_file():
@@ -59,8 +59,8 @@ def refuse_place(output: Path, given: Sequence[Path], asked: SkimOptions) -> Non
         if own == place and not path.is_dir():
             raise UsageError(f"{output}: is the recording itself — name another file")
         if path.is_dir() and own in (place, *place.parents):
-            told = f"{output}: lies in the recording {path}, which would then have skims in it"
-            raise UsageError(f"{told} — name a place outside of it")
+            message = f"{output}: lies in the recording {path}, which would then have skims in it"
+            raise UsageError(f"{message} — name a place outside of it")
     if asked.speech_model is not None:
         _ = find_detector(str(asked.speech_model)).signature  # it must be there
 
@@ -75,8 +75,8 @@ def _refuse_unwritable(output: Path) -> None:
         with TemporaryFile(dir=there):
             pass
     except OSError as error:
-        told = f"{output}: cannot be written: {there}: {error.strerror or error}"
-        raise UsageError(f"{told} — name another place") from error
+        message = f"{output}: cannot be written: {there}: {error.strerror or error}"
+        raise UsageError(f"{message} — name another place") from error
 
 
 def _refuse_lines_of_others(output: Path) -> None:
@@ -86,8 +86,8 @@ def _refuse_lines_of_others(output: Path) -> None:
         with lines.open("rb") as file:
             first = file.readline()
         if first.strip() and OUTPUT_LINE_PART not in first:
-            told = f"{lines}: is there already, and has other lines than those of skims"
-            raise UsageError(f"{told} — name another folder")
+            message = f"{lines}: is there already, and has other lines than those of skims"
+            raise UsageError(f"{message} — name another folder")
 
 
 def refuse_recordings(output: Path, recordings: Sequence[Recording], asked: SkimOptions) -> None:
@@ -105,8 +105,10 @@ def refuse_recordings(output: Path, recordings: Sequence[Recording], asked: Skim
     for one in recordings:
         if not block_places(one, asked.plan.block):
             longest = max(stretch.seconds for stretch in one.stretches)
-            told = f"{one.name}: not one block of {asked.plan.block:g} s in it"
-            raise UsageError(f"{told}, only {longest:.1f} s without a gap — take a shorter --block")
+            message = f"{one.name}: not one block of {asked.plan.block:g} s in it"
+            raise UsageError(
+                f"{message}, only {longest:.1f} s without a gap — take a shorter --block"
+            )
         if asked.times is not None and (asked.by_day or not asked.hour_gap):
             read_times(asked.times, one, block=asked.plan.block)
 

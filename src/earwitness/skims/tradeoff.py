@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from earwitness.core import Estimate
+from earwitness.core import Estimate, Estimates
 from earwitness.metric import mean_statistics, mean_values
-from earwitness.metric_set import MetricSet
+from earwitness.report.parts import Section
 from earwitness.skims.day import Doubles
-from earwitness.skims.types import MeanTradeoffCurve, TradeoffPoint
-from earwitness.stats.arrays import Floats, Hashes, Ints
+from earwitness.skims.report import course_sections
+from earwitness.skims.types import Dial, MeanTradeoffCurve, TradeoffPoint
+from earwitness.stats.arrays import Floats, Hashes
 from earwitness.stats.bootstrap import Bootstrap, bootstrap_estimates
-from earwitness.task import MeasuredBatch
+from earwitness.task import CollectorSettings, ScoredBatch, TaskCollector
 
 # --- Area and order over z -----------------------------------------------------------------------
 
@@ -101,46 +102,66 @@ class TradeoffRows(NamedTuple):
         return len(np.unique(self.z))
 
 
-@dataclass
-class TradeoffCollector:
-    """Takes cases block by block."""
+@dataclass(frozen=True)
+class TradeoffCurves:
+    """Curves over z, as the part of a result that only skims have."""
 
-    families: MetricSet
-    draws: int
-    seed: int
-    limit: int
+    curves: tuple[MeanTradeoffCurve, ...]
+    name: ClassVar[str] = "courses"
+
+    def record(self) -> list[dict[str, Any]]:
+        """All of them, for JSON."""
+        return [asdict(curve) for curve in self.curves]
+
+    def estimates(self) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]:
+        """Under the field (z), the metric as the group and the method as the system."""
+        for curve in self.curves:
+            yield "(z)", curve.family, {curve.method: curve.estimates}
+
+    def sections(self) -> Iterator[Section]:
+        """Tables and pictures, where there are curves."""
+        return course_sections(self.curves) if self.curves else iter(())
+
+
+@dataclass
+class TradeoffCollector(TaskCollector):
+    """Takes the dials of cases with their TC and SD."""
+
+    settings: CollectorSettings
     bad: int = 0
     _methods: dict[str, list[TradeoffRows]] = field(default_factory=dict)
 
-    def add(self, measured: MeasuredBatch, codes: Ints, values: Floats) -> None:
-        """Cases that have a dial, but for those whose code is -1."""
-        if not measured.dials:
+    def add(self, batch: ScoredBatch) -> None:
+        """Cases that count and have a dial."""
+        dials: list[Dial | None] = batch.measured.details
+        if not dials:
             return
         groups: dict[str, list[tuple[int, float]]] = {}
-        for place, dial in enumerate(measured.dials):
-            if dial is None or codes[place] < 0:
+        for place in batch.counted.tolist():
+            dial = dials[place]
+            if dial is None:
                 continue
             if np.isnan(dial.z):
                 self.bad += 1
             else:
                 groups.setdefault(dial.method, []).append((place, dial.z))
-        known = values[:, [column for pair in self._pairs.values() for column in pair]]
-        for method, found in groups.items():
-            index = np.array([place for place, _ in found])
-            z = np.array([z for _, z in found], np.float64)
-            rows = TradeoffRows(measured.hashes[index], z, known[index])
+        values = batch.values[:, [column for pair in self._pairs.values() for column in pair]]
+        for method, dialled in groups.items():
+            index = np.array([place for place, _ in dialled])
+            z = np.array([z for _, z in dialled], np.float64)
+            rows = TradeoffRows(batch.measured.hashes[index], z, values[index])
             self._methods.setdefault(method, []).append(rows)
 
     @property
     def _pairs(self) -> dict[str, tuple[int, int]]:
         """The columns of TC and SD of every metric that has them."""
-        found, before = {}, 0
-        for metric in self.families.metrics:
+        columns, before = {}, 0
+        for metric in self.settings.metrics.metrics:
             names = [value.name for value in metric.values]
             if {"tc", "sd"} <= {*names}:
-                found[metric.signature] = before + names.index("tc"), before + names.index("sd")
+                columns[metric.signature] = before + names.index("tc"), before + names.index("sd")
             before += len(names)
-        return found
+        return columns
 
     def _sorted(self) -> Iterator[tuple[str, TradeoffRows]]:
         """All cases of each method, in the order of items and z."""
@@ -149,13 +170,15 @@ class TradeoffCollector:
             order = np.lexsort((*rows.values.T, rows.z, rows.hashes))
             yield method, TradeoffRows(rows.hashes[order], rows.z[order], rows.values[order])
 
-    def courses(self, level: float) -> tuple[MeanTradeoffCurve, ...]:
+    def result(self, level: float) -> TradeoffCurves:
         """Of methods that have three z and more for at least one item."""
-        return tuple(
-            self._course(family, method, rows.by(metric), level)
-            for metric, family in enumerate(self._pairs)
-            for method, rows in self._sorted()
-            if _most(rows) >= MIN_CURVE_POINTS
+        return TradeoffCurves(
+            tuple(
+                self._course(family, method, rows.by(metric), level)
+                for metric, family in enumerate(self._pairs)
+                for method, rows in self._sorted()
+                if _most(rows) >= MIN_CURVE_POINTS
+            )
         )
 
     def _course(
@@ -179,7 +202,8 @@ class TradeoffCollector:
         self, names: Sequence[str], hashes: Hashes, table: Floats, level: float
     ) -> dict[str, Estimate]:
         """Means over items, with the bootstrap that all estimates have."""
-        bootstrap = Bootstrap(self.draws, self.seed, self.limit)
+        settings = self.settings
+        bootstrap = Bootstrap(settings.draws, settings.seed, settings.limit)
         bootstrap.add(hashes, mean_statistics(table))
         total, draws, method = bootstrap.finish()
         undefined = np.isnan(table).sum(axis=0)
@@ -193,21 +217,21 @@ class TradeoffCollector:
         if self.bad:
             one = self.bad == 1
             outputs = "output has" if one else "outputs have"
-            told = f"{self.bad:,} {outputs} a z in meta that is no number from 0 to 1"
-            yield f"{told}: no curve over z has {'it' if one else 'them'}"
+            message = f"{self.bad:,} {outputs} a z in meta that is no number from 0 to 1"
+            yield f"{message}: no curve over z has {'it' if one else 'them'}"
         known = list(self._sorted())
         for method, rows in known:
             twice = sum(one.different < len(one.z) for one in rows.items())
             if twice:
                 items = "item, which has" if twice == 1 else "items, which have"
-                told = f'method "{method}" has a z twice for {twice:,} {items} no curve'
-                yield f"{told} — tell methods apart in meta"
+                message = f'method "{method}" has a z twice for {twice:,} {items} no curve'
+                yield f"{message} — tell methods apart in meta"
         different = {float(z) for _, rows in known for z in rows.z}
         if len(different) >= MIN_CURVE_POINTS and all(
             _most(rows) < MIN_CURVE_POINTS for _, rows in known
         ):
-            told = "no method has three z for an item, so that there is no curve over z"
-            yield f"{told} — name the method in meta"
+            message = "no method has three z for an item, so that there is no curve over z"
+            yield f"{message} — name the method in meta"
 
 
 def _most(rows: TradeoffRows) -> int:

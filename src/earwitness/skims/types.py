@@ -56,6 +56,14 @@ class SkimResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Dial:
+    """How a skim was made: a method that goes from TC to SD, and z (NaN is one that is no z)."""
+
+    method: str
+    z: float
+
+
+@dataclass(frozen=True, slots=True)
 class TradeoffCurve:
     """Skims of one method with z from 0 to 1: area below SD over TC, and how both go with z."""
 

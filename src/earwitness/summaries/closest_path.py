@@ -58,7 +58,7 @@ Move = tuple[int, int, int, int]  # from a cell to a place and state, and the mo
 class ClosestPathCells:
     """Cells on closest paths, by node; ``complete`` unless there are more than ``most``."""
 
-    found: PathDistances
+    distances: PathDistances
     slack: int = 0
     most: float = inf
     complete: bool = True
@@ -67,11 +67,11 @@ class ClosestPathCells:
     links: dict[int, dict[int, Links]] = field(default_factory=dict)  # by node, and nodes behind
 
     def __post_init__(self) -> None:
-        self.end, self.gain = self.found.network.end, self.found.costs.gain
+        self.end, self.gain = self.distances.network.end, self.distances.costs.gain
         self.origins = self._origins() if self.most == inf else set[int]()
         self._last_words()
         number = 1
-        for block in reversed(self.found.blocks):
+        for block in reversed(self.distances.blocks):
             for node in reversed(block.nodes):
                 if node in self.sums:
                     self._extra_words(node, block)
@@ -83,27 +83,32 @@ class ClosestPathCells:
 
     def _origins(self) -> set[int]:
         """What wrong words may begin with: distances of the start and of matches on a diagonal."""
-        found, matches = {0}, self.found.summary.matches
-        for block in self.found.blocks:
+        origins, matches = {0}, self.distances.summary.matches
+        for block in self.distances.blocks:
             for node in filter(matches.__contains__, block.nodes):
                 inside = [p for p in matches[node] if block.start <= p < block.stop]
-                found |= {self._diagonal(block.cells[block.at[node] + p], p) for p in inside}
-        return found
+                origins |= {self._diagonal(block.cells[block.at[node] + p], p) for p in inside}
+        return origins
 
     def _diagonal(self, value: int, place: int) -> int:
         """The distance in a cell without gains, less what wrong words up to there would cost."""
-        costs = self.found.costs
+        costs = self.distances.costs
         return -((-value - place * (costs.extra - costs.wrong)) // costs.times)
 
     def _last_words(self) -> None:
         """Mark the end, and cells from which it is reached at the least cost."""
-        found, place = self.found, self.found.summary.words
+        distances, place = self.distances, self.distances.summary.words
         cell = STATE_COUNT * place + FREE_STATE
         self.sums[self.end] = {cell: 0}
-        extra = place * found.costs.extra
-        move = (cell, place, FREE_STATE, found.least - extra + self.slack + found.costs.gain)
-        for a in found.network.before[self.end]:
-            if (value := found.at(a, place)) < inf:
+        extra = place * distances.costs.extra
+        move = (
+            cell,
+            place,
+            FREE_STATE,
+            distances.least - extra + self.slack + distances.costs.gain,
+        )
+        for a in distances.network.before[self.end]:
+            if (value := distances.at(a, place)) < inf:
                 self._link(a, self.end, move, int(value) - extra)
 
     def _extra_words(self, node: int, block: CellBlock) -> None:
@@ -113,19 +118,19 @@ class ClosestPathCells:
         for cell in sorted(sums, reverse=True) if len(sums) > 1 else list(sums):
             if cell % STATE_COUNT > EXTRA_STATE:
                 continue
-            place, best, rest = cell // STATE_COUNT, sums[cell], left.get(cell, 0)
-            here = row[at + place]
-            while (loss := row[at + place - 1] - here) <= rest:
+            place, best, slack = cell // STATE_COUNT, sums[cell], left.get(cell, 0)
+            cost = row[at + place]
+            while (loss := row[at + place - 1] - cost) <= slack:
                 place -= 1
                 before = STATE_COUNT * place + EXTRA_STATE
-                if sums.get(before, nan) >= best and left.get(before, 0) >= rest - loss:
+                if sums.get(before, nan) >= best and left.get(before, 0) >= slack - loss:
                     break
                 sums[before] = max(best, sums.get(before, best))
-                left[before] = max(rest - loss, left.get(before, 0))
+                left[before] = max(slack - loss, left.get(before, 0))
 
     def _words_before(self, node: int, block: CellBlock) -> None:
         """Mark cells of the nodes that lead here."""
-        leading, row, start = self.found.network.before[node], block.cells, block.at
+        leading, row, start = self.distances.network.before[node], block.cells, block.at
         for move in self._moves(node, block):
             _, place, _, most = move
             for a in leading:
@@ -135,7 +140,7 @@ class ClosestPathCells:
     def _moves(self, node: int, block: CellBlock) -> list[Move]:
         """From marked cells to those that may come before, and the most that these may cost."""
         row, at, left = block.cells, block.at[node], self.left.get(node)
-        costs, summary = self.found.costs, self.found.summary
+        costs, summary = self.distances.costs, self.distances.summary
         firsts, first = summary.firsts, summary.matches.get(node, NO_MATCH)[0]
         moves = []
         for cell in self.sums[node]:
@@ -154,11 +159,11 @@ class ClosestPathCells:
     def _link(self, a: int, node: int, move: Move, value: int) -> None:
         """Mark the cell of a node that a move leads to, if it costs no more with its own gain."""
         cell, place, state, most = move
-        network, gains, rest = self.found.network, self.found.costs.gains, most - value
+        network, gains, slack = self.distances.network, self.distances.costs.gains, most - value
         if gains:
-            rest += gains[network.counts[a, node]] - self.gain
+            slack += gains[network.counts[a, node]] - self.gain
         wrong = self.origins and state == WRONG_STATE
-        if rest < 0 or (wrong and self._diagonal(value, place) not in self.origins):
+        if slack < 0 or (wrong and self._diagonal(value, place) not in self.origins):
             return
         before, total = STATE_COUNT * place + state, self.sums[node][cell] + network.exact[a, node]
         if a not in self.sums:
@@ -168,51 +173,51 @@ class ClosestPathCells:
             if before not in sums or total > sums[before]:
                 sums[before] = total
             self.links[a].setdefault(node, []).append((before, cell))
-        if rest:
+        if slack:
             left = self.left.setdefault(a, {})
-            left[before] = max(rest, left.get(before, 0))
+            left[before] = max(slack, left.get(before, 0))
 
     def path(self) -> tuple[int, ...]:
         """The path with the best sum, and of those the smallest."""
         first, node, passed = self.sums[START], START, 0.0
-        here = {cell for cell in first if cell < STATE_COUNT}
-        best = max(first[cell] for cell in here)
+        cells = {cell for cell in first if cell < STATE_COUNT}
+        best = max(first[cell] for cell in cells)
         path: list[int] = []
         while True:
-            here = self._with_extra_words(node, here)
-            node, here, passed = self._next(node, here, passed, best)
+            cells = self._with_extra_words(node, cells)
+            node, cells, passed = self._next(node, cells, passed, best)
             if node == self.end:
                 return tuple(path)
             path.append(node)
 
     def _next(
-        self, node: int, here: set[int], passed: float, best: float
+        self, node: int, cells: set[int], passed: float, best: float
     ) -> tuple[int, set[int], float]:
         """The smallest node from which the best sum can be reached, its cells, the sum so far."""
-        exact, links = self.found.network.exact, self.links[node]
+        exact, links = self.distances.network.exact, self.links[node]
         for other in reversed(links):
             total = passed + exact[node, other]
-            there = {cell for before, cell in links[other] if before in here}
+            there = {cell for before, cell in links[other] if before in cells}
             if len(links) == 1:
                 return other, there, total
-            rest = max([self.sums[other][cell] for cell in there], default=nan)
-            if total + rest >= best - SUM_TOLERANCE:
+            onward = max([self.sums[other][cell] for cell in there], default=nan)
+            if total + onward >= best - SUM_TOLERANCE:
                 return other, there, total
         raise AssertionError("the best sum leads on from every node on the way")
 
-    def _with_extra_words(self, node: int, here: set[int]) -> set[int]:
+    def _with_extra_words(self, node: int, cells: set[int]) -> set[int]:
         """These cells and those of the same node that extra words lead to."""
         sums = self.sums[node]
-        if len(here) == len(sums):
-            return here
-        found, block, left = set(here), self.found.block[node], self.left.get(node, {})
+        if len(cells) == len(sums):
+            return cells
+        reached, block, left = set(cells), self.distances.block[node], self.left.get(node, {})
         row, at = block.cells, block.at[node]
         for cell in sorted(sums):
             place, state = divmod(cell, STATE_COUNT)
-            led = state <= EXTRA_STATE and STATE_COUNT * (place - 1) + EXTRA_STATE in found
+            led = state <= EXTRA_STATE and STATE_COUNT * (place - 1) + EXTRA_STATE in reached
             if led and row[at + place - 1] - row[at + place] <= left.get(cell, 0):
-                found.add(cell)
-        return found
+                reached.add(cell)
+        return reached
 
 
 # --- Costs with support by people ----------------------------------------------------------------
@@ -235,7 +240,7 @@ class SupportCosts:
         return self.network.longest + 1
 
     @cached_property
-    def one(self) -> int:
+    def log_unit(self) -> int:
         """What a log of 1 is, as large as 64 bits admit."""
         room = LIMIT_IN_64_BITS // self.steps // (self.plain.most + 1) - 2
         return max(0, int((room / self.arcs - 4) / (log(max(self.network.counts.values())) + 0.01)))
@@ -253,12 +258,14 @@ class SupportCosts:
     @cached_property
     def gains(self) -> dict[int, int]:
         """Logs of all counts, rounded down."""
-        return {count: int(log(count) * self.one) for count in set(self.network.counts.values())}
+        return {
+            count: int(log(count) * self.log_unit) for count in set(self.network.counts.values())
+        }
 
     @property
     def slack(self) -> int:
         """What rounding takes from a path at most, and what the same sums may differ by."""
-        return self.arcs + SUM_TOLERANCE * self.one // FIXED_POINT_ONE + 2
+        return self.arcs + SUM_TOLERANCE * self.log_unit // FIXED_POINT_ONE + 2
 
     @cached_property
     def times(self) -> int:
@@ -390,12 +397,12 @@ def closest(
     ClosestPath(path=(2, 3, 4, 5, 6, 9), edits=5)
     """
     summary = SummaryMatches.of(network, labels, words)
-    found = (_least_rate if objective == "accuracy" else _fewest)(network, summary)
-    return ClosestPath(_path(found), found.edits)
+    search = (_least_rate if objective == "accuracy" else _fewest)(network, summary)
+    return ClosestPath(_path(search), search.edits)
 
 
 @dataclass(frozen=True)
-class _Found:
+class _PathSearch:
     """Distances to the closest paths; with ``people`` where arcs gain."""
 
     distances: PathDistances
@@ -411,54 +418,58 @@ class _Found:
 
 
 def _look(
-    network: Network, summary: SummaryMatches, costs: StepCosts, known: tuple[int, int], most: int
-) -> _Found:
+    network: Network,
+    summary: SummaryMatches,
+    costs: StepCosts,
+    candidate: tuple[int, int],
+    most: int,
+) -> _PathSearch:
     """Distances, right for paths no worse than a known one: of so many edits at most.
 
     Where little matches, ties are many, and arcs gain at once.
     """
     band: Band | CostBounds = Band.of(summary, most)
     if summary.by_position and not summary.few and most > BOUNDS_FROM_EDITS:
-        band = CostBounds(costs, costs.path(*known))
+        band = CostBounds(costs, costs.path(*candidate))
     people = SupportCosts(network, summary, costs)
     if network.original or not summary.few or not people.fits:
-        return _Found(distances(network, summary, costs, band), None, band)
-    return _Found(distances(network, summary, people.costs, band), people, band)
+        return _PathSearch(distances(network, summary, costs, band), None, band)
+    return _PathSearch(distances(network, summary, people.costs, band), people, band)
 
 
-def _fewest(network: Network, summary: SummaryMatches) -> _Found:
+def _fewest(network: Network, summary: SummaryMatches) -> _PathSearch:
     """The fewest edits, and the longest path that needs no more."""
     unit = network.longest + 1
-    known = min(enough(network, summary))
-    found = _look(network, summary, StepCosts.fewest(unit), known, known[0])
-    return replace(found, edits=split(found.least, unit)[0])
+    candidate = min(enough(network, summary))
+    search = _look(network, summary, StepCosts.fewest(unit), candidate, candidate[0])
+    return replace(search, edits=split(search.least, unit)[0])
 
 
-def _least_rate(network: Network, summary: SummaryMatches) -> _Found:
+def _least_rate(network: Network, summary: SummaryMatches) -> _PathSearch:
     """The fewest edits per word: better rates are looked for until there is none (Dinkelbach).
 
     First among few cells, where what is found is a path but perhaps not the best.
     """
-    rate = EditRate.least(network, summary, _known(network, summary))
+    rate = EditRate.least(network, summary, _candidates(network, summary))
     if not summary.few:
         guess = distances(network, summary, rate.costs, _narrow(summary), keep=False)
         rate = rate.better(guess.least) if guess.least < 0 else rate
     while True:
-        found = _look(network, summary, rate.costs, (rate.edits, rate.length), rate.most)
-        better = rate.better(found.least)
+        search = _look(network, summary, rate.costs, (rate.edits, rate.length), rate.most)
+        better = rate.better(search.least)
         if better.edits * rate.length == rate.edits * better.length:
-            return replace(found, edits=better.edits)
+            return replace(search, edits=better.edits)
         rate = better
 
 
-def _known(network: Network, summary: SummaryMatches) -> list[tuple[int, int]]:
+def _candidates(network: Network, summary: SummaryMatches) -> list[tuple[int, int]]:
     """Edits and words of some paths; where words are compared, also of a good one."""
-    found = enough(network, summary)
+    candidates = enough(network, summary)
     if not summary.by_position:
         unit = network.longest + 1
         good = distances(network, summary, StepCosts.fewest(unit), _narrow(summary), keep=False)
-        found.append(split(good.least, unit))
-    return found
+        candidates.append(split(good.least, unit))
+    return candidates
 
 
 def _narrow(summary: SummaryMatches) -> Band:
@@ -466,17 +477,17 @@ def _narrow(summary: SummaryMatches) -> Band:
     return Band(NARROW_BAND_WORDS if summary.by_position else 2 * NARROW_BAND_WORDS)
 
 
-def _path(found: _Found) -> tuple[int, ...]:
+def _path(search: _PathSearch) -> tuple[int, ...]:
     """The path taken; if too many are closest, with gains for arcs, if any of them is finite."""
-    plain = found.distances
-    if found.people:
-        return ClosestPathCells(plain, found.people.slack).path()
+    plain = search.distances
+    if search.people:
+        return ClosestPathCells(plain, search.people.slack).path()
     marked = ClosestPathCells(plain, most=MAX_TIED_CELLS_PER_NODE * len(plain.network.before))
     if marked.complete:
         return marked.path()
     people = SupportCosts(plain.network.observed, plain.summary, plain.costs)
     if people.fits:
-        gained = distances(people.network, plain.summary, people.costs, found.band)
+        gained = distances(people.network, plain.summary, people.costs, search.band)
         if people.cost(gained.least) == plain.least:
             return ClosestPathCells(gained, people.slack).path()
     return ClosestPathCells(plain).path()
@@ -519,25 +530,25 @@ def alignment(
     words: Mapping[int, Hashable] | None = None,
 ) -> list[AlignmentStep]:
     """The fewest edits, then the most right words; what is too much or missing comes last."""
-    found = _beside(labels, path, words)
-    costs, matches = found.costs, found.summary.matches
-    node, place = len(path), found.summary.words
+    table = _beside(labels, path, words)
+    costs, matches = table.costs, table.summary.matches
+    node, place = len(path), table.summary.words
     nodes = [START, *path]
 
     def cell(index: int, at: int) -> float:
-        return found.at(nodes[index], at)
+        return table.at(nodes[index], at)
 
     steps: list[AlignmentStep] = []
     while node or place:
-        here = cell(node, place)
+        cost = cell(node, place)
         right = bool(node and place) and place in matches.get(nodes[node], ())
-        if right and here == cell(node - 1, place - 1) + costs.match:
+        if right and cost == cell(node - 1, place - 1) + costs.match:
             steps.append(AlignmentStep(nodes[node], place - 1, True))
             node, place = node - 1, place - 1
-        elif place and here == cell(node, place - 1) + costs.extra:
+        elif place and cost == cell(node, place - 1) + costs.extra:
             steps.append(AlignmentStep(None, place - 1, False))
             place -= 1
-        elif node and here == cell(node - 1, place) + costs.wrong:
+        elif node and cost == cell(node - 1, place) + costs.wrong:
             steps.append(AlignmentStep(nodes[node], None, False))
             node -= 1
         else:
@@ -581,11 +592,11 @@ def _runs(labels: Sequence[int], path: Sequence[int]) -> list[tuple[list[int], l
     runs: list[tuple[list[int], list[int], int]] = [([-1, -1], [-1, -1], 0)]
     for place, label in enumerate(labels):
         if label and label in places:
-            here = [place, places[label]]
+            corner = [place, places[label]]
             begin, end, size = runs[-1]
-            if size and here == [end[0] + 1, end[1] + 1]:
-                runs[-1] = (begin, here, size + 1)
+            if size and corner == [end[0] + 1, end[1] + 1]:
+                runs[-1] = (begin, corner, size + 1)
             else:
-                runs.append((here, here, 1))
+                runs.append((corner, corner, 1))
     last = [len(labels), len(path)]
     return [*runs, (last, last, 0)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -14,8 +14,8 @@ import numpy as np
 
 from earwitness.core import Alignment, Case, Summary, Value, WordNetwork, WordPair
 from earwitness.errors import UsageError
-from earwitness.metric import CaseList, Metric, PairMetric, at_least, one_of, ratio
-from earwitness.stats.arrays import Bools, Floats
+from earwitness.metric import CaseList, Floats, Metric, PairMetric, at_least, one_of, ratio
+from earwitness.stats.arrays import Bools
 from earwitness.summaries.closest_path import (
     AlignmentStep,
     ClosestPath,
@@ -34,6 +34,7 @@ class SummaryMetric(Metric):
     """A family that looks at all manual summaries of an item at once."""
 
     task = "summaries"
+    needs: ClassVar[str] = "positions"  # or text: what summaries must have
     width: ClassVar[int]
 
     @abstractmethod
@@ -50,6 +51,7 @@ class SummaryPairs(PairMetric):
     """A family that compares with one manual summary at a time."""
 
     task = "summaries"
+    needs: ClassVar[str] = "positions"  # or text: what summaries must have
     width: ClassVar[int]
 
     @abstractmethod
@@ -78,8 +80,8 @@ def positions(summary: Summary) -> tuple[int, ...]:
 
 def position_of(case: Case, place: int | None) -> int | None:
     """Where a word of an output stands: 0 if it was not said, None if nobody knows."""
-    known = case.output.positions
-    return None if known is None or place is None else int(known[place])
+    all_positions = case.output.positions
+    return None if all_positions is None or place is None else int(all_positions[place])
 
 
 def shown_steps(
@@ -93,23 +95,23 @@ def shown_steps(
     pairs = []
     for step in steps:
         wanted = "" if step.position is None else case.item.words[step.position - 1]
-        given = "" if step.place is None else case.output.words[step.place]
+        written = "" if step.place is None else case.output.words[step.place]
         place = position_of(case, step.place)
         if place == 0:
-            given += "?"
-        elif place and step.mark == "S" and wanted == given:  # the same word elsewhere
-            wanted, given = f"{wanted}[{step.position}]", f"{given}[{place}]"
+            written += "?"
+        elif place and step.mark == "S" and wanted == written:  # the same word elsewhere
+            wanted, written = f"{wanted}[{step.position}]", f"{written}[{place}]"
         people = None if step.position is None else network.counts[came[step.position]]
-        pairs.append(WordPair(wanted, given, step.mark, people))
+        pairs.append(WordPair(wanted, written, step.mark, people))
     pairs.append(WordPair("</s>", "</s>", "", network.counts[target.path[-1], network.end]))
     kinds = [step.mark for step in steps]
     wrong = sum(label == 0 for label in case.output.positions or ())
-    told = (
+    message = (
         f"accuracy {target.accuracy:.3f} = ({len(target.path)} - {target.edits}) / "
         f"{len(target.path)}: {kinds.count('S')} replaced, {kinds.count('D')} missing, "
         f"{kinds.count('I')} too many; {wrong} not said; {network.people} people"
     )
-    return Alignment(tuple(pairs), "PATH", told)
+    return Alignment(tuple(pairs), "PATH", message)
 
 
 # --- Summarization accuracy ----------------------------------------------------------------------
@@ -188,13 +190,13 @@ class SummarizationAccuracy(SummaryMetric):
     )
 
     def __post_init__(self) -> None:
-        for name, known in (
+        for name, option in (
             ("objective", OBJECTIVE_OPTION),
             ("arcs", ARCS_OPTION),
             ("boundary", BOUNDARY_OPTION),
             ("match", MATCH_OPTION),
         ):
-            one_of(known["choices"], name, getattr(self, name))
+            one_of(option["choices"], name, getattr(self, name))
 
     def network(self, case: Case) -> Network:
         """Of the manual summaries of a case."""
@@ -247,10 +249,10 @@ class SummarizationAccuracy(SummaryMetric):
         network = self.network(case)
         target = self.target(case, network)
         inside = self.boundary == "include"
-        own = weight(network, target.path, boundary=inside)
+        path_weight = weight(network, target.path, boundary=inside)
         best = _ceiling(network, inside)
         accuracy = target.accuracy
-        weighted = own * accuracy if case.output.words else 0.0
+        weighted = path_weight * accuracy if case.output.words else 0.0
         normal = weighted / best if best else np.nan
         arcs = network.arcs(target.path, boundary=inside)
         shares = [network.counts[arc] / network.people for arc in arcs]
@@ -270,13 +272,13 @@ class SummarizationAccuracy(SummaryMetric):
 
     def score(self, statistics: Floats) -> Floats:
         columns = np.moveaxis(statistics[..., :10], -1, 0)
-        right, words, own, count, weighted, ws, best, bs, normal, ns = columns
+        right, words, accuracies, count, weighted, ws, best, bs, normal, ns = columns
         logs, arcs, nobody, top, bottom = np.moveaxis(statistics[..., 10:], -1, 0)
         micro = ratio(right, words, np.nan)
         share = np.where(nobody > 0, 0.0, np.exp(ratio(logs, arcs, np.nan)))
         return np.stack(
             [
-                ratio(own, count, np.nan),
+                ratio(accuracies, count, np.nan),
                 micro,
                 ratio(weighted, ws, np.nan),
                 micro * share,
@@ -286,6 +288,16 @@ class SummarizationAccuracy(SummaryMetric):
             ],
             axis=-1,
         )
+
+
+def draw_network(
+    metrics: Iterable[Metric], cases: Mapping[str, Case], people: Mapping[str, Summary]
+) -> WordNetwork | None:
+    """The word network of an item with outputs by system, by the first metric that has one."""
+    for metric in metrics:
+        if isinstance(metric, SummarizationAccuracy):
+            return metric.picture(cases, people)
+    return None
 
 
 def _defined(value: float) -> tuple[float, float]:
@@ -351,8 +363,8 @@ class WordAccuracy(SummaryPairs):
         return [length - edits, hits, length, (length - edits) / length, hits / length, 1]
 
     def score(self, statistics: Floats) -> Floats:
-        left, hits, words, own, right, count = np.moveaxis(statistics, -1, 0)
-        pairs = (own, count), (left, words), (right, count), (hits, words)
+        left, hits, words, accuracies, right, count = np.moveaxis(statistics, -1, 0)
+        pairs = (accuracies, count), (left, words), (right, count), (hits, words)
         return np.stack([ratio(top, bottom, np.nan) for top, bottom in pairs], axis=-1)
 
 
@@ -409,7 +421,7 @@ class KeptWords(SummaryPairs):
 
     def score(self, statistics: Floats) -> Floats:
         columns = np.moveaxis(statistics, -1, 0)
-        shared, mine, theirs, precision, recall, f1, own, people, said, cases = columns
+        shared, mine, theirs, precision, recall, f1, kept_shares, people, said, cases = columns
         pairs = (
             (precision, cases),
             (recall, cases),
@@ -417,7 +429,7 @@ class KeptWords(SummaryPairs):
             (shared, mine),
             (shared, theirs),
             (2 * shared, mine + theirs),
-            (own, cases),
+            (kept_shares, cases),
             (mine, said),
             (people, cases),
             (theirs, said),
@@ -480,33 +492,35 @@ class WordStrings(SummaryMetric):
     def __post_init__(self) -> None:
         longest = at_least(MIN_LONGEST_WORDS, "longest", self.longest)
         if longest > MAX_LONGEST_WORDS or longest % 1:
-            told = f"longest must be a whole number from {MIN_LONGEST_WORDS} to {MAX_LONGEST_WORDS}"
-            raise UsageError(f"{told}, got {self.longest!r}")
-        for name, own in (
+            message = (
+                f"longest must be a whole number from {MIN_LONGEST_WORDS} to {MAX_LONGEST_WORDS}"
+            )
+            raise UsageError(f"{message}, got {self.longest!r}")
+        for name, value in (
             ("longest", int(longest)),
             ("values", _values(int(longest))),
             ("width", 4 * int(longest)),
         ):
-            object.__setattr__(self, name, own)
+            object.__setattr__(self, name, value)
 
     def statistics(self, case: Case) -> Sequence[float]:
         """For every n: found strings, strings, their quotient, whether there is one."""
-        own, row = positions(case.output), list[float]()
+        output_positions, row = positions(case.output), list[float]()
         for n in range(1, self.longest + 1):
-            known = [_known(positions(one), n) for one in case.references]
-            mine = word_ngrams(own, n)
-            found = sum(any(string in one for one in known) for string in mine)
-            row += [found, len(mine), found / len(mine) if mine else 0, bool(mine)]
+            by_person = [_string_set(positions(one), n) for one in case.references]
+            mine = word_ngrams(output_positions, n)
+            shared = sum(any(string in one for one in by_person) for string in mine)
+            row += [shared, len(mine), shared / len(mine) if mine else 0, bool(mine)]
         return row
 
     def score(self, statistics: Floats) -> Floats:
-        found, number, own, count = (statistics[..., kind::4] for kind in range(4))
-        means = [ratio(own, count, np.nan), ratio(found, number, np.nan)]
+        shared, number, rates, count = (statistics[..., kind::4] for kind in range(4))
+        means = [ratio(rates, count, np.nan), ratio(shared, number, np.nan)]
         return np.concatenate(means, axis=-1)
 
 
 @lru_cache(maxsize=1024)
-def _known(words: tuple[int, ...], n: int) -> frozenset[tuple[int, ...]]:
+def _string_set(words: tuple[int, ...], n: int) -> frozenset[tuple[int, ...]]:
     return frozenset(word_ngrams(words, n))
 
 
@@ -539,18 +553,18 @@ class WeightedPrecision(SummaryMetric):
 
     def statistics(self, case: Case) -> Sequence[float]:
         """Shares of people, words, the most that shares can be; own quotients; that there are."""
-        own = positions(case.output)
-        if not own:
+        output_positions = positions(case.output)
+        if not output_positions:
             return [0, 0, 0, 0, 0, 1]
         counts: dict[int, int] = {}
         for position in chain.from_iterable(map(positions, case.references)):
             counts[position] = counts.get(position, 0) + 1
         people = len(case.references)
-        kept = sum(counts.get(position, 0) for position in own) / people
-        most = sum(sorted(counts.values(), reverse=True)[: len(own)]) / people
-        return [kept, len(own), most, kept / len(own), kept / most, 1]
+        kept = sum(counts.get(position, 0) for position in output_positions) / people
+        most = sum(sorted(counts.values(), reverse=True)[: len(output_positions)]) / people
+        return [kept, len(output_positions), most, kept / len(output_positions), kept / most, 1]
 
     def score(self, statistics: Floats) -> Floats:
-        kept, words, most, own, normal, count = np.moveaxis(statistics, -1, 0)
-        pairs = (own, count), (kept, words), (normal, count), (kept, most)
+        kept, words, most, rates, normal, count = np.moveaxis(statistics, -1, 0)
+        pairs = (rates, count), (kept, words), (normal, count), (kept, most)
         return np.stack([ratio(top, bottom, np.nan) for top, bottom in pairs], axis=-1)

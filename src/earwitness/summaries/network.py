@@ -68,8 +68,8 @@ class Network:
     def exact(self) -> dict[Arc, float]:
         """The same as whole numbers, so that sums are equal in whatever order they are made."""
         return {
-            arc: one if one == -inf else round(one * FIXED_POINT_ONE)
-            for arc, one in self.logs.items()
+            arc: log_share if log_share == -inf else round(log_share * FIXED_POINT_ONE)
+            for arc, log_share in self.logs.items()
         }
 
     @cached_property
@@ -78,11 +78,11 @@ class Network:
         into: dict[int, list[int]] = {}
         for a, b in sorted(self.counts):
             into.setdefault(b, []).append(a)
-        found: dict[int, list[int]] = {START: []}
+        leading_nodes: dict[int, list[int]] = {START: []}
         for node in sorted(into):
-            if leading := [a for a in into[node] if a in found]:
-                found[node] = leading
-        return found
+            if leading := [a for a in into[node] if a in leading_nodes]:
+                leading_nodes[node] = leading
+        return leading_nodes
 
     @cached_property
     def words(self) -> list[int]:
@@ -114,20 +114,20 @@ class Network:
     @cached_property
     def behind(self) -> dict[int, list[int]]:
         """For every node the nodes that it leads to, in order."""
-        found: dict[int, list[int]] = {node: [] for node in self.before}
+        following_nodes: dict[int, list[int]] = {node: [] for node in self.before}
         for node, leading in self.before.items():
             for a in leading:
-                found[a].append(node)
-        return found
+                following_nodes[a].append(node)
+        return following_nodes
 
     @cached_property
     def last(self) -> dict[int, int]:
         """For every node the last word that it leads to, or START."""
-        found = dict.fromkeys(self.before, START)
+        last_nodes = dict.fromkeys(self.before, START)
         for node in self.words:
             for a in self.before[node]:
-                found[a] = node
-        return found
+                last_nodes[a] = node
+        return last_nodes
 
     @cached_property
     def observed(self) -> Network:
@@ -163,34 +163,38 @@ class SummaryMatches:
         cls, network: Network, labels: Sequence[Hashable], words: Mapping[int, Hashable] | None
     ) -> SummaryMatches:
         """Labels that match positions, or what stands there; 0 and the empty word match nothing."""
-        found: dict[Hashable, list[int]] = {}
+        places_by_label: dict[Hashable, list[int]] = {}
         for place, label in enumerate(labels, 1):
             if label:
-                found.setdefault(label, []).append(place)
+                places_by_label.setdefault(label, []).append(place)
         if words is None:
-            matches = {node: found[node] for node in network.words if node in found}
+            matches = {
+                node: places_by_label[node] for node in network.words if node in places_by_label
+            }
         else:
-            matches = {n: found[words[n]] for n in network.words if words[n] in found}
+            matches = {
+                n: places_by_label[words[n]] for n in network.words if words[n] in places_by_label
+            }
         return cls(len(labels), matches, words is None or not matches)
 
     @cached_property
     def firsts(self) -> list[int]:
         """For every place the first one with the same word, or 0 if nothing matches there."""
-        found = [0] * (self.words + 1)
+        first_nodes = [0] * (self.words + 1)
         for first, places in {places[0]: places for places in self.matches.values()}.items():
             for place in places:
-                found[place] = first
-        return found
+                first_nodes[place] = first
+        return first_nodes
 
     @cached_property
-    def known(self) -> NDArray[np.int64]:
+    def matchable_counts(self) -> NDArray[np.int64]:
         """For every place how many words up to there can match."""
         return np.cumsum(np.array(self.firsts) > 0)
 
     @property
     def few(self) -> bool:
         """Whether most words match nothing."""
-        return 2 * self.known.item(-1) < self.words
+        return 2 * self.matchable_counts.item(-1) < self.words
 
     def places(self, network: Network) -> list[int]:
         """For every word of a network its own place, or that of the last one that has any.
@@ -199,12 +203,12 @@ class SummaryMatches:
         """
         if not self.by_position:
             return [self.words * node // network.end for node in network.words]
-        found, place = list[int](), 0
+        node_places, place = list[int](), 0
         for node in network.words:
             if node in self.matches:
                 place = self.matches[node][0]
-            found.append(place)
-        return found
+            node_places.append(place)
+        return node_places
 
 
 def enough(network: Network, summary: SummaryMatches) -> list[tuple[int, int]]:
@@ -213,10 +217,10 @@ def enough(network: Network, summary: SummaryMatches) -> list[tuple[int, int]]:
     They are the longest and the shortest path, and a good one.
     """
     size = summary.words
-    found = [(max(size, length), length) for length in (network.longest, network.shortest)]
+    candidates = [(max(size, length), length) for length in (network.longest, network.shortest)]
     if summary.by_position and not summary.few:
-        found.append(_good(network, summary))
-    return found
+        candidates.append(_good(network, summary))
+    return candidates
 
 
 def _good(network: Network, summary: SummaryMatches) -> tuple[int, int]:
@@ -293,22 +297,24 @@ def _heaviest(network: Network, mean: float, *, boundary: bool) -> tuple[float, 
     Of every node the best way there that has arcs is kept, and the way that has none yet.
     """
     nothing = (0.0, 0.0, 0)
-    some: dict[int, tuple[float, float, int]] = {}
+    heaviest: dict[int, tuple[float, float, int]] = {}
     none = {START}
     for node, leading in network.before.items():
-        found = []
+        extended = []
         for a in leading:
-            ways = [way for way in (some.get(a), nothing if a in none else None) if way]
+            ways = [way for way in (heaviest.get(a), nothing if a in none else None) if way]
             if not boundary and node == network.end:
-                found += [way for way in ways if way[2]]
+                extended += [way for way in ways if way[2]]
             elif not boundary and a == START:
                 none.add(node)
             else:
-                one = network.logs[a, node]
-                found += [(way[0] + one - mean, way[1] + one, way[2] + 1) for way in ways]
-        if found:
-            some[node] = max(found)
-    _, total, number = some.get(network.end, nothing)
+                log_share = network.logs[a, node]
+                extended += [
+                    (way[0] + log_share - mean, way[1] + log_share, way[2] + 1) for way in ways
+                ]
+        if extended:
+            heaviest[node] = max(extended)
+    _, total, number = heaviest.get(network.end, nothing)
     return total, number
 
 

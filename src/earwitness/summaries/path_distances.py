@@ -39,20 +39,22 @@ class Band:
         """All cells of paths of at most so many edits."""
         if not summary.by_position:
             return cls(summary.words)
-        alone = summary.words - summary.known.item(-1)
+        alone = summary.words - summary.matchable_counts.item(-1)
         return cls(edits - alone, edits if summary.few else None)
 
     def cells(self, network: Network, summary: SummaryMatches) -> tuple[Places, Places]:
         """For every word of a network its first cell, and the one behind its last."""
-        known = summary.known
-        own = known[summary.places(network)]
-        starts = known.searchsorted(own - self.reach) - 1  # a match comes from the cell before
-        stops = known.searchsorted(own + self.reach, "right")
+        matchable = summary.matchable_counts
+        node_counts = matchable[summary.places(network)]
+        starts = (
+            matchable.searchsorted(node_counts - self.reach) - 1
+        )  # a match comes from the cell before
+        stops = matchable.searchsorted(node_counts + self.reach, "right")
         if self.edits is not None:
             before, after = _alone(network, summary.matches)
-            unknown = summary.words - known.item(-1)
-            starts = np.maximum(starts, before + unknown + own - self.edits - 1)
-            stops = np.minimum(stops, self.edits - after + own + 1)
+            unknown = summary.words - matchable.item(-1)
+            starts = np.maximum(starts, before + unknown + node_counts - self.edits - 1)
+            stops = np.minimum(stops, self.edits - after + node_counts + 1)
             if not summary.matches:
                 starts = np.maximum(starts, np.minimum(before, summary.words) - 1)
                 stops = np.minimum(stops, _furthest(network, summary.words) + 1)
@@ -109,13 +111,14 @@ class CostBounds:
             [network.end, *reversed(words)], network.behind, summary.matches, size + 1
         )
         least = [
-            np.array(one)[words] for one in (to.flat, to.ramp, back.flat_before, back.ramp_before)
+            np.array(costs)[words]
+            for costs in (to.flat, to.ramp, back.flat_before, back.ramp_before)
         ]
         flat, ramp, flat_behind, ramp_behind = least
         starts = size - (self.most - flat - ramp_behind) // extra
         stops = (self.most - ramp - flat_behind) // extra + 1
-        some = starts < stops
-        starts, stops = np.where(some, starts - 1, size), np.where(some, stops, 0)
+        reachable = starts < stops
+        starts, stops = np.where(reachable, starts - 1, size), np.where(reachable, stops, 0)
         return np.clip(starts, 0, size), np.clip(stops, 1, size + 1)  # a match needs one before
 
     def _least(
@@ -127,8 +130,8 @@ class CostBounds:
     ) -> LeastCosts:
         """From the first of the nodes on, with places counted from ``last``."""
         match, wrong, extra = self.costs.match, self.costs.wrong, self.costs.extra
-        found = LeastCosts(*([0] * (max(nodes[0], nodes[-1]) + 1) for _ in range(4)))
-        flats, ramps, flat_before, ramp_before = found
+        least_costs = LeastCosts(*([0] * (max(nodes[0], nodes[-1]) + 1) for _ in range(4)))
+        flats, ramps, flat_before, ramp_before = least_costs
         miss = wrong - extra
         for node in nodes[1:]:
             low = rising = UNREACHABLE_COST
@@ -145,7 +148,7 @@ class CostBounds:
                     cost = max(low, rising + upto - extra) + match
                     flat, ramp = min(flat, cost), min(ramp, cost - upto)
             flats[node], ramps[node] = flat, ramp
-        return found
+        return least_costs
 
 
 # --- Sections of nodes ---------------------------------------------------------------------------
@@ -179,12 +182,12 @@ def sections_of(
     lows = np.minimum.reduceat(starts, firsts)
     lows = np.minimum.accumulate(lows[::-1])[::-1]
     highs = np.maximum.accumulate(np.maximum.reduceat(stops, firsts))
-    found, led = list[NodeSection](), [START]
+    sections, led = list[NodeSection](), [START]
     for first, low, high in zip(firsts, lows.tolist(), highs.tolist(), strict=True):
         nodes = words[first : first + SECTION_NODES]
-        found.append(NodeSection(nodes, led, low, max(high, low + 1)))
+        sections.append(NodeSection(nodes, led, low, max(high, low + 1)))
         led = [a for a in (*led, *nodes) if last[a] > nodes[-1]]
-    return found
+    return sections
 
 
 def blocks(sections: Sequence[NodeSection], kind: type, *, keep: bool) -> Iterator[Ints]:
@@ -234,11 +237,11 @@ class SectionRows:
         network, gains = self.network, self.costs.gains
         at = min(self.summary.words + 1, self.section.stop) - self.section.start - 1
         leading = [a for a in self.section.nodes if a in network.last_words]
-        found = [self.tails[a].item(at) for a in leading]
+        totals = [self.tails[a].item(at) for a in leading]
         if gains:
             arcs = [gains[network.counts[a, network.end]] for a in leading]
-            found = [one - gain for one, gain in zip(found, arcs, strict=True)]
-        return min(found, default=most)
+            totals = [one - gain for one, gain in zip(totals, arcs, strict=True)]
+        return min(totals, default=most)
 
     def fill(self) -> None:
         """All rows, each from those before it."""
@@ -299,9 +302,9 @@ class SectionRows:
     def _mask(self, places: Sequence[int]) -> Ints:
         """What a word of the path costs in every cell if it matches in many."""
         if places[0] not in self.masks:
-            found = np.full(self.summary.words + 1, self.wrong)
-            found[places] = self.costs.match - self.costs.extra
-            self.masks[places[0]] = found[self.section.start : self.section.stop]
+            steps = np.full(self.summary.words + 1, self.wrong)
+            steps[places] = self.costs.match - self.costs.extra
+            self.masks[places[0]] = steps[self.section.start : self.section.stop]
         return self.masks[places[0]]
 
 
@@ -382,7 +385,7 @@ def distances(
     kind, never = (np.int32, LIMIT_IN_32_BITS) if small else (np.int64, LIMIT_IN_64_BITS)
     first: Ints = np.zeros((1, summary.words + 2), kind)
     first[0, 0] = never
-    found, views, start = [CellBlock.of([START], [], 0, first)], {START: first[0]}, 0
+    cell_blocks, views, start = [CellBlock.of([START], [], 0, first)], {START: first[0]}, 0
     sections = sections_of(network, summary, band)
     least = LIMIT_IN_64_BITS
     for section, block in zip(sections, blocks(sections, kind, keep=keep), strict=True):
@@ -394,8 +397,8 @@ def distances(
         rows.fill()
         start, least = section.start, min(least, rows.least(LIMIT_IN_64_BITS))
         if keep:
-            found.append(CellBlock.of(section.nodes, section.led, start, block))
-    return PathDistances(network, summary, costs, least + summary.words * costs.extra, found)
+            cell_blocks.append(CellBlock.of(section.nodes, section.led, start, block))
+    return PathDistances(network, summary, costs, least + summary.words * costs.extra, cell_blocks)
 
 
 def _move(row: Ints, by: int, into: Ints) -> None:

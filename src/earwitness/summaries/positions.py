@@ -76,23 +76,23 @@ def extraction(summary: Sequence[str], transcript: Sequence[str]) -> Extraction 
 
 def _earliest(places: Sequence[Sequence[int]]) -> list[int]:
     """Every word as early as it can be; as far as there is a way."""
-    found, now = list[int](), 0
-    for known in places:
-        index = bisect_right(known, now)
-        if index == len(known):
+    earliest, now = list[int](), 0
+    for word_places in places:
+        index = bisect_right(word_places, now)
+        if index == len(word_places):
             break
-        now = known[index]
-        found.append(now)
-    return found
+        now = word_places[index]
+        earliest.append(now)
+    return earliest
 
 
 def _latest(places: Sequence[Sequence[int]]) -> list[int]:
     """Every word as late as it can be; there is a way."""
-    found = list[int]()
-    for known in reversed(places):
-        index = bisect_left(known, found[-1]) if found else len(known)
-        found.append(known[index - 1])
-    return found[::-1]
+    latest = list[int]()
+    for word_places in reversed(places):
+        index = bisect_left(word_places, latest[-1]) if latest else len(word_places)
+        latest.append(word_places[index - 1])
+    return latest[::-1]
 
 
 def _open(first: Sequence[int], last: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -116,17 +116,17 @@ class _Row(NamedTuple):
 def _search(places: Sequence[Ints]) -> tuple[list[int], int]:
     """The best and earliest positions of a stretch, and how many are as good."""
     path, target, ways = list[int](), 0, 1
-    for here, row in zip(places, _rows(places), strict=True):
+    for word_places, row in zip(places, _rows(places), strict=True):
         if not path:
             target = int(row.most.max())
             ways = min(MAX_WAYS, int(row.ways[row.most == target].sum()))
             chosen = int(np.argmax(row.most == target))
         else:
-            chosen = int(np.searchsorted(here, path[-1] + 1))
-            beside = here[chosen] == path[-1] + 1 and row.most[chosen] + 1 == target
+            chosen = int(np.searchsorted(word_places, path[-1] + 1))
+            beside = word_places[chosen] == path[-1] + 1 and row.most[chosen] + 1 == target
             if not beside:
                 chosen += int(np.argmax(row.most[chosen:] == target))
-        path.append(int(here[chosen]))
+        path.append(int(word_places[chosen]))
         target = int(row.most[chosen])
     return path, ways
 
@@ -134,18 +134,18 @@ def _search(places: Sequence[Ints]) -> tuple[list[int], int]:
 def _rows(places: Sequence[Ints]) -> Iterator[_Row]:
     """Rows from the first word on; they are made from the last one, and most of them twice."""
     cells = sum(map(len, places))
-    every = 1 if cells <= CELLS_IN_MEMORY else isqrt(len(places)) + 1
+    stride = 1 if cells <= CELLS_IN_MEMORY else isqrt(len(places)) + 1
     end = len(places) - 1
     kept = dict[int, _Row]()
     for place, row in _backwards(places, 0, end, None):
-        if place % every == 0 or place == end:
+        if place % stride == 0 or place == end:
             kept[place] = row
-    for start in range(0, len(places), every):
-        stop = min(start + every, end)
+    for start in range(0, len(places), stride):
+        stop = min(start + stride, end)
         again = list(_backwards(places, start + 1, stop - 1, kept[stop])) if stop > start else []
         yield kept.pop(start)
         yield from (row for _, row in reversed(again))
-    if end % every:
+    if end % stride:
         yield kept[end]
 
 
@@ -154,23 +154,23 @@ def _backwards(
 ) -> Iterator[tuple[int, _Row]]:
     """Rows from the end to the start, given the one behind the end."""
     for place in range(end, start - 1, -1):
-        here = places[place]
+        word_places = places[place]
         if row is None:
-            row = _Row(np.zeros(len(here), np.int64), np.ones(len(here), np.int64))
+            row = _Row(np.zeros(len(word_places), np.int64), np.ones(len(word_places), np.int64))
         else:
-            row = _before(here, places[place + 1], row)
+            row = _before(word_places, places[place + 1], row)
         yield place, row
 
 
-def _before(here: Ints, after: Ints, row: _Row) -> _Row:
+def _before(word_places: Ints, after: Ints, row: _Row) -> _Row:
     """The row of a word from that of the next one; every position has one behind it there."""
     best = np.maximum.accumulate(row.most[::-1])[::-1]  # at this position or a later one
     sums = np.append(np.where(row.most == best, row.ways, 0)[::-1].cumsum()[::-1], 0)
     ends = len(best) - np.searchsorted(best[::-1], best)  # where the best becomes less
     number = sums[:-1] - sums[ends]
-    onward = np.searchsorted(after, here + 1)
+    onward = np.searchsorted(after, word_places + 1)
     most, ways = best[onward], number[onward]
-    gained = np.where(after[onward] == here + 1, row.most[onward] + 1, -1)
+    gained = np.where(after[onward] == word_places + 1, row.most[onward] + 1, -1)
     beside = row.ways[onward]
     ways = np.where(gained > most, beside, ways + np.where(gained == most, beside, 0))
     return _Row(np.maximum(most, gained), np.minimum(ways, MAX_WAYS))
@@ -257,16 +257,16 @@ def _trace(
     labels = [0] * len(words)
     position, place = len(said), len(words)
     while position and place:
-        here, before = int(rows[position][place]), rows[position - 1]
+        cost, before = int(rows[position][place]), rows[position - 1]
         if normalise_word(words[place - 1]) == normalise_word(said[position - 1]):
             gain = int(costs.gain(np.array([place]), position - 1)[0])
-            if here == int(before[place - 1]) - gain:
+            if cost == int(before[place - 1]) - gain:
                 labels[place - 1] = position
                 position, place = position - 1, place - 1
                 continue
-        if here == int(before[place - 1]) + costs.edit:
+        if cost == int(before[place - 1]) + costs.edit:
             position, place = position - 1, place - 1
-        elif here == int(before[place]) + costs.edit:
+        elif cost == int(before[place]) + costs.edit:
             position -= 1
         else:
             place -= 1

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import UNSET
 
-from earwitness.core import Case, Cases, Item, Key, Summary
+from earwitness.core import Alignment, Case, Cases, ExampleItem, Item, Key, Summary
 from earwitness.errors import UsageError
 from earwitness.io.records import hash_names
 from earwitness.io.schema import Fault, is_name, show
 from earwitness.metric import CaseList, Metric
+from earwitness.metric_set import MetricSet
+from earwitness.summaries.metrics import draw_network
 from earwitness.summaries.positions import NoExtraction, extraction, recognised
 from earwitness.summaries.records import (
     OUTPUTS,
@@ -25,7 +27,8 @@ from earwitness.summaries.records import (
     SummaryContent,
     SummaryReferenceLine,
 )
-from earwitness.task import NOT_LATIN_REMARK, TaskReader, latin_notes, not_latin
+from earwitness.task import TaskReader
+from earwitness.text.scripts import NOT_LATIN_REMARK, latin_notes, not_latin
 from earwitness.text.transcripts import read_ctm
 from earwitness.text.words import TOKENIZERS, normalise_word, tokeniser_signature
 
@@ -69,10 +72,10 @@ def item_of(record: SummaryReferenceLine, reading: SummaryOptions) -> Item | lis
     """What was said."""
     duration = NAN if record.duration is UNSET else record.duration
     fields = {"words": record.words, "transcript": record.transcript, "ctm": record.ctm}
-    given = [name for name, value in fields.items() if value is not UNSET]
-    if len(given) > 1:
-        return [Fault(given[1], f"what was said is also in {given[0]}", "keep one")]
-    if not given:
+    fields_set = [name for name, value in fields.items() if value is not UNSET]
+    if len(fields_set) > 1:
+        return [Fault(fields_set[1], f"what was said is also in {fields_set[0]}", "keep one")]
+    if not fields_set:
         if reading.references:
             return [Fault("words", "missing", "give the words of what was said, or a transcript")]
         return Item(duration)
@@ -82,52 +85,59 @@ def item_of(record: SummaryReferenceLine, reading: SummaryOptions) -> Item | lis
         words: tuple[str, ...] = reading.cut(record.transcript)
         times = None
     else:
-        found = _timed(record, "")
-        if isinstance(found, list):
-            return found
-        words, times = found
+        timed = _timed(record, "")
+        if isinstance(timed, list):
+            return timed
+        words, times = timed
     if not words and reading.references:
-        return [Fault(given[0], "has no word in it")]
+        return [Fault(fields_set[0], "has no word in it")]
     return Item(duration, words=words, times=times)
 
 
 def of_person(
-    one: SummaryAnnotation, item: Item, reading: SummaryOptions, path: str
+    annotation: SummaryAnnotation, item: Item, reading: SummaryOptions, path: str
 ) -> ParsedSummary | list[Fault]:
     """A manual summary; it must not be empty."""
-    if one.positions is UNSET and one.text is UNSET:
+    if annotation.positions is UNSET and annotation.text is UNSET:
         return [Fault(f"{path}.positions", "missing", "or give a text")]
-    found = _plain(
-        one,
+    parsed = _plain(
+        annotation,
         item,
         reading,
         path,
         needed=reading.references,
         remedy=f"{EXTRACTION_REMEDY}; {TEXT_METRIC_REMEDY}",
     )
-    if isinstance(found, ParsedSummary) and not found.summary.words:
-        field = "positions" if one.positions is not UNSET else "text"
+    if isinstance(parsed, ParsedSummary) and not parsed.summary.words:
+        field = "positions" if annotation.positions is not UNSET else "text"
         return [Fault(f"{path}.{field}", "is empty", "somebody who keeps nothing is no reference")]
-    return found
+    return parsed
 
 
 def of_system(
-    one: SummaryContent, item: Item, reading: SummaryOptions, path: str
+    content: SummaryContent, item: Item, reading: SummaryOptions, path: str
 ) -> ParsedSummary | list[Fault]:
     """A system's summary."""
-    fields = {"positions": one.positions, "text": one.text, "words": one.words, "ctm": one.ctm}
-    given = [name for name, value in fields.items() if value is not UNSET]
-    if not given:
+    fields = {
+        "positions": content.positions,
+        "text": content.text,
+        "words": content.words,
+        "ctm": content.ctm,
+    }
+    fields_set = [name for name, value in fields.items() if value is not UNSET]
+    if not fields_set:
         return [Fault(f"{path}.positions", "missing", "or give a text, or words")]
-    if len(given) > 1 and given != ["positions", "text"]:
-        return [Fault(f"{path}.{given[1]}", f"the summary is also in {given[0]}", "keep one")]
-    if given[0] in ("positions", "text"):
+    if len(fields_set) > 1 and fields_set != ["positions", "text"]:
+        return [
+            Fault(f"{path}.{fields_set[1]}", f"the summary is also in {fields_set[0]}", "keep one")
+        ]
+    if fields_set[0] in ("positions", "text"):
         remedy = f"{EXTRACTION_REMEDY}; {RECOGNIZED_WORDS_REMEDY}; {TEXT_METRIC_REMEDY}"
-        return _plain(one, item, reading, path, needed=reading.outputs, remedy=remedy)
-    found = _timed(one, path)
-    if isinstance(found, list):
-        return found
-    words, times = found
+        return _plain(content, item, reading, path, needed=reading.outputs, remedy=remedy)
+    timed = _timed(content, path)
+    if isinstance(timed, list):
+        return timed
+    words, times = timed
     positions = None
     if reading.outputs:
         both = (times, item.times) if times is not None and item.times is not None else None
@@ -136,35 +146,35 @@ def of_system(
 
 
 def _plain(
-    one: Any, item: Item, reading: SummaryOptions, path: str, *, needed: bool, remedy: str
+    content: Any, item: Item, reading: SummaryOptions, path: str, *, needed: bool, remedy: str
 ) -> ParsedSummary | list[Fault]:
     """Positions or a text."""
-    if one.positions is not UNSET:
-        positions = tuple(one.positions)
+    if content.positions is not UNSET:
+        positions = tuple(content.positions)
         faults = list(_wrong_positions(positions, item, f"{path}.positions"))
-        if not faults and one.text is not UNSET:
-            faults = list(_disagreeing(positions, one.text, item, reading, path))
+        if not faults and content.text is not UNSET:
+            faults = list(_disagreeing(positions, content.text, item, reading, path))
         if faults:
             return faults
         words = tuple(item.words[position - 1] for position in positions)
         return ParsedSummary(Summary(" ".join(words), words, positions))
-    if CONTROL_CHARACTER_PATTERN.search(one.text):
+    if CONTROL_CHARACTER_PATTERN.search(content.text):
         return [Fault(f"{path}.text", "has control characters in it", "remove them")]
-    words = reading.cut(one.text)
+    words = reading.cut(content.text)
     if not needed:
-        return ParsedSummary(Summary(one.text, words, None))
-    found = extraction(words, item.words)
-    if isinstance(found, NoExtraction):
-        if reading.tokenise == "blanks" and UNSPACED_LETTER_PATTERN.search(one.text):
+        return ParsedSummary(Summary(content.text, words, None))
+    extracted = extraction(words, item.words)
+    if isinstance(extracted, NoExtraction):
+        if reading.tokenise == "blanks" and UNSPACED_LETTER_PATTERN.search(content.text):
             remedy = "--tokenise japanese cuts Japanese into words; or give words and positions"
-        return [Fault(f"{path}.text", _not_extracted(words, found.place, item), remedy)]
-    return ParsedSummary(Summary(one.text, words, found.positions), found.ways)
+        return [Fault(f"{path}.text", _not_extracted(words, extracted.place, item), remedy)]
+    return ParsedSummary(Summary(content.text, words, extracted.positions), extracted.ways)
 
 
 def _not_extracted(words: Sequence[str], place: int, item: Item) -> str:
     """Which words were not said at all, or which came too early."""
-    known = {normalise_word(word) for word in item.words}
-    unsaid = [f'"{word}"' for word in dict.fromkeys(words) if normalise_word(word) not in known]
+    said = {normalise_word(word) for word in item.words}
+    unsaid = [f'"{word}"' for word in dict.fromkeys(words) if normalise_word(word) not in said]
     if unsaid:
         more = ", …" * (len(unsaid) > SHOWN_WORDS)
         return f"no extraction: not said: {', '.join(unsaid[:SHOWN_WORDS])}{more}"
@@ -178,11 +188,13 @@ def _wrong_positions(positions: Sequence[int], item: Item, path: str) -> Iterato
         return
     for index, position in enumerate(positions):
         if not 1 <= position <= len(item.words):
-            told = f"{position} is no position: what was said has the words 1 to {len(item.words)}"
-            yield Fault(f"{path}[{index}]", told, "the first word is 1")
+            message = (
+                f"{position} is no position: what was said has the words 1 to {len(item.words)}"
+            )
+            yield Fault(f"{path}[{index}]", message, "the first word is 1")
         elif index and position <= positions[index - 1]:
-            told = f"must increase, but {position} follows {positions[index - 1]}"
-            yield Fault(f"{path}[{index}]", told)
+            message = f"must increase, but {position} follows {positions[index - 1]}"
+            yield Fault(f"{path}[{index}]", message)
 
 
 def _disagreeing(
@@ -191,8 +203,8 @@ def _disagreeing(
     kept = [item.words[position - 1] for position in positions]
     words = reading.cut(text)
     if list(map(normalise_word, kept)) != list(map(normalise_word, words)):
-        told = f'the words at the positions are "{_short(kept)}", not "{_short(words)}"'
-        yield Fault(f"{path}.text", told, "the first word is 1")
+        message = f'the words at the positions are "{_short(kept)}", not "{_short(words)}"'
+        yield Fault(f"{path}.text", message, "the first word is 1")
 
 
 def _short(words: Sequence[str]) -> str:
@@ -207,16 +219,16 @@ def _timed(record: Any, path: str) -> tuple[tuple[str, ...], Spans | None] | lis
         return _from_ctm(record.ctm, f"{at}ctm")
     faults = []
     words, times = list[str](), list[tuple[float, float]]()
-    for index, one in enumerate(record.words):
-        if isinstance(one, RecognizedWord):
-            times.append((one.start, one.end))
-            if one.end < one.start:
+    for index, word in enumerate(record.words):
+        if isinstance(word, RecognizedWord):
+            times.append((word.start, word.end))
+            if word.end < word.start:
                 faults.append(Fault(f"{at}words[{index}]", "ends before it begins"))
-        words.append(one.word if isinstance(one, RecognizedWord) else one)
+        words.append(word.word if isinstance(word, RecognizedWord) else word)
         if not is_name(words[-1]):
-            told = f"must be printable text, got {show(words[-1])}"
+            message = f"must be printable text, got {show(words[-1])}"
             faults.append(
-                Fault(f"{at}words[{index}]", told, "no control characters, no blanks around")
+                Fault(f"{at}words[{index}]", message, "no control characters, no blanks around")
             )
     if times and len(times) < len(words):
         faults.append(Fault(f"{at}words", "some have times and some have none", "all or none"))
@@ -224,14 +236,14 @@ def _timed(record: Any, path: str) -> tuple[tuple[str, ...], Spans | None] | lis
 
 
 def _from_ctm(text: str, path: str) -> tuple[tuple[str, ...], Spans | None] | list[Fault]:
-    found, flaws = read_ctm(text)
+    ctm_words, flaws = read_ctm(text)
     faults = [Fault(path, f"line {flaw.line}: {flaw.message}", flaw.remedy) for flaw in flaws]
-    recordings = sorted({one.recording for one in found})
+    recordings = sorted({one.recording for one in ctm_words})
     if len(recordings) > 1:
-        told = f"words of several recordings: {', '.join(recordings[:3])}"
-        faults.append(Fault(path, told, "earwitness gather makes a line of each"))
-    words = tuple(one.word for one in found)
-    return faults or (words, tuple((one.start, one.end) for one in found))
+        message = f"words of several recordings: {', '.join(recordings[:3])}"
+        faults.append(Fault(path, message, "earwitness gather makes a line of each"))
+    words = tuple(one.word for one in ctm_words)
+    return faults or (words, tuple((one.start, one.end) for one in ctm_words))
 
 
 # --- Summary reader ------------------------------------------------------------------------------
@@ -271,12 +283,12 @@ class SummaryReader(TaskReader):
         if isinstance(item, list):
             return [], item
         resolved, faults = list[Any](), list[Fault]()
-        for n, one in enumerate(record.references):
-            found = of_person(one, item, self.reading, f"references[{n}]")
-            if isinstance(found, ParsedSummary):
-                resolved.append(found)
+        for n, annotation in enumerate(record.references):
+            parsed = of_person(annotation, item, self.reading, f"references[{n}]")
+            if isinstance(parsed, ParsedSummary):
+                resolved.append(parsed)
             else:
-                faults += found
+                faults += parsed
         return [item, *resolved], faults
 
     def of_references(
@@ -302,23 +314,39 @@ class SummaryReader(TaskReader):
 
     def fields(self, case: Cases, row: int) -> dict[str, Any]:
         item: Item = case[row].item
-        known = {} if np.isnan(item.duration) else {"duration": item.duration}
-        return known | {"words": len(item.words)}
+        item_fields = {} if np.isnan(item.duration) else {"duration": item.duration}
+        return item_fields | {"words": len(item.words)}
 
     def remarks(self, cases: Cases, resolved: Sequence[Any], *, references: bool) -> Counter[str]:
         """Texts that fit what was said in several ways."""
         if not references:
             names = list(cases.items)
-            found = list(resolved)
+            summaries = list(resolved)
         else:
             names = [case.key.item for case in cases for _ in case.references]
-            found = [one for one in resolved if isinstance(one, ParsedSummary)]
+            summaries = [one for one in resolved if isinstance(one, ParsedSummary)]
         side = "references" if references else "outputs"
-        pairs = zip(names, found, strict=True)
+        pairs = zip(names, summaries, strict=True)
         odd = Counter(f"{AMBIGUOUS_REMARK}{side} {name}" for name, one in pairs if one.ways > 1)
         if references:
-            odd[NOT_LATIN_REMARK] = sum(not_latin(one.summary.text) for one in found)
+            odd[NOT_LATIN_REMARK] = sum(not_latin(one.summary.text) for one in summaries)
         return +odd
+
+    def example(
+        self,
+        item: ExampleItem,
+        cases: Mapping[str, Case],
+        references: Mapping[str, Any],
+        metrics: MetricSet,
+    ) -> ExampleItem:
+        """With the word network; where no metric aligns words, summaries below each other."""
+        network = draw_network(metrics.metrics, cases, references)
+        if metrics.aligns:
+            return replace(super().example(item, cases, references, metrics), network=network)
+        people = [f"{name}: {summary.text}" for name, summary in references.items()]
+        texts = {name: [*people, f"OUT: {case.output.text}"] for name, case in cases.items()}
+        shown = {name: (Alignment((), text="\n".join(lines)),) for name, lines in texts.items()}
+        return replace(item, network=network, alignments=shown)
 
     def notes(self, remarks: Counter[str], metrics: Sequence[Metric]) -> Iterator[str]:
         yield from latin_notes(remarks[NOT_LATIN_REMARK], metrics)
@@ -341,8 +369,8 @@ class SummaryReader(TaskReader):
             return super().baseline(name, cases, seed)
         silent = [case.key.item for case in cases if not case.item.words]
         if silent:
-            told = f"baseline {name}: needs what was said, which {len(silent):,} items lack"
-            raise UsageError(f"{told} — give their words or a transcript: {silent[0]} …")
+            message = f"baseline {name}: needs what was said, which {len(silent):,} items lack"
+            raise UsageError(f"{message} — give their words or a transcript: {silent[0]} …")
         hashes = hash_names(list(cases.items)).tolist()
         return [_baseline(name, case, [seed, h]) for case, h in zip(cases, hashes, strict=True)]
 

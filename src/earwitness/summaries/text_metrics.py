@@ -11,9 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from earwitness.core import Case, Value
-from earwitness.metric import CaseList, EncodedMetric, one_of, ratio
+from earwitness.metric import CaseList, EncodedMetric, Floats, one_of, ratio
 from earwitness.models.text_encoder import bertscore_rates, bertscore_sums
-from earwitness.stats.arrays import Floats
 from earwitness.summaries.metrics import SummaryMetric, SummaryPairs
 from earwitness.text.rouge import WORDS_OPTION, count_common_ngrams, count_common_subsequence
 from earwitness.text.words import word_ngrams
@@ -79,9 +78,9 @@ class Bleu(SummaryMetric):
         return [*counts, float(self._bleu(row)), 1]
 
     def score(self, statistics: Floats) -> Floats:
-        own, cases = statistics[..., -2], statistics[..., -1]
+        rates, cases = statistics[..., -2], statistics[..., -1]
         corpus = np.where(cases > 0, self._bleu(statistics[..., :-2]), np.nan)
-        return np.stack([ratio(own, cases, np.nan), corpus], axis=-1)
+        return np.stack([ratio(rates, cases, np.nan), corpus], axis=-1)
 
     def _bleu(self, counts: Floats) -> Floats:
         """From matches and strings of every order, the output's and the closest length."""
@@ -91,16 +90,16 @@ class Bleu(SummaryMetric):
         halves = np.ones(length.shape)
         nothing = ~(matches > 0).any(axis=-1)
         for order in range(NGRAM_ORDERS):
-            found, number = matches[..., order], numbers[..., order]
+            shared, number = matches[..., order], numbers[..., order]
             if self.smooth == "add-k" and order:
-                found, number = found + ADDED_COUNT, number + ADDED_COUNT
-            missed = (found == 0) & (number > 0)
+                shared, number = shared + ADDED_COUNT, number + ADDED_COUNT
+            missed = (shared == 0) & (number > 0)
             if self.smooth == "exp":
                 halves = np.where(missed, halves * 2, halves)
-                found = np.where(missed, 1 / halves, found)
+                shared = np.where(missed, 1 / halves, shared)
             elif self.smooth == "floor":
-                found = np.where(missed, FLOOR_COUNT, found)
-            share = ratio(found, number, 0.0)
+                shared = np.where(missed, FLOOR_COUNT, shared)
+            share = ratio(shared, number, 0.0)
             nothing = nothing | (share == 0)
             logs += np.log(np.where(share > 0, share, 1.0)) / NGRAM_ORDERS
         short = np.where(length < wanted, 1 - ratio(wanted, length, np.inf), 0.0)
@@ -111,9 +110,11 @@ def string_counts(output: Sequence[str], references: Sequence[Sequence[str]]) ->
     """Matches of every order, strings of every order, the length, and the closest one."""
     matches, numbers = list[float](), list[float]()
     for n in range(1, NGRAM_ORDERS + 1):
-        known = [_counts(tuple(reference), n) for reference in references]
-        own = _counts(tuple(output), n)
-        matches.append(sum(min(k, max(one[s] for one in known)) for s, k in own.items()))
+        by_reference = [_counts(tuple(reference), n) for reference in references]
+        output_strings = _counts(tuple(output), n)
+        matches.append(
+            sum(min(k, max(one[s] for one in by_reference)) for s, k in output_strings.items())
+        )
         numbers.append(max(len(output) - n + 1, 0))
     length = len(output)
     wanted = min((abs(len(one) - length), len(one)) for one in references)[1]
@@ -155,10 +156,10 @@ class Rouge(SummaryPairs):
     name = "rouge"
     title = "ROUGE"
     values = tuple(
-        Value(f"{kind}_{part}{way}", "high", 0, 1, f"{what}: {told}; {how}")
+        Value(f"{kind}_{part}{way}", "high", 0, 1, f"{what}: {meaning}; {how}")
         for way, how in ROUGE_AVERAGES.items()
         for kind, what in ROUGE_KINDS.items()
-        for part, told in ROUGE_PARTS.items()
+        for part, meaning in ROUGE_PARTS.items()
     )
     headline = "rouge_l_f1"
     needs = "text"
@@ -178,10 +179,10 @@ class Rouge(SummaryPairs):
     def pair(self, case: Case) -> Sequence[float]:
         """Own rates, then strings: for each kind shared ones and those of each side; one case."""
         mine, theirs = case.output.text, case.references[0].text
-        found = [count_common_ngrams(mine, theirs, n, self.words) for n in (1, 2)]
-        found.append(count_common_subsequence(mine, theirs, self.words))
-        rates = [rate for one in found for rate in one.overlap]
-        return [*rates, *(number for one in found for number in one), 1]
+        overlaps = [count_common_ngrams(mine, theirs, n, self.words) for n in (1, 2)]
+        overlaps.append(count_common_subsequence(mine, theirs, self.words))
+        rates = [rate for one in overlaps for rate in one.overlap]
+        return [*rates, *(number for one in overlaps for number in one), 1]
 
     def score(self, statistics: Floats) -> Floats:
         rates, strings = np.split(statistics[..., :-1], 2, axis=-1)

@@ -30,11 +30,11 @@ class SkimPlan:
         if not 0 < self.block < np.inf:
             raise UsageError(f"block must be a number of seconds over 0, got {self.block}")
         if not 0 <= self.overlap <= self.block / 2:
-            told = f"overlap must be from 0 to half a block ({self.block / 2:g} s)"
-            raise UsageError(f"{told}, got {self.overlap}")
+            message = f"overlap must be from 0 to half a block ({self.block / 2:g} s)"
+            raise UsageError(f"{message}, got {self.overlap}")
         if not self.block <= self.period < np.inf:
-            told = f"period must be at least a block ({self.block:g} s)"
-            raise UsageError(f"{told}, got {self.period}")
+            message = f"period must be at least a block ({self.block:g} s)"
+            raise UsageError(f"{message}, got {self.period}")
         if self.seed < 0:
             raise UsageError(f"a seed must not be below 0, got {self.seed}")
 

@@ -81,8 +81,8 @@ def _beyond(scales: list[ScaleResults]) -> str:
         return ""
     return (
         f" Intervals that reach beyond the scale, of {join_names(found)}, are drawn up to its "
-        "ends, but numbers are as computed: the method knows of no ends, and so few listeners, or votes "
-        "so near an end, say little about how far means spread."
+        "ends, but numbers are as computed: the method knows of no ends, and so few listeners, or "
+        "votes so near an end, say little about how far means spread."
     )
 
 

@@ -1,7 +1,10 @@
-"""Kinds of trials by name, from ACR and P.835 to MUSHRA and rubrics."""
+"""Kinds of trials by name, from ACR and P.835 to MUSHRA and rubrics, with those of plug-ins."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from earwitness.plugins import TRIAL_GROUP, PluginTable
 from earwitness.studies.study import StudyBlock
 from earwitness.studies.trials.base import TrialKind
 from earwitness.studies.trials.mushra import BS1116, Mushra
@@ -9,10 +12,29 @@ from earwitness.studies.trials.pairs import AB, ABX, CCR, Preference
 from earwitness.studies.trials.rubric import RubricKind
 from earwitness.studies.trials.single import ACR, DCR, P835
 
-KINDS: dict[str, type[TrialKind]] = {
-    kind.name: kind
-    for kind in (P835, ACR, DCR, CCR, Mushra, BS1116, AB, ABX, Preference, RubricKind)
-}
+BUILT_IN_KINDS: tuple[type[TrialKind], ...] = (
+    P835,
+    ACR,
+    DCR,
+    CCR,
+    Mushra,
+    BS1116,
+    AB,
+    ABX,
+    Preference,
+    RubricKind,
+)
+
+
+def _check_kind(name: str, loaded: Any) -> str:
+    if not (isinstance(loaded, type) and issubclass(loaded, TrialKind)):
+        return "is no subclass of earwitness.studies.trials.base.TrialKind"
+    return "" if loaded.name == name else f'is called "{loaded.name}", unlike its entry point'
+
+
+KINDS: PluginTable[type[TrialKind]] = PluginTable(
+    TRIAL_GROUP, {kind.name: kind for kind in BUILT_IN_KINDS}, _check_kind
+)
 
 
 def block_kind(block: StudyBlock) -> TrialKind:

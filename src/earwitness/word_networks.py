@@ -16,7 +16,8 @@ from earwitness.report.parts import ABOUT_ARCS, NetworkPart, Report, Section, Ta
 from earwitness.report.text import draw_table
 from earwitness.scoring.join import References, parse_outputs, read_references
 from earwitness.scoring.score import Place, sources
-from earwitness.scoring.setup import setting
+from earwitness.scoring.setup import set_up
+from earwitness.summaries.metrics import draw_network
 
 # --- Verb network --------------------------------------------------------------------------------
 
@@ -42,18 +43,18 @@ def network(
     if outputs == references == "-":
         raise UsageError("standard input can be the outputs or the references, not both")
     other = None if outputs is None else sources(outputs, None)[0]
-    families, lines = setting(other, source, "sumaccy", parameters, {"tokenise": tokenise})
-    found, findings = read_references(source, lines, "fail")
+    _, metrics, reader = set_up(other, source, "sumaccy", parameters | {"tokenise": tokenise})
+    parsed, findings = read_references(source, reader, "fail")
     if findings.count:
         raise InputError(findings.problems, findings.count, "drawn")
-    if item not in found.rows:
-        raise UsageError(f'there is no item "{item}" — {nearest(item, found.rows)}')
-    signature = f"{families.signature}{lines.signature}"
-    return replace(_picture(found, item, families, other), signature=signature)
+    if item not in parsed.rows:
+        raise UsageError(f'there is no item "{item}" — {nearest(item, parsed.rows)}')
+    signature = f"{metrics.signature}{reader.signature}"
+    return replace(_picture(parsed, item, metrics, other), signature=signature)
 
 
 def _picture(
-    references: References, item: str, families: MetricSet, outputs: RecordSource | None
+    references: References, item: str, metrics: MetricSet, outputs: RecordSource | None
 ) -> WordNetwork:
     row = references.rows[item]
     case = references.cases[row]
@@ -62,13 +63,13 @@ def _picture(
         parsed = parse_outputs(block, references, "fail")
         if parsed.findings.count:
             raise InputError(parsed.findings.problems, parsed.findings.count, "drawn")
-        for one in parsed.cases:
-            if one.key.item == item and one.key.system in cases:
-                raise UsageError(f'"{item}" of system "{one.key.system}" comes twice — keep one')
-            if one.key.item == item:
-                cases[one.key.system] = one
+        for other in parsed.cases:
+            if other.key.item == item and other.key.system in cases:
+                raise UsageError(f'"{item}" of system "{other.key.system}" comes twice — keep one')
+            if other.key.item == item:
+                cases[other.key.system] = other
     people = dict(zip(references.annotators[row], case.references, strict=True))
-    picture = families.network(cases, people)
+    picture = draw_network(metrics.metrics, cases, people)
     assert picture is not None, "the metric draws networks"
     return picture
 
@@ -121,8 +122,8 @@ def _html(network: WordNetwork) -> str:
         Section("Arcs", _tables(network)[:1], folded=True),
         Section("Summaries and paths", _tables(network)[1:]),
     )
-    made = f"signature: {network.signature}"
-    return render_html(Report(network.item, about, systems, sections, (made,)))
+    signature = f"signature: {network.signature}"
+    return render_html(Report(network.item, about, systems, sections, (signature,)))
 
 
 def _json(network: WordNetwork) -> str:
@@ -152,7 +153,7 @@ def _dot(network: WordNetwork) -> str:
     for (a, b), count in sorted(network.arcs.items()):
         width = 0.5 + 5 * count / people
         on = [system for system, path in paths.items() if (a, b) in path]
-        told = json.dumps(", ".join([str(count), *on]), ensure_ascii=False)
+        label = json.dumps(", ".join([str(count), *on]), ensure_ascii=False)
         style = "" if count else ", style=dashed"
-        lines.append(f"  n{a} -> n{b} [label={told}, penwidth={width:.2f}{style}];")
+        lines.append(f"  n{a} -> n{b} [label={label}, penwidth={width:.2f}{style}];")
     return "\n".join([*lines, "}"]) + "\n"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from earwitness.chapters.gather import gather
 from earwitness.cli.main import group
 from earwitness.errors import EarwitnessWarning, InputError, UsageError
-from earwitness.scoring.gather import gather
 from earwitness.scoring.score import score
 
 SRT = (

@@ -53,8 +53,8 @@ def text_of(path: Path, problems: list[Problem]) -> str | None:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        told = f"not UTF-8 at byte {error.start + 1}"
-        problems.append(Problem(str(path), 0, "", told, "save as UTF-8"))
+        message = f"not UTF-8 at byte {error.start + 1}"
+        problems.append(Problem(str(path), 0, "", message, "save as UTF-8"))
     except OSError as error:
         problems.append(Problem(str(path), 0, "", f"cannot be read: {error.strerror or error}"))
     return None
@@ -66,34 +66,36 @@ def recordings(path: Path, problems: list[Problem]) -> dict[str, list[list[Any]]
     for flaw in flaws:
         problems.append(Problem(str(path), flaw.line, "", flaw.message, flaw.remedy))
     spoken: dict[str, list[list[Any]]] = {}
-    for one in words:
-        sure = [] if one.confidence is None else [one.confidence]
-        spoken.setdefault(one.recording, []).append([one.word, one.start, one.end, *sure])
+    for word in words:
+        sure = [] if word.confidence is None else [word.confidence]
+        spoken.setdefault(word.recording, []).append([word.word, word.start, word.end, *sure])
     names = Counter(recording.split()[0] for recording in spoken)
     return {
-        recording.split()[0] if names[recording.split()[0]] == 1 else recording: own
-        for recording, own in spoken.items()
+        recording.split()[0] if names[recording.split()[0]] == 1 else recording: recording_words
+        for recording, recording_words in spoken.items()
     }
 
 
 def said_in(places: Iterable[str | PathLike[str]], problems: list[Problem]) -> SpeechByItem:
     """What was said in every item: subtitles are called like it, CTM names it."""
-    found: SpeechByItem = {}
+    speech: SpeechByItem = {}
     for path in files_of(places, (*SUBTITLE_SUFFIXES, CTM_SUFFIX)):
-        own: SpeechByItem
+        file_speech: SpeechByItem
         if path.suffix.lower() == CTM_SUFFIX:
-            own = {item: {"words": words} for item, words in recordings(path, problems).items()}
+            file_speech = {
+                item: {"words": words} for item, words in recordings(path, problems).items()
+            }
         elif path.suffix.lower() in SUBTITLE_SUFFIXES:
-            own = {path.stem: {"subtitles": _subtitles(path, problems)}}
+            file_speech = {path.stem: {"subtitles": _subtitles(path, problems)}}
         else:
-            told = "neither subtitles (.srt, .vtt) nor CTM (.ctm)"
-            problems.append(Problem(str(path), 0, "", told))
+            message = "neither subtitles (.srt, .vtt) nor CTM (.ctm)"
+            problems.append(Problem(str(path), 0, "", message))
             continue
-        for item in own.keys() & found.keys():
-            told = f'what was said in "{item}" is in another file too'
-            problems.append(Problem(str(path), 0, "", told, "keep one"))
-        found |= own
-    return found
+        for item in file_speech.keys() & speech.keys():
+            message = f'what was said in "{item}" is in another file too'
+            problems.append(Problem(str(path), 0, "", message, "keep one"))
+        speech |= file_speech
+    return speech
 
 
 def _subtitles(path: Path, problems: list[Problem]) -> str | None:
@@ -150,8 +152,8 @@ def gather(
         files_of(_listed(files), () if preset else {*PRESET_BY_SUFFIX, CTM_SUFFIX}, passed)
     )
     if passed:
-        told = f"{len(passed)} passed over, such as {passed[0]} — name a preset"
-        warnings.warn(told, EarwitnessWarning, stacklevel=2)
+        message = f"{len(passed)} passed over, such as {passed[0]} — name a preset"
+        warnings.warn(message, EarwitnessWarning, stacklevel=2)
     if not paths:
         raise UsageError(
             f"no file to gather — for other endings than {KNOWN_SUFFIXES} name a preset"
@@ -174,16 +176,16 @@ def gather(
         _content(path, preset if path in named else "", preset, options, problems) for path in paths
     ]
     if durations is None:
-        found = _outputs(paths, contents, system, problems)
+        records = _outputs(paths, contents, system, problems)
     else:
-        found = _references(paths, contents, _seconds(durations, problems), problems)
-    found += [one for path in recognised for one in _words(path, system, problems)]
+        records = _references(paths, contents, _seconds(durations, problems), problems)
+    records += [one for path in recognised for one in _words(path, system, problems)]
     if spoken is not None:
-        _add_said(found, said_in(_listed(spoken), problems), problems)
-    _check_words(found if recognised else [], problems)
+        _add_said(records, said_in(_listed(spoken), problems), problems)
+    _check_words(records if recognised else [], problems)
     if problems:
         raise InputError(problems, done="gathered")
-    return found
+    return records
 
 
 def _listed(files: Paths) -> Sequence[str | PathLike[str]]:
@@ -194,14 +196,14 @@ def _words(path: Path, system: str | None, problems: list[Problem]) -> list[dict
     """Outputs of a CTM file, one for every recording."""
     named = system or path.resolve().parent.name
     return [
-        {"item": item, "system": named, "output": {"words": own}}
-        for item, own in recordings(path, problems).items()
+        {"item": item, "system": named, "output": {"words": words}}
+        for item, words in recordings(path, problems).items()
     ]
 
 
-def _add_said(found: list[dict[str, Any]], said: SpeechByItem, problems: list[Problem]) -> None:
+def _add_said(records: list[dict[str, Any]], said: SpeechByItem, problems: list[Problem]) -> None:
     """Put what was said into outputs, or into the items of references."""
-    for record in found:
+    for record in records:
         item = record["item"]
         if item not in said:
             remedy = nearest(item, said) if len(said) < MAX_NAMES_SEARCHED else ""
@@ -210,22 +212,22 @@ def _add_said(found: list[dict[str, Any]], said: SpeechByItem, problems: list[Pr
             record.get("output", record).update(said[item])
 
 
-def _check_words(found: list[dict[str, Any]], problems: list[Problem]) -> None:
+def _check_words(records: list[dict[str, Any]], problems: list[Problem]) -> None:
     """Names that can be read again, each once."""
     seen = set[tuple[str, str]]()
-    for one in found:
-        key = one["item"], one["system"]
+    for record in records:
+        key = record["item"], record["system"]
         if key in seen or not all(map(is_name, key)):
-            told = "comes twice" if key in seen else "cannot be a name"
-            problems.append(Problem(key[1], 0, "", f'"{key[0]}" {told}'))
+            message = "comes twice" if key in seen else "cannot be a name"
+            problems.append(Problem(key[1], 0, "", f'"{key[0]}" {message}'))
         seen.add(key)
 
 
 def _content(
-    path: Path, own: str, other: str, options: PresetOptions, problems: list[Problem]
+    path: Path, named: str, other: str, options: PresetOptions, problems: list[Problem]
 ) -> dict[str, str] | None:
     """By its own preset, else by its ending, else by that of others."""
-    preset = own or PRESET_BY_SUFFIX.get(path.suffix.lower(), other)
+    preset = named or PRESET_BY_SUFFIX.get(path.suffix.lower(), other)
     if not preset:
         remedy = f"name a preset: {', '.join(PRESETS)}"
         problems.append(Problem(str(path), 0, "", "how are chapters marked in it?", remedy))
@@ -244,15 +246,15 @@ def _outputs(
     system: str | None,
     problems: list[Problem],
 ) -> list[dict[str, Any]]:
-    found: dict[tuple[str, str], Path] = {}
+    first_paths: dict[tuple[str, str], Path] = {}
     for path in paths:
         key = path.stem, system or path.resolve().parent.name
-        if key in found:
-            told = f'"{key[0]}" of system "{key[1]}" is also {found[key]}'
-            problems.append(Problem(str(path), 0, "", told, "keep one"))
+        if key in first_paths:
+            message = f'"{key[0]}" of system "{key[1]}" is also {first_paths[key]}'
+            problems.append(Problem(str(path), 0, "", message, "keep one"))
         elif not all(map(is_name, key)):
             problems.append(Problem(str(path), 0, "", "its name cannot name an item and a system"))
-        found.setdefault(key, path)
+        first_paths.setdefault(key, path)
     pairs = zip(paths, contents, strict=True)
     return [
         {"item": path.stem, "system": system or path.resolve().parent.name, "output": content}
@@ -266,7 +268,7 @@ def _references(
     seconds: dict[str, float],
     problems: list[Problem],
 ) -> list[dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    by_item: dict[str, dict[str, Any]] = {}
     for path, content in zip(paths, contents, strict=True):
         item, annotator = path.stem, path.resolve().parent.name
         if item not in seconds:
@@ -274,12 +276,12 @@ def _references(
             problems.append(Problem(str(path), 0, "", f'no duration of "{item}"', remedy))
             continue
         record = {"item": item, "duration": seconds[item], "references": []}
-        references = found.setdefault(item, record)["references"]
+        references = by_item.setdefault(item, record)["references"]
         if annotator in [one["annotator"] for one in references]:
-            told = f'"{item}" of "{annotator}" comes twice'
-            problems.append(Problem(str(path), 0, "", told, "keep one"))
+            message = f'"{item}" of "{annotator}" comes twice'
+            problems.append(Problem(str(path), 0, "", message, "keep one"))
         references.append({"annotator": annotator, **(content or {})})
-    return list(found.values())
+    return list(by_item.values())
 
 
 def _seconds(
@@ -295,16 +297,16 @@ def _seconds(
     except TABLE_ERRORS as error:
         raise UsageError(f"{source}: cannot be read: {error}") from error
     if not rows or not {"item", "duration"} <= set(columns):
-        told = "needs the columns item and duration"
-        raise InputError([Problem(source, 1, "", told)], done="gathered")
-    found: dict[str, float] = {}
+        message = "needs the columns item and duration"
+        raise InputError([Problem(source, 1, "", message)], done="gathered")
+    seconds: dict[str, float] = {}
     for line, row in rows:
         try:
             number = float(row["duration"])
         except (TypeError, ValueError):
             number = -1
         if not isfinite(number) or not 0 <= number <= MAX_DURATION_SECONDS:
-            told = f'must be a number of seconds, got "{row["duration"]}"'
-            problems.append(Problem(source, line, "duration", told))
-        found[row["item"]] = number
-    return found
+            message = f'must be a number of seconds, got "{row["duration"]}"'
+            problems.append(Problem(source, line, "duration", message))
+        seconds[row["item"]] = number
+    return seconds

@@ -1,0 +1,246 @@
+"""Collectors of every task: estimates, groups, left-out references, worst cases and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from earwitness.core import CaseValues, Estimates, Key
+from earwitness.errors import UsageError, nearest
+from earwitness.metric_set import MetricSet
+from earwitness.scoring.records import AlignmentFile, SampleTable
+from earwitness.scoring.results import Slice
+from earwitness.scoring.tally import SystemScores, Tally
+from earwitness.stats.arrays import Floats, Ints
+from earwitness.task import (
+    MISSING_GROUP,
+    NO_NUMBER_GROUP,
+    Collector,
+    CollectorSettings,
+    ScoredBatch,
+    Slicing,
+)
+
+# --- Estimates of systems ------------------------------------------------------------------------
+
+
+class OverallScores(Collector):
+    """Estimates of every system over all of its cases."""
+
+    def __init__(self, settings: CollectorSettings) -> None:
+        self._tally = Tally(settings)
+
+    @property
+    def systems(self) -> dict[str, SystemScores]:
+        """All that is kept of each system."""
+        return self._tally.systems
+
+    def add(self, batch: ScoredBatch) -> None:
+        """Take cases."""
+        measured = batch.measured
+        self._tally.add(
+            batch.systems, batch.codes, measured.hashes, measured.statistics, batch.values
+        )
+
+    def result(self, level: float) -> dict[str, Estimates]:
+        """Estimates by system."""
+        return {**self._tally.estimates(level)}
+
+    def notes(self) -> Iterator[str]:
+        """Whether systems can be compared."""
+        if len({(scores.bootstrap.count, scores.items) for scores in self.systems.values()}) > 1:
+            yield "not all systems were scored on the same items — compare them with care"
+
+
+class LeftOutScores(Collector):
+    """Estimates over cases with several references, as if each of these in turn did not exist."""
+
+    def __init__(self, settings: CollectorSettings) -> None:
+        self._tally = Tally(settings)
+
+    def add(self, batch: ScoredBatch) -> None:
+        """Take cases that have several references."""
+        measured, left_out = batch.measured, batch.measured.left_out
+        if left_out is not None:
+            codes, hashes = batch.codes[left_out.case], measured.hashes[left_out.case]
+            self._tally.add(batch.systems, codes, hashes, left_out.statistics)
+
+    def result(self, level: float) -> dict[str, Estimates]:
+        """Estimates by system."""
+        return {**self._tally.estimates(level)}
+
+
+# --- Groups by field -----------------------------------------------------------------------------
+
+
+MAX_GROUPS = 50
+ANNOTATOR_FIELD = "annotator"
+
+
+def by_meta(slicings: Sequence[Slicing]) -> tuple[Slicing, ...]:
+    """Slices by what records say of themselves."""
+    return tuple(slicing for slicing in slicings if slicing.field != ANNOTATOR_FIELD)
+
+
+def by_annotator(slicings: Sequence[Slicing]) -> Slicing | None:
+    """The slice by who made the reference, if it is wanted."""
+    return next((slicing for slicing in slicings if slicing.field == ANNOTATOR_FIELD), None)
+
+
+@dataclass
+class GroupScores(Collector):
+    """Estimates within the groups of fields."""
+
+    settings: CollectorSettings
+    by: tuple[Slicing, ...] = ()
+    field_names: set[str] = field(default_factory=set)  # of all cases
+
+    def __post_init__(self) -> None:
+        self._groups: dict[Slicing, dict[str, Tally]] = {slicing: {} for slicing in self.by}
+
+    def add(self, batch: ScoredBatch) -> None:
+        """Take cases by the labels of their groups, and references by their annotators."""
+        measured, codes = batch.measured, batch.codes
+        self.field_names |= measured.labels.field_names
+        columns = zip(by_meta(self.by), measured.labels.columns, strict=False)
+        for slicing, labels in columns:
+            for label, members in _members(slicing, labels, codes):
+                self._group(slicing, label).add(
+                    batch.systems, members, measured.hashes, measured.statistics, batch.values
+                )
+        annotators, each = by_annotator(self.by), measured.each
+        if each is not None and annotators is not None:
+            hashes = measured.hashes[each.case]
+            for label, members in _members(annotators, each.labels, codes[each.case]):
+                self._group(annotators, label).add(batch.systems, members, hashes, each.statistics)
+
+    def _group(self, slicing: Slicing, label: str) -> Tally:
+        groups = self._groups[slicing]
+        if label not in groups:
+            if len(groups) == MAX_GROUPS:
+                remedy = f" — cut numbers into ranges, as in {slicing.field}:10,20"
+                message = f'by "{slicing.field}": more than {MAX_GROUPS} groups'
+                raise UsageError(message + remedy * (slicing.field != ANNOTATOR_FIELD))
+            groups[label] = Tally(self.settings)
+        return groups[label]
+
+    def sorted_groups(self) -> list[tuple[str, list[tuple[str, Tally]]]]:
+        """For every field its groups in order; refused if no case has the field."""
+        fields = []
+        for slicing, groups in self._groups.items():
+            filled = {label: tally for label, tally in groups.items() if tally.systems}
+            if not filled or filled.keys() == {MISSING_GROUP}:
+                if slicing.field == ANNOTATOR_FIELD:
+                    raise UsageError("by annotator: needs a references file")
+                remedy = nearest(slicing.field, {*self.field_names, ANNOTATOR_FIELD})
+                raise UsageError(f'by: no case has a field "{slicing.field}" — {remedy}')
+            if filled.keys() <= {MISSING_GROUP, NO_NUMBER_GROUP}:
+                raise UsageError(f'by: no case has a number in "{slicing.field}" to cut')
+            ordered = sorted(filled.items(), key=lambda pair: slicing.order(pair[0]))
+            fields.append((slicing.field, ordered))
+        return fields
+
+    def result(self, level: float) -> tuple[Slice, ...]:
+        """Estimates of every group."""
+        return tuple(
+            Slice(name, {label: tally.estimates(level) for label, tally in groups})
+            for name, groups in self.sorted_groups()
+        )
+
+
+def _members(slicing: Slicing, labels: Sequence[str], codes: Ints) -> Iterator[tuple[str, Ints]]:
+    """For every label that counts the codes of its cases, and -1 for all others."""
+    distinct = sorted(set(labels), key=slicing.order)
+    place = {label: index for index, label in enumerate(distinct)}
+    places = np.array([place[label] for label in labels], np.int64)
+    for label, index in place.items():
+        members = np.where(places == index, codes, -1)
+        if (members >= 0).any():
+            yield label, members
+
+
+# --- Worst cases ---------------------------------------------------------------------------------
+
+
+class WorstCases(Collector):
+    """The cases with the worst values so far; baselines are never among them."""
+
+    def __init__(self, metrics: MetricSet, count: int, by: str) -> None:
+        values = {value.name: (column, value) for column, value in enumerate(metrics.values)}
+        if by not in values:
+            raise UsageError(f'there is no value "{by}" — {nearest(by, values)}')
+        self._column, value = values[by]
+        if value.best == "none":
+            raise UsageError(f'"{by}" is neither good nor bad when high — choose another value')
+        self._sign = 1 if value.best == "high" else -1
+        self._names, self.count, self.by = list(values), count, by
+        self._kept: list[tuple[float, Key, Floats]] = []
+
+    def add(self, batch: ScoredBatch) -> None:
+        """Keep those of the cases that are among the worst; among equals the first by name."""
+        if not self.count or batch.is_baseline:
+            return
+        values = batch.values[batch.counted]
+        goodness = self._sign * values[:, self._column]
+        if np.isnan(goodness).all():
+            return
+        last = np.sort(goodness)[: self.count]  # NaN comes behind all numbers
+        chosen = np.flatnonzero(goodness <= np.nanmax(last)).tolist()
+        self._kept += [(float(goodness[i]), batch.keys[i], values[i]) for i in chosen]
+        self._kept = sorted(self._kept, key=lambda kept: kept[:2])[: self.count]
+
+    @property
+    def items(self) -> list[str]:
+        """The items of the worst cases, each once, the worst first."""
+        return list(dict.fromkeys(key.item for _, key, _ in self._kept))
+
+    def reasons(self) -> dict[str, str]:
+        """Why each of these items is to be looked at."""
+        systems: dict[str, list[str]] = {}
+        for _, key, _ in self._kept:
+            systems.setdefault(key.item, []).append(key.system)
+        return {
+            item: "; ".join(f"{name} is among the worst by {self.by}" for name in names)
+            for item, names in systems.items()
+        }
+
+    def result(self, level: float) -> tuple[CaseValues, ...]:
+        """The worst first."""
+        del level
+        return tuple(
+            CaseValues(key, dict(zip(self._names, row.tolist(), strict=True)))
+            for _, key, row in self._kept
+        )
+
+
+# --- Files with a row per case -------------------------------------------------------------------
+
+
+@dataclass
+class SampleRows(Collector):
+    """Writes every case's values into the table of samples."""
+
+    table: SampleTable
+
+    def add(self, batch: ScoredBatch) -> None:
+        """Write cases with all of their references, then with every draw of fewer."""
+        measured, counted = batch.measured, batch.counted
+        rows = batch.values[counted].tolist()
+        self.table.write(batch.keys, rows, (measured.most_references, 0))
+        for drawn in measured.fewer:
+            rows = drawn.values[counted].tolist()
+            self.table.write(batch.keys, rows, (drawn.references, drawn.draw))
+
+
+@dataclass
+class AlignmentRows(Collector):
+    """Writes every case's words into the file of alignments."""
+
+    file: AlignmentFile
+
+    def add(self, batch: ScoredBatch) -> None:
+        """Write cases."""
+        alignments = batch.measured.alignments
+        self.file.write(batch.keys, [alignments[place] for place in batch.counted.tolist()])

@@ -1,0 +1,41 @@
+"""The task of skims: metric, reader, fields, and curves over z."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from earwitness.metric_set import MetricSet
+from earwitness.skims.metrics import SkimMeasures
+from earwitness.skims.tradeoff import TradeoffCollector, TradeoffCurves
+from earwitness.task import CollectorSettings, Folders, Task, TaskCollector, TaskFields, TaskReader
+
+
+def skim_reader(metrics: MetricSet, options: dict[str, str], folders: Folders) -> TaskReader:
+    """A reader whose baselines hear through the embedder of the first metric."""
+    from earwitness.skims.reader import SkimReader
+
+    del options
+    first = next(metric for metric in metrics.metrics if isinstance(metric, SkimMeasures))
+    return SkimReader(folders.outputs, folders.references, first.embedder, first.block)
+
+
+def skim_collectors(settings: CollectorSettings) -> Sequence[TaskCollector]:
+    """Curves over z."""
+    return (TradeoffCollector(settings),)
+
+
+SKIMS = Task(
+    name="skims",
+    metrics=(SkimMeasures,),
+    defaults=("skims",),
+    people=("skims",),
+    reader=skim_reader,
+    fields=TaskFields(
+        content=frozenset({"picks", "times", "block", "audio"}),
+        reference_line=frozenset({"recording", "blocks"}),
+        precedence=1,
+    ),
+    baselines=("downsampling", "random", "calibration_tc", "calibration_sd"),
+    collectors=skim_collectors,
+    parts=(TradeoffCurves.name,),
+)

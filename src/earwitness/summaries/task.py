@@ -1,0 +1,76 @@
+"""The task of summaries, with or without what was said: metrics, reader, options and fields."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from earwitness.errors import UsageError, nearest
+from earwitness.metric_set import MetricSet
+from earwitness.summaries.metrics import (
+    KeptWords,
+    SummarizationAccuracy,
+    WeightedPrecision,
+    WordAccuracy,
+    WordStrings,
+)
+from earwitness.summaries.text_metrics import Bleu, Rouge, SummaryBertScore
+from earwitness.task import Folders, Task, TaskFields, TaskOption, TaskReader
+from earwitness.text.words import TOKENIZERS
+
+# fields of a line of references that hold what was said
+TRANSCRIPT_FIELDS = frozenset({"words", "transcript", "ctm"})
+
+
+def summary_reader(metrics: MetricSet, options: dict[str, str], folders: Folders) -> TaskReader:
+    """A reader that finds the positions which the metrics need."""
+    from earwitness.summaries.reader import SummaryOptions, SummaryReader
+
+    del folders
+    tokenise = options.pop("tokenise", "blanks")
+    if tokenise not in TOKENIZERS:
+        raise UsageError(f'there is no tokeniser "{tokenise}" — {nearest(tokenise, TOKENIZERS)}')
+    positional = [m for m in metrics.metrics if getattr(m, "needs", "positions") == "positions"]
+    written = all(getattr(metric, "match", "position") == "surface" for metric in positional)
+    return SummaryReader(SummaryOptions(not written, bool(positional), tokenise))
+
+
+SUMMARIES = Task(
+    name="summaries",
+    metrics=(
+        SummarizationAccuracy,
+        WordAccuracy,
+        WordStrings,
+        WeightedPrecision,
+        KeptWords,
+        Bleu,
+        Rouge,
+        SummaryBertScore,
+    ),
+    defaults=("sumaccy", "weighted_precision", "kept"),
+    people=("sumaccy", "weighted_precision", "kept"),
+    reader=summary_reader,
+    fields=TaskFields(
+        content=frozenset({"positions", "text", "words", "ctm"}),
+        reference_line=frozenset({"words", "ctm"}),
+        needed=TRANSCRIPT_FIELDS,
+    ),
+    options=(
+        TaskOption(
+            "tokenise",
+            "How texts of summaries become words.  [default: blanks]",
+            tuple(TOKENIZERS),
+        ),
+    ),
+    baselines=("lead", "random"),
+)
+# summaries in words of their own: what was said is not known
+TEXTS = replace(
+    SUMMARIES,
+    name="texts",
+    metrics=(),
+    defaults=("rouge",),
+    people=("rouge",),
+    fields=replace(SUMMARIES.fields, needed=frozenset(), absent=TRANSCRIPT_FIELDS),
+    options=(),
+    baselines=(),
+)
