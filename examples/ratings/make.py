@@ -38,7 +38,9 @@ def main() -> None:
         listeners=12,
     )
     found = study_simulate(with_digest(study), Population(careless=1, qualities=QUALITIES), seed=3)
-    ratings = ratings_of(found.design, dict(enumerate(found.answers, 1)), "simulated")
+    ratings = ratings_from_answers(
+        found.design.study, dict(enumerate(found.answers, 1)), "simulated"
+    )
     columns = ("item", "system", "listener", "scale", "value", "session", "trial", "asked")
     rows = [{name: one[name] for name in columns} for one in rating_records(ratings)]
     path = Path(__file__).parent / "ratings.csv"
