@@ -248,7 +248,8 @@ def _type(schema: dict[str, Any]) -> str:
         return f"list of {_type(schema['prefixItems'][0])}"
     if schema["type"] == "array":
         return f"list of {_type(schema['items'])}"
-    return {"object": "keys", "string": "text"}.get(schema["type"], schema["type"])
+    name = str(schema["type"])
+    return {"object": "keys", "string": "text"}.get(name, name)
 
 
 def _unless(schema: dict[str, Any], required: bool) -> str:

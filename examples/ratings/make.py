@@ -37,9 +37,10 @@ def main() -> None:
         blocks=(StudyBlock("p835", SYSTEMS, clips=10, sessions=2, heard=len(SYSTEMS)),),
         listeners=12,
     )
-    study = with_digest(study)
-    found = study_simulate(study, Population(careless=1, qualities=QUALITIES), seed=3)
-    ratings = ratings_from_answers(study, dict(enumerate(found.answers, 1)), "simulated")
+    found = study_simulate(with_digest(study), Population(careless=1, qualities=QUALITIES), seed=3)
+    ratings = ratings_from_answers(
+        found.design.study, dict(enumerate(found.answers, 1)), "simulated"
+    )
     columns = ("item", "system", "listener", "scale", "value", "session", "trial", "asked")
     rows = [{name: one[name] for name in columns} for one in rating_records(ratings)]
     path = Path(__file__).parent / "ratings.csv"

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from earwitness.chunkseg.boundaries import REQUIRED_FIELDS, Floats, boundary_table
+from earwitness.chunkseg.boundaries import REQUIRED_FIELDS, boundary_table
 from earwitness.chunkseg.means import COUNT_KEYS, ChunksegResults, aggregate
 from earwitness.chunkseg.texts import (
     TextSettings,
@@ -31,6 +31,7 @@ from earwitness.chunkseg.texts import (
     zero_title_scores,
 )
 from earwitness.errors import EarwitnessWarning, UsageError
+from earwitness.stats.arrays import Floats
 from earwitness.text.alignment import word_errors
 from earwitness.text.transcripts import Transcript
 

@@ -481,7 +481,22 @@ def test_the_published_schema_accepts_what_is_accepted_and_refuses_unknown_keys(
         problems(study)
 
 
-ODD_VALUES = (None, True, 0, -1, 0.5, "", "a", " a", "a\n", [], ["a"], [1, 2], {}, {"a": 1})
+ODD_VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    0,
+    -1,
+    0.5,
+    "",
+    "a",
+    " a",
+    "a\n",
+    [],
+    ["a"],
+    [1, 2],
+    {},
+    {"a": 1},
+)
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:

@@ -27,7 +27,7 @@ from earwitness.studies.study import MIXED_MODEL
 MAX_DRAWN_SCALES = 3  # scales that are drawn, unless there is a total
 INTERACTION_NOTE = (
     "That systems differ in one group and not in another is no proof that groups differ; whether "
-    "the difference group_headlines on the group is tested by itself."
+    "the difference depends on the group is tested by itself."
 )
 Pair = tuple[ScaleResults, FieldGroups]
 
