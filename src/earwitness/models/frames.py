@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness.audio.decode import decoder_name
 from earwitness.audio.logmel import (
     ABSENT_BYTE,
     FRAMES_PER_SECOND,
@@ -167,7 +168,7 @@ def frame_file(
     told: SecondsCallback = lambda _: None,
 ) -> FrameFile:
     """Frames of a file: those that are kept, and the rest made; ``told`` of seconds read."""
-    folder = cache.folder / "frames" / _key(cache.digest(source.path), sparse)
+    folder = cache.folder / "frames" / _key(source, cache, sparse)
     shards: list[Bytes] = []
     breaks: list[Break] = []
     while True:
@@ -182,8 +183,10 @@ def frame_file(
             return FrameFile(tuple(shards), tuple(breaks))
 
 
-def _key(digest: str, sparse: bool) -> str:
-    return f"{LOGMEL_FORMAT.replace('/', '-')}{'-sparse' * sparse}-{digest}"
+def _key(source: FrameSource, cache: Cache, sparse: bool) -> str:
+    """A name from all that makes frames: their format, the decoder, and the content of the file."""
+    form = f"{LOGMEL_FORMAT.replace('/', '-')}{'-sparse' * sparse}"
+    return f"{form}-{decoder_name(source.path)}-{cache.digest(source.path)}"
 
 
 def _place(folder: Path, number: int) -> Path:

@@ -38,10 +38,6 @@ def sound_of(
 # --- Exact cuts ----------------------------------------------------------------------------------
 
 
-# seconds into a file from which on it pays to know where its frames are
-FRAME_INDEX_FROM_SECONDS = 600.0
-
-
 def cut(recording: Recording, start: float, seconds: float) -> Samples:
     """Exactly these samples of a recording, a column a channel; all of them, or an error.
 
@@ -73,9 +69,8 @@ def _frames(stretch: Stretch, rate: int) -> tuple[int, int]:
 
 def _exact(stretch: Stretch, recording: Recording, skipped: int, count: int) -> Samples:
     path, frame = Path(stretch.path), round(stretch.at * recording.rate) + skipped
-    far = frame > FRAME_INDEX_FROM_SECONDS * recording.rate
-    broken = any(one.path == stretch.path for one in recording.damages)
-    decoder = opened(path, careful=far or broken)
+    broken = any(damage.path == stretch.path for damage in recording.damages)
+    decoder = opened(path, careful=broken)
     try:
         decoder.seek(frame)
         samples = np.concatenate(list(_read_frames(decoder, count)))
