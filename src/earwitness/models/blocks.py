@@ -34,6 +34,7 @@ from earwitness.models.frames import (
     FrameSource,
     StreamReader,
     frame_files,
+    sound_digest,
 )
 from earwitness.recordings.cut import FilePiece
 from earwitness.recordings.hour_marks import HourMarks, Silence, without_hours, without_marks
@@ -149,7 +150,7 @@ def embed_sounds(
     done: list[BlockEmbeddings] = []
     for run in runs(places, cut.block):
         made = [cut, run[0].at, len(run), embedder.signature, SOUND_BLOCKS_VERSION]
-        content = cache.digest(Path(run[0].path))
+        content = sound_digest(Path(run[0].path), cache)
         key = digest_of(content + msgspec.json.encode(made).decode())
         done.append(_hour(run, embedder, cut, source_of, cache.folder / "sounds" / key))
         told(sum(len(one.vectors) for one in done))
@@ -329,7 +330,7 @@ def _key(recording: Recording, embedder: Embedder, work: BlockSettings) -> str:
         BLOCKS_VERSION,
         LOGMEL_FORMAT,
         [work.block, work.sparse, work.hour_gap, embedder.signature],
-        [(path, work.cache.digest(Path(path))) for path in paths],
+        [(path, sound_digest(Path(path), work.cache)) for path in paths],
         [recording.rate, recording.stretches, recording.damages, recording.notes],
     ]
     return digest_of(msgspec.json.encode(made).decode())

@@ -168,7 +168,8 @@ def frame_file(
     told: SecondsCallback = lambda _: None,
 ) -> FrameFile:
     """Frames of a file: those that are kept, and the rest made; ``told`` of seconds read."""
-    folder = cache.folder / "frames" / _key(source, cache, sparse)
+    form = f"{LOGMEL_FORMAT.replace('/', '-')}{'-sparse' * sparse}"
+    folder = cache.folder / "frames" / f"{form}-{sound_digest(source.path, cache)}"
     shards: list[Bytes] = []
     breaks: list[Break] = []
     while True:
@@ -183,10 +184,10 @@ def frame_file(
             return FrameFile(tuple(shards), tuple(breaks))
 
 
-def _key(source: FrameSource, cache: Cache, sparse: bool) -> str:
-    """A name from all that makes frames: their format, the decoder, and the content of the file."""
-    form = f"{LOGMEL_FORMAT.replace('/', '-')}{'-sparse' * sparse}"
-    return f"{form}-{decoder_name(source.path)}-{cache.digest(source.path)}"
+def sound_digest(path: Path, cache: Cache) -> str:
+    """A name for the samples of a file: what decodes it, and its content."""
+    content = cache.digest(path)
+    return f"{decoder_name(path)}-{content}"
 
 
 def _place(folder: Path, number: int) -> Path:
