@@ -150,8 +150,8 @@ class PyAvDecoder(PacketDecoder):
         if not frames or any(frame.pts is None for frame in frames):
             raise DecodingError("there is no sound in it")
         self._first_tick, self._grid_tick = frames[0].pts, frames[-1].pts
-        self._grid_start = sum(frame.samples for frame in frames[:-1])
-        self._grid_step = frames[-1].samples
+        self._grid_start = sum(int(frame.samples) for frame in frames[:-1])
+        self._grid_step = int(frames[-1].samples)
         lost = self._first_tick * self._samples_per_tick / self._rate
         if self._is_ogg and FIRST_TIME_SECONDS < lost < LOST_START_SECONDS:
             self._first_tick = 0
@@ -159,10 +159,12 @@ class PyAvDecoder(PacketDecoder):
     def _count_frames(self) -> int:
         """As the stream tells it, or else the container; packets are counted if neither does."""
         if not self._raw and self._stream.duration is not None:
-            lost = (self._stream.start_time or 0) - self._first_tick if self._is_ogg else 0
-            return round((self._stream.duration + lost) * self._samples_per_tick)
+            ticks = self._stream.duration
+            if self._is_ogg and self._stream.codec_context.name == "vorbis":
+                ticks += (self._stream.start_time or 0) - self._first_tick  # Opus counts from zero
+            return round(float(ticks * self._samples_per_tick))
         if not self._raw and self._container.duration is not None:
-            return round(self._container.duration / self._av.time_base * self._rate)
+            return round(float(self._container.duration / self._av.time_base * self._rate))
         self._container.close()
         self._open()
         ends = (
@@ -221,13 +223,13 @@ class PyAvDecoder(PacketDecoder):
         if frame.pts is None and end is not None:
             return end
         ticks = (frame.pts or 0) - self._first_tick
-        exact, place = self._samples_per_tick <= 1, round(ticks * self._samples_per_tick)
+        exact, place = self._samples_per_tick <= 1, round(float(ticks * self._samples_per_tick))
         slack = 0.0 if exact else COARSE_TIME_SECONDS * self._rate
         if end is not None and abs(place - end) <= max(slack, frame.samples / 2):
             return end
         if exact or frame.pts < self._grid_tick:
             return place
-        behind = (frame.pts - self._grid_tick) * self._samples_per_tick
+        behind = float((frame.pts - self._grid_tick) * self._samples_per_tick)
         steps = round(behind / self._grid_step)
         on_grid = abs(behind - steps * self._grid_step) <= slack
         return self._grid_start + (steps * self._grid_step if on_grid else round(behind))
