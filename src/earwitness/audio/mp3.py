@@ -11,8 +11,10 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from earwitness.audio.files import DecodingError, Facts
-from earwitness.audio.packets import PacketDecoder, Piece, av_library, samples_of
+import numpy as np
+
+from earwitness.audio.files import DecodingError, Facts, Samples
+from earwitness.audio.packets import PacketDecoder, Piece, av_library
 
 # --- MP3 frame headers ---------------------------------------------------------------------------
 # An MP3 file is a row of frames, each with a header of its own. Its length stands in a tag in the
@@ -253,6 +255,7 @@ def _numbered(
 
 MP3_PREROLL_FRAMES = {1152: 12, 576: 28}  # by the samples of a frame
 RESERVOIR_BYTES = 511  # 255 in MPEG-2
+FRAMES_PER_PIECE = 64  # that are decoded at once
 MAX_SIDE_BYTES = 38  # of a frame: header, checksum and side information
 
 
@@ -282,28 +285,48 @@ class Mp3Decoder(PacketDecoder):
                 yield from self._decoded(run, start, count)
 
     def _decoded(self, run: FrameRun, start: int, count: int) -> Iterator[Piece]:
-        """Frames of a run from one on; those that cannot be decoded are passed over."""
-        kind, data = self._layout.kind, self._data
+        """Frames of a run from one on, many at a time; what cannot be decoded is passed over."""
+        kind, skipped = self._layout.kind, self._layout.skipped
+        data, sizes, packet, fault = self._data, kind.sizes, self._av.Packet, self._av.FFmpegError
+        decode = self._av.CodecContext.create("mp3float", "r").decode
         steady = start > 0 or run is self._layout.runs[0]  # whether frames have what they need
         needed = RESERVOIR_BYTES
-        codec = self._av.CodecContext.create("mp3float", "r")
+        batch: list[Any] = []
         place = run.places[start // FRAMES_PER_BOOKMARK]
         for number in range(start - start % FRAMES_PER_BOOKMARK, count):
-            size = kind.sizes[data[place + 2]]
+            size = sizes[data[place + 2]]
             if number >= start:
-                for frame in self._decode(codec, data[place : place + size]):
-                    if steady:
-                        first = (run.first + number) * kind.samples - self._layout.skipped
-                        yield first, samples_of(frame, kind.channels)
+                try:
+                    frames = decode(packet(data[place : place + size]))
+                except fault:
+                    frames = []
+                if steady:
+                    batch += frames
+                if len(batch) == FRAMES_PER_PIECE or (batch and not frames):
+                    first = run.first + number + len(frames) - len(batch)
+                    yield first * kind.samples - skipped, _joined(batch, kind)
+                    batch = []
                 steady = steady or needed <= 0
                 needed -= size - MAX_SIDE_BYTES
             place += size
+        if batch:
+            first = run.first + count - len(batch)
+            yield first * kind.samples - skipped, _joined(batch, kind)
 
-    def _decode(self, codec: Any, content: bytes) -> list[Any]:
-        try:
-            return list(codec.decode(self._av.Packet(content)))
-        except self._av.error.FFmpegError:
-            return []
+
+def _joined(frames: list[Any], kind: FrameFormat) -> Samples:
+    """Samples of consecutive frames, a column a channel; the mean if channels differ in number."""
+    samples = np.empty((len(frames) * kind.samples, kind.channels), np.float32)
+    for number, frame in enumerate(frames):
+        part = samples[number * kind.samples : (number + 1) * kind.samples]
+        planes = frame.planes
+        if len(planes) == kind.channels:
+            for channel, plane in enumerate(planes):
+                part[:, channel] = np.frombuffer(plane, np.float32, kind.samples)
+        else:
+            sums = sum(np.frombuffer(plane, np.float32, kind.samples) for plane in planes)
+            part[:] = (sums / len(planes))[:, None]
+    return samples
 
 
 def _mapped(path: Path) -> mmap.mmap:
