@@ -324,8 +324,8 @@ def _joined(frames: list[Any], kind: FrameFormat) -> Samples:
             for channel, plane in enumerate(planes):
                 part[:, channel] = np.frombuffer(plane, np.float32, kind.samples)
         else:
-            sums = sum(np.frombuffer(plane, np.float32, kind.samples) for plane in planes)
-            part[:] = (sums / len(planes))[:, None]
+            parts = [np.frombuffer(plane, np.float32, kind.samples) for plane in planes]
+            part[:] = np.mean(parts, axis=0)[:, None]
     return samples
 
 
