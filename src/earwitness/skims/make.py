@@ -19,7 +19,7 @@ from earwitness.errors import UsageError
 from earwitness.models.base import BlockEmbeddings
 from earwitness.models.blocks import RecordingBlocks, blocks_of
 from earwitness.models.cache import Cache, digest_of, open_sealed, write_sealed
-from earwitness.models.frames import columns_of, frame_files, sound_digest
+from earwitness.models.frames import columns_of, frame_files
 from earwitness.models.speech import (
     MIN_SPEECH_CLASS_SCORE,
     MIN_SPEECH_SHARE,
@@ -308,7 +308,7 @@ def spectrogram_of(recording: Recording, cache: Cache, *, sparse: bool = False) 
 def sound_key(recording: Recording, cache: Cache) -> str:
     """A name for what is heard in a recording and when, whatever its files are called."""
     spans = [
-        (sound_digest(Path(one.path), cache), one.at, one.start, one.seconds)
+        (cache.digest(Path(one.path)), one.at, one.start, one.seconds)
         for one in recording.stretches
     ]
     made = [recording.rate, recording.seconds, spans]
