@@ -9,7 +9,7 @@ import av
 import numpy as np
 import pytest
 
-from earwitness.audio import decode as ours
+from earwitness.audio import packets
 from earwitness.audio.decode import decoder_of
 from earwitness.audio.read import Break, read_blocks
 from earwitness.errors import MissingExtra
@@ -76,7 +76,7 @@ def _late(found: Samples, samples: Samples) -> int:
 
 def test_opus_is_read_with_pyav(tmp_path: Path) -> None:
     path = recorded(tmp_path / "a.opus", 3, RATE)
-    assert isinstance(decoder_of(path), ours.PyAvDecoder)
+    assert isinstance(decoder_of(path), packets.PyAvDecoder)
     assert open_recording([path]).seconds == pytest.approx(3, abs=0.05)
 
 
@@ -100,6 +100,6 @@ def test_what_is_no_sound_is_a_damage(tmp_path: Path) -> None:
 
 def test_without_the_extra_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made(path := tmp_path / "a.m4a", "aac", 1)
-    monkeypatch.setattr(ours, "find_spec", lambda _: None)
-    with pytest.raises(MissingExtra, match=r"reading m4a files needs av.*earwitness\[av\]"):
+    monkeypatch.setattr(packets, "find_spec", lambda _: None)
+    with pytest.raises(MissingExtra, match=r"reading sound needs av.*earwitness\[audio\]"):
         open_recording([path])

@@ -17,6 +17,7 @@ from earwitness.recordings.recording import open_recording, remove_breaks
 from helpers.recorder_files import Samples, noise, write
 from helpers.samples import many
 
+ROUNDING = 4e-6  # by which two decoders of MP3 may differ
 RATES = [8000, 16_000, 24_000, 32_000, 44_100, 48_000]
 
 
@@ -69,7 +70,7 @@ def test_a_file_that_does_not_tell_its_length_is_read_to_its_end(tmp_path: Path,
     assert open_recording([path]).seconds == pytest.approx(len(found) / rate)
     assert tag is not None
     late = found[tag.skipped :][: len(samples)]
-    np.testing.assert_allclose(late, samples, atol=1e-6)
+    np.testing.assert_allclose(late, samples, atol=ROUNDING)
 
 
 def test_joined_files_are_read_to_their_end_and_the_lie_is_told(tmp_path: Path) -> None:
@@ -80,7 +81,7 @@ def test_joined_files_are_read_to_their_end_and_the_lie_is_told(tmp_path: Path) 
     assert "its header tells 20.0 s, but the file has 60." in recording.notes[0]
     found = whole(path)
     assert len(found) == round(recording.seconds * 16_000)
-    np.testing.assert_allclose(found[: len(samples) - 9000], samples[:-9000], atol=1e-6)
+    np.testing.assert_allclose(found[: len(samples) - 9000], samples[:-9000], atol=ROUNDING)
 
 
 def test_seeking_in_joined_files_gives_what_reading_through_gives(tmp_path: Path) -> None:
@@ -131,11 +132,11 @@ def test_what_is_overwritten_is_missing_and_the_rest_is_where_it_was(
     for frame, found in chunks:
         begin = 2000 if frame > 31 * 16_000 else 0  # what needs frames that are lost
         plain = samples[frame + begin : frame + len(found)]
-        np.testing.assert_allclose(found[begin:][: len(plain)], plain, atol=1e-6)
+        np.testing.assert_allclose(found[begin:][: len(plain)], plain, atol=ROUNDING)
     recording = remove_breaks(open_recording([path]), breaks)
     assert [one.message for one in recording.damages] == [breaks[0].message]
     late = cut(recording, 50, 1)[:, 0]
-    np.testing.assert_allclose(late, samples[50 * 16_000 : 51 * 16_000], atol=1e-6)
+    np.testing.assert_allclose(late, samples[50 * 16_000 : 51 * 16_000], atol=ROUNDING)
 
 
 def test_a_file_that_was_cut_short_is_read_up_to_there(tmp_path: Path) -> None:
@@ -144,7 +145,7 @@ def test_a_file_that_was_cut_short_is_read_up_to_there(tmp_path: Path) -> None:
     breaks: list[Break] = []
     found = np.concatenate([one for _, one in sound(path, breaks)])
     assert 14 < len(found) / 16_000 < 16
-    np.testing.assert_allclose(found, samples[: len(found)], atol=1e-6)
+    np.testing.assert_allclose(found, samples[: len(found)], atol=ROUNDING)
     assert [one.at for one in breaks] == [len(found) / 16_000]
     assert breaks[0].message.startswith("cannot be read to the end")
     assert remove_breaks(open_recording([path]), breaks).seconds == len(found) / 16_000
@@ -154,7 +155,7 @@ def test_names_before_the_sound_are_passed_over(tmp_path: Path) -> None:
     samples = made(path := tmp_path / "a.mp3", 5)
     path.write_bytes(b"ID3\4\0\0\0\0\2\0" + bytes(256) + path.read_bytes())
     assert layout_of(path).start == 266
-    np.testing.assert_allclose(whole(path), samples, atol=1e-6)
+    np.testing.assert_allclose(whole(path), samples, atol=ROUNDING)
 
 
 def test_what_is_no_mp3_is_told(tmp_path: Path) -> None:

@@ -114,6 +114,16 @@ def test_the_same_content_under_another_name_is_known(path: Path, tmp_path: Path
     assert reader.begun == []
 
 
+def test_frames_of_another_decoder_are_made_anew(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, reader = Cache(tmp_path / "cache"), Reader()
+    for version in ("libsndfile-1", "libsndfile-2", "libsndfile-1"):
+        monkeypatch.setattr(frames, "decoder_name", lambda _, name=version: name)
+        load_frame_file(FrameSource(path, RATE, reader), cache)
+    assert reader.begun == [0, 0]
+
+
 def test_sparse_frames_are_the_middle_of_each_8_s_and_the_rest_is_absent(tmp_path: Path) -> None:
     path = written(tmp_path / "x.wav", sound(20.5))
     cache = Cache(tmp_path / "cache")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
@@ -72,22 +71,18 @@ def sound_library() -> Any:
 # --- Decoder protocol ----------------------------------------------------------------------------
 # A decoder knows how many frames a file should have, seeks to a frame and reads on from there.
 # Where it cannot, it raises ``DecodingError``; what to do then is not its business.
-#
-# soundfile seeks behind each read to where the file already is. In MP3 that loses what the next
-# frame needs, and the first samples of each read may be wrong. It does so only if a file says that
-# it can seek; so ours says that it cannot.
 
 
 Samples = NDArray[np.float32]
-# seconds that are read and thrown away where frames need those before them
-SEEK_PREROLL_SECONDS = 1.0
-# frames, by their samples: room for 511 bytes, and for 255
-MP3_PREROLL_FRAMES = {1152: 12, 576: 28}
 PYAV_FORMATS = re.split(" ", "opus m4a mp4 aac webm mka mkv wma ac3 3gp mov amr wv ape")  # for PyAV
 
 
 class DecodingError(Exception):
-    """A file, or a place in it, that cannot be read."""
+    """A file, or a place in it, that cannot be read; and the frame at which sound goes on."""
+
+    def __init__(self, message: str, resumes: int | None = None) -> None:
+        super().__init__(message)
+        self.resumes = resumes
 
 
 class Facts(NamedTuple):
@@ -123,27 +118,3 @@ class Decoder(Protocol):
 
     def close(self) -> None:
         """Let go of the file."""
-
-
-def straight(file: Path | int) -> Any:
-    """A file (or an open one, by its number) for libsndfile to read without seeking in between."""
-    try:
-        return _straight()(file)
-    except faults() as error:
-        raise DecodingError(str(error)) from error
-
-
-def faults() -> tuple[type[Exception], ...]:
-    """What soundfile raises where a file is broken."""
-    return sound_library().SoundFileError, OSError, RuntimeError
-
-
-@lru_cache
-def _straight() -> Any:
-    soundfile = sound_library()
-
-    class Straight(soundfile.SoundFile):  # type: ignore[misc, name-defined]
-        def seekable(self) -> bool:
-            return False
-
-    return Straight

@@ -1,39 +1,36 @@
-"""MP3 frame headers, frame search, and a decoder for damaged or mislabeled files."""
+"""MP3 frame headers, frame search, and a decoder that knows where each frame is."""
 
 from __future__ import annotations
 
 import mmap
 import os
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from earwitness.audio.files import (
-    MP3_PREROLL_FRAMES,
-    DecodingError,
-    Facts,
-    Samples,
-    faults,
-    straight,
-)
+from earwitness.audio.files import DecodingError, Facts, Samples
+from earwitness.audio.packets import PacketDecoder, Piece, av_library
 
-# --- MP3 frame search ----------------------------------------------------------------------------
-# Where a frame ends only its header tells, so a file is walked through from frame to frame. A lane
-# begins where some frames follow each other, which is hardly ever chance. All lanes go on side by
-# side, each up to the begin of the next. A walk from the front then takes whole lanes at a time
-# where it meets their begins, and single frames where it does not; so a begin that was chance does
-# no harm.
+# --- MP3 frame headers ---------------------------------------------------------------------------
+# An MP3 file is a row of frames, each with a header of its own. Its length stands in a tag in the
+# first frame (Xing, Info), if anywhere: files without one, joined files and files that were cut
+# short say something else than they hold.
 
 
-MIN_CONSECUTIVE_FRAMES = 4  # frames in a row that are no chance
-LANE_BYTES = 1 << 16
-Bytes = bytes | bytearray | mmap.mmap
-Ints = NDArray[np.int64]
+BITRATES_KBPS = {
+    3: (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0),
+    2: (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0),
+}
+SAMPLE_RATES_HZ = (44_100, 48_000, 32_000, 0)
+DECODER_DELAY_SAMPLES = 529  # samples by which every decoder is late
+TAG_SIZE_TOLERANCE = 0.01  # share by which the size in a tag may be off
+HEADER_BYTES = 4
+Bytes = bytes | mmap.mmap
 
 
 class FrameFormat(NamedTuple):
@@ -46,94 +43,13 @@ class FrameFormat(NamedTuple):
     sizes: tuple[int, ...]  # of a frame, by its third byte; 0 where that cannot be
 
 
-def starts_in(piece: bytearray, kind: FrameFormat) -> tuple[list[int], int]:
-    """Where frames begin, one behind the other from the front on, and where the next would."""
-    lanes = _lanes(piece, kind)
-    starts: list[int] = []
-    at, last = 0, len(piece) - 4
-    while at <= last:
-        if (lane := lanes.get(at)) is not None:
-            starts += lane.tolist()
-            at = starts[-1]
-        elif not follows(piece, at, kind, 1):
-            break
-        else:
-            starts.append(at)
-        at += kind.sizes[piece[at + 2]]
-    return starts, at
-
-
-def _lanes(piece: bytearray, kind: FrameFormat) -> dict[int, Ints]:
-    """Frames of lanes by where these begin; none of a lane is left out, but for the last bytes."""
-    found = dict.fromkeys(begins(piece, range(0, len(piece), LANE_BYTES), kind))
-    first = np.array(list(found), np.int64)
-    ends = np.append(first[1:], len(piece) - 3)
-    data, sizes = np.frombuffer(piece, np.uint8), np.array(kind.sizes, np.int64)
-    at, going = first.copy(), np.flatnonzero(first < ends)
-    owners, places = [going[:0]], [first[:0]]
-    while len(going):
-        here = at[going]
-        steps = sizes[data[here + 2]]
-        good = (data[here] == 0xFF) & (data[here + 1] == kind.second) & (steps > 0)
-        going, here = going[good], here[good]
-        owners.append(going)
-        places.append(here)
-        at[going] = here + steps[good]
-        going = going[at[going] < ends[going]]
-    owner, place = np.concatenate(owners), np.concatenate(places)
-    ordered = place[np.argsort(owner, kind="stable")]
-    cuts = np.cumsum(np.bincount(owner, minlength=len(first)))[:-1]
-    return {int(one[0]): one for one in np.split(ordered, cuts) if len(one)}
-
-
-def begins(data: Bytes, places: Iterable[int], kind: FrameFormat) -> Iterator[int]:
-    """The next begin of frames from each place on, if there is one."""
-    sync = bytes((0xFF, kind.second))
-    for place in places:
-        at = data.find(sync, place)
-        while at >= 0 and not follows(data, at, kind, MIN_CONSECUTIVE_FRAMES):
-            at = data.find(sync, at + 1)
-        if at >= 0:
-            yield at
-
-
-def follows(data: Bytes, place: int, kind: FrameFormat, count: int) -> bool:
-    """Whether so many frames stand in a row there, or as many as the end leaves."""
-    for number in range(count):
-        if place + 4 > len(data):
-            return number > 1
-        if data[place] != 0xFF or data[place + 1] != kind.second:
-            return False
-        if not (size := kind.sizes[data[place + 2]]):
-            return False
-        place += size
-    return True
-
-
-# --- MP3 file layout -----------------------------------------------------------------------------
-# An MP3 file is a row of frames, each with a header of its own. Its length stands in a tag in the
-# first frame (Xing, Info), if anywhere: files without one, joined files and files that were cut
-# short say something else than they hold, and libsndfile believes them. So where size and tag do
-# not agree the frames are walked through, without decoding any: some tenths of a second for a day.
-
-
-BITRATES_KBPS = {
-    3: (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0),
-    2: (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0),
-}
-SAMPLE_RATES_HZ = (44_100, 48_000, 32_000, 0)
-FRAMES_PER_BOOKMARK = 256  # frames from one remembered place to the next
-WALK_PIECE_BYTES = 1 << 24  # bytes that are looked through at once
-DECODER_DELAY_SAMPLES = 529  # samples by which every decoder is late
-TAG_SIZE_TOLERANCE = 0.01  # share by which the size in a tag may be off
-
-
 class XingTag(NamedTuple):
-    """What the first frame tells: frames and bytes, and samples to leave out at the front."""
+    """What the first frame tells: frames and bytes, and samples to leave out at either end."""
 
     frames: int
     size: int
     skipped: int
+    padding: int
 
 
 class FrameRun(NamedTuple):
@@ -160,6 +76,18 @@ class Mp3Layout(NamedTuple):
         if self.tag is None or not self.tag.frames:
             return False
         return abs(self.size - self.tag.size) <= max(TAG_SIZE_TOLERANCE * self.tag.size, 4096)
+
+    @property
+    def skipped(self) -> int:
+        """Samples before the first that counts: the frame of the tag, and what that says."""
+        return self.kind.samples + self.tag.skipped if self.tag else 0
+
+    @property
+    def told(self) -> int:
+        """Samples that the tag tells."""
+        if self.tag is None:
+            return 0
+        return self.tag.frames * self.kind.samples - self.tag.skipped - self.tag.padding
 
     @property
     def counted(self) -> int:
@@ -216,185 +144,202 @@ def _tag(frame: bytes, kind: FrameFormat) -> XingTag | None:
     """Xing or Info, with what LAME puts behind it."""
     wide = kind.samples == 1152
     side = (17 if wide else 9) if kind.channels == 1 else (32 if wide else 17)
-    own = frame[4 + side :]
-    if own[:4] not in (b"Xing", b"Info") or len(own) < 16:
+    content = frame[HEADER_BYTES + side :]
+    if content[:4] not in (b"Xing", b"Info") or len(content) < 16:
         return None
-    flags, numbers = own[7], own[8:]
+    flags, numbers = content[7], content[8:]
     frames = struct.unpack(">I", numbers[:4])[0] if flags & 1 else 0
     numbers = numbers[4 * (flags & 1) :]
     size = struct.unpack(">I", numbers[:4])[0] if flags & 2 else 0
     numbers = numbers[4 * (flags >> 1 & 1) + 100 * (flags >> 2 & 1) + 4 * (flags >> 3 & 1) :]
-    skipped = (
-        (numbers[21] << 4 | numbers[22] >> 4) + DECODER_DELAY_SAMPLES if any(numbers[:1]) else 0
-    )
-    return XingTag(frames, size, skipped)
+    if len(numbers) < 24 or not numbers[0]:
+        return XingTag(frames, size, 0, 0)
+    skipped = (numbers[21] << 4 | numbers[22] >> 4) + DECODER_DELAY_SAMPLES
+    padding = ((numbers[22] & 15) << 8 | numbers[23]) - DECODER_DELAY_SAMPLES
+    return XingTag(frames, size, skipped, max(0, padding))
 
 
-def is_tag(frame: bytes) -> bool:
-    """Whether a frame holds a tag instead of sound."""
-    return any(name in frame[:48] for name in (b"Xing", b"Info"))
+# --- MP3 frame search ----------------------------------------------------------------------------
+# Where a frame ends only its header tells, so a file is walked through from frame to frame, without
+# decoding any. FFmpeg's own search takes noise for frames where two bytes look like a header, tells
+# no positions behind a seek, and takes several times as long.
+
+
+MIN_CONSECUTIVE_FRAMES = 4  # frames in a row that are no chance
+FRAMES_PER_BOOKMARK = 256  # frames from one remembered place to the next
 
 
 def walked(path: Path) -> Mp3Layout:
     """The layout of a file with all of its runs; remembered while the file stays as it is."""
-    known = path.stat()
-    return _walked(path, known.st_size, known.st_mtime_ns)
+    status = path.stat()
+    return _walked(path, status.st_size, status.st_mtime_ns)
 
 
 @lru_cache(maxsize=64)
 def _walked(path: Path, size: int, changed: int) -> Mp3Layout:  # noqa: ARG001 - part of the key
     layout = layout_of(path)
     runs: list[FrameRun] = []
+    holes: list[int] = []  # bytes before each run
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        place: int | None = layout.start
-        first, end = 0, layout.start
-        while place is not None:
-            if runs:
-                each = (end - layout.start) / max(1, sum(run.frames for run in runs))
-                first = runs[-1].first + runs[-1].frames + round((place - end) / each)
-            places, count, end = _run(data, place, layout.kind)
-            runs.append(FrameRun(first, count, tuple(places)))
-            place = _next(data, max(end, place + 1), layout.kind)
-    return layout._replace(runs=tuple(runs))
+        end = layout.start
+        while (place := _find_frames(data, end, layout.kind)) is not None:
+            holes.append(place - end)
+            places, count, end = _walk(data, place, layout.kind)
+            runs.append(FrameRun(0, count, tuple(places)))
+    return layout._replace(runs=_numbered(runs, holes, end, layout))
 
 
-def _run(data: mmap.mmap, place: int, kind: FrameFormat) -> tuple[list[int], int, int]:
+def _walk(data: Bytes, place: int, kind: FrameFormat) -> tuple[list[int], int, int]:
     """Frames from a place on: where some are (see ``FrameRun``), how many, and where they end."""
+    second, sizes, last = kind.second, kind.sizes, len(data) - HEADER_BYTES
     places: list[int] = []
-    count, room = 0, bytearray(min(WALK_PIECE_BYTES, len(data) - place))
-    while True:
-        piece = _filled(room, data, place)
-        starts, at = starts_in(piece, kind)
-        if starts and place + at > len(data):  # the last frame is not whole
-            at = starts.pop()
-        places += [
-            place + start for start in starts[-count % FRAMES_PER_BOOKMARK :: FRAMES_PER_BOOKMARK]
-        ]
-        count += len(starts)
-        place += at
-        if not starts or at <= len(piece) - 4:
-            return places, count, place
+    count = 0
+    while place <= last and data[place] == 0xFF and data[place + 1] == second:
+        size = sizes[data[place + 2]]
+        if not size or place + size > len(data):  # the last frame may not be whole
+            break
+        if not count % FRAMES_PER_BOOKMARK:
+            places.append(place)
+        count += 1
+        place += size
+    return places, count, place
 
 
-def _filled(room: bytearray, data: mmap.mmap, place: int) -> bytearray:
-    """Bytes from a place on, in the same room again and again: new room takes more time."""
-    size = min(len(room), len(data) - place)
-    memoryview(room)[:size] = memoryview(data)[place : place + size]
-    return room if size == len(room) else room[:size]
+def _find_frames(data: Bytes, place: int, kind: FrameFormat) -> int | None:
+    """The next place at which frames begin."""
+    sync = bytes((0xFF, kind.second))
+    place = data.find(sync, place)
+    while place >= 0 and not follows(data, place, kind, MIN_CONSECUTIVE_FRAMES):
+        place = data.find(sync, place + 1)
+    return place if place >= 0 else None
 
 
-def _next(data: mmap.mmap, place: int, kind: FrameFormat) -> int | None:
-    """The next place at which frames begin again."""
-    return next(begins(data, [place], kind), None)
+def follows(data: Bytes, place: int, kind: FrameFormat, count: int) -> bool:
+    """Whether so many frames stand in a row there, or as many as the end leaves."""
+    for number in range(count):
+        if place + HEADER_BYTES > len(data):
+            return number > 1
+        if data[place] != 0xFF or data[place + 1] != kind.second:
+            return False
+        if not (size := kind.sizes[data[place + 2]]):
+            return False
+        place += size
+    return True
+
+
+def _numbered(
+    runs: list[FrameRun], holes: list[int], end: int, layout: Mp3Layout
+) -> tuple[FrameRun, ...]:
+    """Runs with their first numbers: what is lost between them keeps its time.
+
+    If the tag tells all frames, and the file has all of its bytes, holes share what is missing;
+    else bytes tell it, by the mean of all frames.
+    """
+    if not runs:
+        return ()
+    counts = [run.frames for run in runs]
+    missing = sum(holes) * sum(counts) / max(1, end - layout.start - sum(holes))
+    if layout.tag and layout.honest and layout.size >= layout.tag.size and sum(holes):
+        missing = max(0, layout.tag.frames + 1 - sum(counts))
+    lost = [round(missing * hole / max(1, sum(holes))) for hole in accumulate(holes)]
+    before = accumulate(counts, initial=0)
+    firsts = (count + gap for count, gap in zip(before, lost, strict=False))
+    return tuple(run._replace(first=first) for run, first in zip(runs, firsts, strict=True))
 
 
 # --- MP3 decoder ---------------------------------------------------------------------------------
-# libsndfile reads no more than it thinks a file to have. So it is opened at the frame where reading
-# is to begin (some before it, since frames need those before them), and again where it believes to
-# be at the end. What is lost between two runs of frames keeps its time, as far as its bytes tell
-# it.
+# A frame needs bytes of those before it (the bit reservoir) and overlaps with the last, so some of
+# these are decoded, too, and thrown away. Behind a hole that takes the first frames; before it the
+# last frame is left out, since the hole begins somewhere in it.
 
 
-# libsndfile guesses the end by the first frame that it sees: others guess better
-RETRY_FRAME_FACTORS = (1, 3, 9, 27)
+MP3_PREROLL_FRAMES = {1152: 12, 576: 28}  # by the samples of a frame
+RESERVOIR_BYTES = 511  # 255 in MPEG-2
+FRAMES_PER_PIECE = 64  # that are decoded at once
+MAX_SIDE_BYTES = 38  # of a frame: header, checksum and side information
 
 
-class Mp3Decoder:
+class Mp3Decoder(PacketDecoder):
     """A decoder that knows where each frame is."""
 
+    hole = "there is no MP3 frame here"
+
     def __init__(self, path: Path) -> None:
-        self._path, self._layout = path, walked(path)
-        self._skipped = _skipped(self._layout)
-        self.facts = mp3_facts(self._layout)
-        self._file: Any = None
-        self._frame = 0
-        self._run: FrameRun | None = None
-
-    def seek(self, frame: int) -> None:
-        """Into the run of frames that holds it."""
-        self._go(frame, 1)
-
-    def _go(self, frame: int, further: int) -> None:
-        """There, from so many times as many frames before it as are needed."""
-        self.close()
-        self._frame, self._run = frame, None
-        samples = self._layout.kind.samples
-        number = (frame + self._skipped) // samples
-        for run in self._layout.runs:
-            if run.first <= number < run.first + run.frames:
-                self._run = run
-                self._open(run, number, further)
-                return
-        raise DecodingError("there is no MP3 frame here")
-
-    def read(self, frames: int) -> Samples:
-        """To the end of the run at most; there is nothing right behind it."""
-        if self._run is None:
-            raise DecodingError("there is no MP3 frame here")
-        end = (self._run.first + self._run.frames) * self._layout.kind.samples - self._skipped
-        frames = min(frames, end - self._frame)
-        if frames <= 0:
-            return self._behind(end)
-        found = self._decoded(frames)
-        for further in RETRY_FRAME_FACTORS:
-            if not len(found):
-                self._go(self._frame, further)
-                found = self._decoded(frames)
-        self._frame += len(found)
-        return found
-
-    def _decoded(self, frames: int) -> Samples:
-        try:
-            return np.asarray(self._file.read(frames, dtype="float32", always_2d=True))
-        except faults() as error:
-            raise DecodingError(str(error)) from error
+        self._av, self._layout = av_library(), walked(path)
+        self._data = b"" if not self._layout.runs else _mapped(path)
+        super().__init__(mp3_facts(self._layout))
 
     def close(self) -> None:
         """Close it."""
-        if self._file is not None:
-            self._file.close()
-        self._file = None
+        if isinstance(self._data, mmap.mmap):
+            self._data.close()
 
-    def _behind(self, end: int) -> Samples:
-        if end + self._skipped < self._layout.counted * self._layout.kind.samples:
-            raise DecodingError("there is no MP3 frame here")
-        return np.zeros((0, self.facts.channels), np.float32)
+    def _pieces_before(self, frame: int) -> Iterator[Piece]:
+        number = (frame + self._layout.skipped) // self._layout.kind.samples
+        preroll = MP3_PREROLL_FRAMES[self._layout.kind.samples]
+        for run, behind in pairwise((*self._layout.runs, None)):
+            assert run is not None
+            count = run.frames - (behind is not None)
+            start = max(0, number - run.first - preroll)
+            if start < count:
+                yield from self._decoded(run, start, count)
 
-    def _open(self, run: FrameRun, number: int, further: int) -> None:
-        """libsndfile at a frame before that, and read up to where it shall go on."""
-        kind = self._layout.kind
-        first = max(0, number - run.first - further * MP3_PREROLL_FRAMES[kind.samples])
-        start, place = _place(self._path, run, first, self._layout)
-        handle = os.open(self._path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-        os.lseek(handle, place, os.SEEK_SET)
-        self._file = straight(handle)
-        ahead = self._frame - ((run.first + start) * kind.samples - self._skipped)
-        self._decoded(max(0, ahead))
+    def _decoded(self, run: FrameRun, start: int, count: int) -> Iterator[Piece]:
+        """Frames of a run from one on, many at a time; what cannot be decoded is passed over."""
+        kind, skipped = self._layout.kind, self._layout.skipped
+        data, sizes, packet, fault = self._data, kind.sizes, self._av.Packet, self._av.FFmpegError
+        decode = self._av.CodecContext.create("mp3float", "r").decode
+        steady = start > 0 or run is self._layout.runs[0]  # whether frames have what they need
+        needed = RESERVOIR_BYTES
+        batch: list[Any] = []
+        place = run.places[start // FRAMES_PER_BOOKMARK]
+        for number in range(start - start % FRAMES_PER_BOOKMARK, count):
+            size = sizes[data[place + 2]]
+            if number >= start:
+                try:
+                    frames = decode(packet(data[place : place + size]))
+                except fault:
+                    frames = []
+                if steady:
+                    batch += frames
+                if len(batch) == FRAMES_PER_PIECE or (batch and not frames):
+                    first = run.first + number + len(frames) - len(batch)
+                    yield first * kind.samples - skipped, _joined(batch, kind)
+                    batch = []
+                steady = steady or needed <= 0
+                needed -= size - MAX_SIDE_BYTES
+            place += size
+        if batch:
+            first = run.first + count - len(batch)
+            yield first * kind.samples - skipped, _joined(batch, kind)
 
 
-def _place(path: Path, run: FrameRun, number: int, layout: Mp3Layout) -> tuple[int, int]:
-    """Where a frame of a run stands; or one near it, if that holds a tag and no sound."""
-    at, place = number - number % FRAMES_PER_BOOKMARK, run.places[number // FRAMES_PER_BOOKMARK]
+def _joined(frames: list[Any], kind: FrameFormat) -> Samples:
+    """Samples of consecutive frames, a column a channel; the mean if channels differ in number."""
+    samples = np.empty((len(frames) * kind.samples, kind.channels), np.float32)
+    for number, frame in enumerate(frames):
+        part = samples[number * kind.samples : (number + 1) * kind.samples]
+        planes = frame.planes
+        if len(planes) == kind.channels:
+            for channel, plane in enumerate(planes):
+                part[:, channel] = np.frombuffer(plane, np.float32, kind.samples)
+        else:
+            parts = [np.frombuffer(plane, np.float32, kind.samples) for plane in planes]
+            part[:] = np.mean(parts, axis=0)[:, None]
+    return samples
+
+
+def _mapped(path: Path) -> mmap.mmap:
     with path.open("rb") as file:
-        while True:
-            file.seek(place)
-            head = file.read(48)
-            if at >= number and not is_tag(head):
-                return at, place
-            place += layout.kind.sizes[head[2]]
-            at += 1
-
-
-def _skipped(layout: Mp3Layout) -> int:
-    """Samples before the first that counts: the frame of the tag, and what it says."""
-    return layout.kind.samples + layout.tag.skipped if layout.tag else 0
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def mp3_facts(layout: Mp3Layout) -> Facts:
-    """What a walked file has, or should have if it was cut short."""
-    kind = layout.kind
-    frames = layout.counted * kind.samples - _skipped(layout)
-    told = layout.tag.frames * kind.samples - layout.tag.skipped if layout.tag else 0
+    """What a file has, or should have if it was cut short; it is walked unless its tag tells it."""
+    kind, told = layout.kind, layout.told
+    if layout.honest:
+        return Facts(kind.rate, kind.channels, told)
+    frames = layout.counted * kind.samples - layout.skipped
     note = ""
     if layout.tag and frames > told + kind.rate:
         note = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from queue import Full, Queue
 from typing import Generic, NamedTuple, TypeVar
@@ -11,7 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.decode import opened
+from earwitness.audio.decode import LibsndfileDecoder, decoder_of, opened
 from earwitness.audio.files import Decoder, DecodingError, Samples
 
 # --- Read-ahead thread ---------------------------------------------------------------------------
@@ -78,19 +79,16 @@ def ahead(make: Callable[[], Iterator[T]], depth: int = QUEUE_DEPTH) -> Iterator
 
 # --- Chunked reading -----------------------------------------------------------------------------
 # A file is decoded in a thread of its own, a few chunks ahead, so that decoding and what is done
-# with the sound share the time. Where it is broken, reading goes on behind the place: a second
-# further on, two, and so on for a minute, then in ever longer steps. Each such place is told to
-# ``broken``.
+# with the sound share the time. Where it is broken, a careful decoder tells where sound goes on;
+# what lies before that is told to ``broken``.
 #
-# Opening some files costs time (an MP3 file that does not tell its length is walked through once),
-# and so does starting in their middle. Who wants a file in shards reads it once and divides it.
+# Opening some files costs time (an MP3 file is walked through once), and so does starting in their
+# middle. Who wants a file in shards reads it once and divides it.
 
 
 CHUNK_SECONDS = 10.0  # seconds of a chunk
-MIN_READ_SECONDS = 0.02  # seconds: a place is broken if not even this much of it can be read
 END_TOLERANCE_SECONDS = 0.1  # seconds by which a file may end early without being called damaged
-# seconds behind a broken place
-SKIP_STEPS_SECONDS = (*range(1, 61), *(60 * 2**n for n in range(1, 16)))
+MIN_SOUND_SECONDS = 0.5  # sound between two holes that is shorter is lost with them
 
 
 class Break(NamedTuple):
@@ -112,7 +110,7 @@ class Chunk(NamedTuple):
     samples: NDArray[np.float32]
 
 
-def ignore(one: Break) -> None:
+def ignore(_: Break) -> None:
     """Nobody wants to know."""
 
 
@@ -160,67 +158,64 @@ class Walk:
         self.path, self.decoder, self.last, self.size = path, decoder, last, size
         self.broken = broken
         self.rate = decoder.facts.rate
-        self.careful = False
+        self.careful = not isinstance(decoder, LibsndfileDecoder)
 
     def chunks(self, frame: int) -> Iterator[Chunk]:
         """From a frame to the last."""
-        fault = self._at(frame)
+        lost: tuple[int, str] | None = None  # where a hole began, and why
+        with suppress(DecodingError):  # reading tells it again
+            self.decoder.seek(frame)
         while frame < self.last:
-            samples, fault = (None, fault) if fault else self._read(frame)
-            if samples is not None and len(samples):
-                yield Chunk(frame / self.rate, mono(samples))
-                frame += len(samples)
-            else:
-                frame, fault = self._behind(frame, fault or "ends here"), ""
+            samples, fault = self._read(frame)
+            # sound behind a hole must go on for a while, or the hole does
+            least = min(round(MIN_SOUND_SECONDS * self.rate), self.last - frame) if lost else 1
+            if len(samples) >= least:
+                if lost:
+                    self._tell(*lost, frame)
+                    lost = None
+                yield from self._divided(frame, samples)
+            elif (
+                not len(samples)
+                and isinstance(self.decoder, LibsndfileDecoder)
+                and not self.careful
+            ):
+                self._take_care(frame)
+            elif not len(samples):
+                lost = lost or (frame, str(fault))
+                frame = self.last if fault.resumes is None else fault.resumes
+            frame += len(samples)
+        if lost:
+            self._tell(*lost, self.last)
 
-    def _at(self, frame: int) -> str:
+    def _read(self, frame: int) -> tuple[Samples, DecodingError]:
+        """What comes next, and why it is nothing if it is."""
+        size = max(self.size, round(MIN_SOUND_SECONDS * self.rate))
         try:
-            self.decoder.seek(frame)
+            return self.decoder.read(min(size, self.last - frame)), DecodingError("ends here")
         except DecodingError as error:
-            return str(error)
-        return ""
+            return np.zeros((0, 1), np.float32), error
 
-    def _read(self, frame: int) -> tuple[Samples | None, str]:
-        """What comes next, in ever smaller pieces where a large one holds something broken."""
-        count, fault = min(self.size, self.last - frame), ""
-        while True:
-            try:
-                return self.decoder.read(count), ""
-            except DecodingError as error:
-                fault = str(error)
-            if count <= MIN_READ_SECONDS * self.rate or self._at(frame):
-                return None, fault
-            count = max(1, count // 4)
+    def _divided(self, frame: int, samples: Samples) -> Iterator[Chunk]:
+        for start in range(0, len(samples), self.size):
+            part = samples[start : start + self.size]
+            yield Chunk((frame + start) / self.rate, mono(part))
 
-    def _behind(self, frame: int, fault: str) -> int:
-        """The first frame behind a break that can be read, after telling the break.
-
-        At the first one a careful decoder is taken, which may well read on from there.
-        """
-        if not self.careful:
+    def _take_care(self, frame: int) -> None:
+        """Go on with a decoder that may well read where the first one could not."""
+        self.careful = True
+        with suppress(DecodingError):
+            decoder = decoder_of(self.path, careful=True)
             self.decoder.close()
-            self.decoder, self.careful = opened(self.path, careful=True), True
-            if self._good(frame):
-                return frame
-        steps = (frame + step * self.rate for step in SKIP_STEPS_SECONDS)
-        tried = (to for to in steps if to < self.last)
-        found = next((to for to in tried if self._good(to)), self.last)
-        lost = (found - frame) / self.rate
-        slight = found == self.last and lost <= END_TOLERANCE_SECONDS
-        place = "to the end" if found == self.last else f"for {lost:.1f} s"
-        message = "" if slight else f"cannot be read {place}: {fault}"
-        self.broken(Break(str(self.path), frame / self.rate, lost, message))
-        return found
+            self.decoder = decoder
+            decoder.seek(frame)
 
-    def _good(self, frame: int) -> bool:
-        """Whether a frame can be read; if so, the decoder stands there."""
-        try:
-            self.decoder.seek(frame)
-            good = len(self.decoder.read(1)) > 0
-            self.decoder.seek(frame)
-        except DecodingError:
-            return False
-        return good
+    def _tell(self, start: int, fault: str, end: int) -> None:
+        """Tell a hole; a file that ends a little early is not called damaged."""
+        seconds = (end - start) / self.rate
+        slight = end == self.last and seconds <= END_TOLERANCE_SECONDS
+        extent = "to the end" if end == self.last else f"for {seconds:.1f} s"
+        message = "" if slight else f"cannot be read {extent}: {fault}"
+        self.broken(Break(str(self.path), start / self.rate, seconds, message))
 
 
 def mono(samples: Samples) -> NDArray[np.float32]:

@@ -34,6 +34,7 @@ from earwitness.models.frames import (
     FrameSource,
     StreamReader,
     load_frame_files,
+    sound_digest,
 )
 from earwitness.recordings.cut import FilePiece
 from earwitness.recordings.hour_marks import HourMarks, Silence, remove_hour_marks, remove_marks
@@ -151,7 +152,7 @@ def embed_sounds(
     hours: list[BlockEmbeddings] = []
     for run in iterate_runs(places, cut.block):
         key_parts = [cut, run[0].at, len(run), embedder.signature, SOUND_BLOCKS_VERSION]
-        content = cache.digest(Path(run[0].path))
+        content = sound_digest(Path(run[0].path), cache)
         key = hash_text(content + msgspec.json.encode(key_parts).decode())
         hours.append(_embed_run(run, embedder, cut, source_of, cache.folder / "sounds" / key))
         on_blocks(sum(len(hour.vectors) for hour in hours))
@@ -335,7 +336,7 @@ def _blocks_key(recording: Recording, embedder: Embedder, settings: BlockSetting
         BLOCKS_VERSION,
         LOGMEL_FORMAT,
         [settings.block, settings.sparse, settings.hour_gap, embedder.signature],
-        [(path, settings.cache.digest(Path(path))) for path in paths],
+        [(path, sound_digest(Path(path), settings.cache)) for path in paths],
         [recording.rate, recording.stretches, recording.damages, recording.notes],
     ]
     return hash_text(msgspec.json.encode(key_parts).decode())

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness.audio.decode import decoder_name
 from earwitness.audio.logmel import (
     ABSENT_BYTE,
     FRAMES_PER_SECOND,
@@ -172,7 +173,8 @@ def load_frame_file(
 
     ``on_seconds`` is told how many seconds have been read.
     """
-    folder = cache.folder / "frames" / _frames_key(cache.digest(source.path), sparse)
+    form = f"{LOGMEL_FORMAT.replace('/', '-')}{'-sparse' * sparse}"
+    folder = cache.folder / "frames" / f"{form}-{sound_digest(source.path, cache)}"
     shards: list[Bytes] = []
     breaks: list[Break] = []
     while True:
@@ -187,8 +189,10 @@ def load_frame_file(
             return FrameFile(tuple(shards), tuple(breaks))
 
 
-def _frames_key(digest: str, sparse: bool) -> str:
-    return f"{LOGMEL_FORMAT.replace('/', '-')}{'-sparse' * sparse}-{digest}"
+def sound_digest(path: Path, cache: Cache) -> str:
+    """A name for the samples of a file: what decodes it, and its content."""
+    content = cache.digest(path)
+    return f"{decoder_name(path)}-{content}"
 
 
 def _shard_path(folder: Path, number: int) -> Path:

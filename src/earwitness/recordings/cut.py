@@ -40,10 +40,6 @@ def read_recording(
 # --- Exact cuts ----------------------------------------------------------------------------------
 
 
-# seconds into a file from which on it pays to know where its frames are
-FRAME_INDEX_FROM_SECONDS = 600.0
-
-
 def cut(recording: Recording, start: float, seconds: float) -> Samples:
     """Exactly these samples of a recording, a column a channel; all of them, or an error.
 
@@ -75,9 +71,8 @@ def _stretch_frames(stretch: Stretch, rate: int) -> tuple[int, int]:
 
 def _read_exactly(stretch: Stretch, recording: Recording, skipped: int, count: int) -> Samples:
     path, frame = Path(stretch.path), round(stretch.at * recording.rate) + skipped
-    is_far = frame > FRAME_INDEX_FROM_SECONDS * recording.rate
-    is_damaged = any(one.path == stretch.path for one in recording.damages)
-    decoder = opened(path, careful=is_far or is_damaged)
+    is_damaged = any(damage.path == stretch.path for damage in recording.damages)
+    decoder = opened(path, careful=is_damaged)
     try:
         decoder.seek(frame)
         samples = np.concatenate(list(_read_frames(decoder, count)))

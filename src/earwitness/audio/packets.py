@@ -1,0 +1,255 @@
+"""Decoding packet by packet with PyAV: every sample where it was, and holes that tell their end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from earwitness.audio.files import DecodingError, Facts, Samples
+from earwitness.errors import MissingExtra
+
+# --- Pieces of sound in their places -------------------------------------------------------------
+
+
+Piece = tuple[int, Samples]  # the place of the first sample in the file, and samples
+
+
+class PacketDecoder:
+    """Reads on over packets: a decoder for pieces that know their place.
+
+    A place at which the next piece begins later than the last one ended is a hole. ``read`` gives
+    what lies before it; the next call raises an error that tells where sound goes on, and the one
+    after that reads from there. So many samples behind a hole are lost, too, as ``settling`` says.
+    """
+
+    hole = "frames are missing"
+    settling = 0
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.seek(0)
+
+    def seek(self, frame: int) -> None:
+        """Exactly there; packets are decoded from a little before."""
+        self._position = frame
+        self._pieces = self._pieces_before(frame)
+        self._pending: Piece | None = None
+
+    def read(self, frames: int) -> Samples:
+        """So many, of as many packets as it takes; fewer before a hole and at the end."""
+        parts: list[Samples] = [np.zeros((0, self.facts.channels), np.float32)]
+        needed = min(frames, self.facts.frames - self._position)
+        while needed > 0 and (piece := self._pending or next(self._pieces, None)) is not None:
+            self._pending = None
+            place, samples = piece
+            if place > self._position:
+                self._pending = piece
+                if len(parts) > 1:
+                    break
+                self._position = min(place + self.settling, self.facts.frames)
+                raise DecodingError(self.hole, self._position)
+            samples = samples[self._position - place :]
+            if len(samples) > needed:
+                self._pending = self._position + needed, samples[needed:]
+                samples = samples[:needed]
+            if len(samples):
+                parts.append(samples)
+                needed -= len(samples)
+                self._position += len(samples)
+        return np.concatenate(parts)
+
+    def _pieces_before(self, frame: int) -> Iterator[Piece]:
+        """Pieces in order, from one on that ends at a frame or before it."""
+        raise NotImplementedError
+
+
+def av_library() -> Any:
+    """PyAV, if it is installed; it lets nothing through of what FFmpeg writes to stderr."""
+    if find_spec("av") is None:
+        raise MissingExtra("av", "audio", "reading sound")
+    import av
+
+    return av
+
+
+def samples_of(frame: Any, channels: int) -> Samples:
+    """Samples of a decoded frame, a column a channel; whole numbers become floats from -1 to 1."""
+    width = frame.layout.nb_channels
+    if frame.format.name == "fltp":  # by far the most frequent: without what makes it slow
+        planes = [np.frombuffer(plane, np.float32, frame.samples) for plane in frame.planes]
+        rows = planes[0][:, None] if width == 1 else np.stack(planes, axis=1)
+    else:
+        data = frame.to_ndarray()
+        rows = data.T if frame.format.is_planar else data.reshape(-1, width)
+        if rows.dtype == np.uint8:
+            rows = (rows - 128.0) / 128
+        elif rows.dtype.kind == "i":
+            rows = rows / 2.0 ** (8 * rows.dtype.itemsize - 1)
+    if width != channels:  # files that were joined
+        rows = np.repeat(rows.mean(axis=1, keepdims=True), channels, axis=1)
+    return np.asarray(rows, np.float32)
+
+
+# --- Files with packets that tell their time -----------------------------------------------------
+# Packets of most files say when they are to be heard: to the sample, or (Matroska, WebM) to the
+# millisecond. A packet that follows the one before by less than half its length belongs there
+# exactly. Behind a seek the place of the first one is the nearest point of a grid if times are
+# coarse, since all packets but the first are of one length there.
+#
+# Streams of bare frames (AAC, AC-3, AMR) tell no times and no length: they are counted, and decoded
+# from the first on.
+
+
+RAW_STREAM_FORMATS = {"aac", "ac3", "eac3", "amr"}
+LOSSLESS_CODECS = {"alac", "ape", "flac", "wavpack"}
+SETTLING_SECONDS = 0.25  # until other codecs have forgotten what was lost
+SEEK_PREROLLS_SECONDS = (1.0, 30.0)  # before the place that is wanted; more if that is not enough
+COARSE_TIME_SECONDS = 0.004  # by which times in milliseconds may be off
+# an Ogg stream that begins later than the first, but not the second, has lost its first pages
+FIRST_TIME_SECONDS, LOST_START_SECONDS = 0.1, 60.0
+
+
+class PyAvDecoder(PacketDecoder):
+    """A decoder with PyAV."""
+
+    def __init__(self, path: Path) -> None:
+        self._av, self._path = av_library(), path
+        self._open()
+        codec = self._stream.codec_context
+        self._rate, self._channels = int(codec.sample_rate), int(codec.channels)
+        if not self._rate or not self._channels:
+            raise DecodingError("there is no sound in it")
+        self._raw = self._container.format.name in RAW_STREAM_FORMATS
+        self._is_ogg = self._container.format.name == "ogg"
+        lossless = codec.name in LOSSLESS_CODECS or codec.name.startswith("pcm_")
+        self.settling = 0 if lossless else round(SETTLING_SECONDS * self._rate)
+        self._samples_per_tick = float(self._stream.time_base * self._rate)
+        self._find_grid()
+        super().__init__(Facts(self._rate, self._channels, self._count_frames()))
+
+    def close(self) -> None:
+        """Close it."""
+        self._container.close()
+
+    def _open(self) -> None:
+        try:
+            self._container = self._av.open(str(self._path), metadata_errors="replace")
+            self._stream = self._container.streams.audio[0]
+        except (self._av.error.FFmpegError, OSError, IndexError) as error:
+            raise DecodingError(str(error) or "there is no sound in it") from error
+        if self._stream.codec_context.name == "flac":  # FLAC has checksums: they are to be heeded
+            self._stream.codec_context.options = {"err_detect": "crccheck+explode"}
+
+    def _find_grid(self) -> None:
+        """The tick at which the file begins, that of its second frame, and where that begins."""
+        frames = [frame for frame, _ in zip(self._frames(), range(2), strict=False)]
+        if not frames or any(frame.pts is None for frame in frames):
+            raise DecodingError("there is no sound in it")
+        self._first_tick, self._grid_tick = frames[0].pts, frames[-1].pts
+        self._grid_start = sum(int(frame.samples) for frame in frames[:-1])
+        self._grid_step = int(frames[-1].samples)
+        lost = self._first_tick * self._samples_per_tick / self._rate
+        if self._is_ogg and FIRST_TIME_SECONDS < lost < LOST_START_SECONDS:
+            self._first_tick = 0
+
+    def _count_frames(self) -> int:
+        """As the stream tells it, or else the container; packets are counted if neither does."""
+        if not self._raw and self._stream.duration is not None:
+            ticks = self._stream.duration
+            if self._is_ogg and self._stream.codec_context.name == "vorbis":
+                ticks += (self._stream.start_time or 0) - self._first_tick  # Opus counts from zero
+            return round(float(ticks * self._samples_per_tick))
+        if not self._raw and self._container.duration is not None:
+            return round(float(self._container.duration / self._av.time_base * self._rate))
+        self._container.close()
+        self._open()
+        ends = (
+            packet.pts + (packet.duration or 0) - self._first_tick
+            for packet in self._packets()
+            if packet.pts is not None
+        )
+        return round(max(ends, default=0) * self._samples_per_tick)
+
+    def _pieces_before(self, frame: int) -> Iterator[Piece]:
+        """From a second before, which the first packets need, or from the front."""
+        for preroll in () if self._raw else SEEK_PREROLLS_SECONDS:
+            start = frame - round(preroll * self._rate)
+            if start <= 0 or not self._jump(start):
+                continue
+            frames = self._frames()
+            next(frames, None)  # may be cut at its front
+            pieces = self._placed(frames, None)
+            first = next(pieces, None)
+            if first is not None and first[0] <= frame:
+                yield first
+                yield from pieces
+                return
+        self._container.close()
+        self._open()
+        yield from self._placed(self._frames(), 0)
+
+    def _jump(self, start: int) -> bool:
+        """To a packet at a sample or before it, if the file lets itself be searched."""
+        self._container.close()
+        self._open()
+        tick = self._first_tick + int(start / self._samples_per_tick)
+        try:
+            self._container.seek(tick, stream=self._stream)
+        except self._av.error.FFmpegError:
+            return False
+        return True
+
+    def _placed(self, frames: Iterator[Any], end: int | None) -> Iterator[Piece]:
+        """Frames with their places; one after which time goes back had a wrong time.
+
+        ``end`` is where the first one is expected, if that is known.
+        """
+        held: Piece | None = None
+        for frame in frames:
+            samples = samples_of(frame, self._channels)
+            place = self._place(frame, end)
+            if held is not None and held[0] <= place:
+                yield held
+            held, end = (place, samples), place + len(samples)
+        if held is not None:
+            yield held
+
+    def _place(self, frame: Any, end: int | None) -> int:
+        """The sample at which a frame begins: where the one before ended, or by its time."""
+        if frame.pts is None and end is not None:
+            return end
+        ticks = (frame.pts or 0) - self._first_tick
+        exact, place = self._samples_per_tick <= 1, round(float(ticks * self._samples_per_tick))
+        slack = 0.0 if exact else COARSE_TIME_SECONDS * self._rate
+        if end is not None and abs(place - end) <= max(slack, frame.samples / 2):
+            return end
+        if exact or frame.pts < self._grid_tick:
+            return place
+        behind = float((frame.pts - self._grid_tick) * self._samples_per_tick)
+        steps = round(behind / self._grid_step)
+        on_grid = abs(behind - steps * self._grid_step) <= slack
+        return self._grid_start + (steps * self._grid_step if on_grid else round(behind))
+
+    def _frames(self) -> Iterator[Any]:
+        """Frames from where the file stands; packets that cannot be decoded are passed over."""
+        for packet in self._packets():
+            try:
+                yield from packet.decode()
+            except self._av.error.FFmpegError:
+                continue
+
+    def _packets(self) -> Iterator[Any]:
+        """Packets up to the end, or to a place from which on none can be found."""
+        packets = self._container.demux(self._stream)
+        while True:
+            try:
+                packet = next(packets, None)
+            except self._av.error.FFmpegError:
+                return
+            if packet is None:
+                return
+            yield packet
