@@ -97,7 +97,7 @@ def test_the_table_is_keyed_by_name(kind: type[Metric]) -> None:
 
 @every
 def test_a_batch_measures_each_case_as_if_alone(kind: type[Metric]) -> None:
-    metric, some = kind(), cases(kind)
+    metric, some = kind(), cases(kind)[: 8 if "bertscore" in kind.name else None]
     alone = np.stack([metric.measure(case) for case in some])
     assert np.array_equal(metric.measure_many(some), alone)
 

@@ -42,6 +42,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert dealt(grid, "item", NAMES, 40, seed=1) == pytest.approx(first, abs=1e-12, nan_ok=True)
 
 
+@pytest.mark.simulation
 def test_metrics_that_favour_systems_at_random_seldom_fall_outside() -> None:
     runs, outside, plain = many(100, 600), 0, 0
     for seed in range(runs):
