@@ -43,10 +43,10 @@ layers: $(DEV)/.installed
 	@$(STAGE) layers lint-imports --no-logo
 
 tests: $(DEV)/.installed
-	@OPENBLAS_NUM_THREADS=1 $(STAGE) tests pytest -q -n 2
+	@OPENBLAS_NUM_THREADS=1 $(STAGE) tests pytest -q -n 2 --dist worksteal
 
 quick: $(DEV)/.installed  ## unit tests, golden values, contracts and the snapshot
-	@OPENBLAS_NUM_THREADS=1 $(STAGE) quick pytest -q -n 2 $(QUICK)
+	@OPENBLAS_NUM_THREADS=1 $(STAGE) quick pytest -q -n 2 --dist worksteal $(QUICK)
 
 snapshot: $(DEV)/.installed  ## record again what commands print and write, and what metrics give
 	@OPENBLAS_NUM_THREADS=1 $(DEV)/bin/python tests/snapshot/record.py
@@ -60,7 +60,7 @@ prove-168h: $(DEV)/.installed  ## the benchmark of a week of sound, which joins 
 browser: $(DEV)/.installed  ## reports and the pages of listeners in Chromium, workbooks in LibreOffice
 	@.ci/chromium
 	@.ci/libreoffice
-	@OPENBLAS_NUM_THREADS=1 $(STAGE) browser pytest -q -n 2 browser
+	@OPENBLAS_NUM_THREADS=1 $(STAGE) browser pytest -q -n 2 --dist worksteal browser
 
 docs: $(DEV)/.installed  ## write the generated pages again
 	@$(DEV)/bin/python docs/generate.py

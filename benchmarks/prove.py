@@ -32,7 +32,7 @@ SETTINGS = {
     "PYTHONUNBUFFERED": "1",
     "OPENBLAS_NUM_THREADS": "1",  # tests share the cores already
 }
-TESTS = ["-m", "pytest", "-q", "-n", "2", "-m", ""]  # simulations, too
+TESTS = ["-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", "-m", ""]  # simulations, too
 PARTS = {
     "All tests with full counts": [*TESTS, "--durations=12"],
     "Pages in Chromium": [*TESTS, "browser"],

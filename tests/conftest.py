@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from helpers.clip_cache import cached_clips
-from helpers.databases import address, new_schema, server
+from helpers.databases import new_schema, server
+from helpers.databases import usual_address as address
 from helpers.samples import FULL
 from helpers.study_listener import sounds
 
@@ -30,6 +32,17 @@ settings.register_profile(
 )
 settings.register_profile("full", max_examples=500, deadline=None, suppress_health_check=slow)
 settings.load_profile("full" if FULL else "small")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path,
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Modules of tests are not searched for doctests, which takes long and finds none."""
+    found = yield
+    if not file_path.name.startswith("test_"):
+        return found
+    return [collector for collector in found if not isinstance(collector, DoctestModule)]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import FrozenInstanceError, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,18 @@ WORDS = ["one", "two", "three", "don't", "[noise]", "running", "東京", "été"
 
 def cases(kind: type[Metric]) -> list[Case]:
     """Cases of the metric's task."""
-    if kind.task == "summaries":
+    return list(cases_of(kind.task))
+
+
+@cache
+def cases_of(task: str) -> tuple[Case, ...]:
+    """Cases of a task, made once."""
+    if task == "summaries":
         rng = random.Random(5)
-        return [summary_case(rng, f"item {n}", 1) for n in range(40)]
-    if kind.task == "skims":
-        return [skim_case(n, 1) for n in range(12)]
-    return chapter_cases()
+        return tuple(summary_case(rng, f"item {n}", 1) for n in range(40))
+    if task == "skims":
+        return tuple(skim_case(n, 1) for n in range(12))
+    return tuple(chapter_cases())
 
 
 def skim_case(seed: int, days: int) -> Case:
