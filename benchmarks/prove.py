@@ -158,8 +158,8 @@ def bars(result: Result) -> Iterator[Bar]:
         what = line.partition(":")[0].strip()
         for match in BAR.finditer(line):
             yield Bar(result.title, what, match[1], match[2], verdict(match[3], result))
-        if match := re.search(r"\bbars?: (.+): (met|missed)$", line, re.I):
-            yield Bar(result.title, "all of these", "", match[1], verdict(match[2], result))
+        if whole := re.search(r"\bbars?: (.+): (met|missed)$", line, re.I):
+            yield Bar(result.title, "all of these", "", whole[1], verdict(whole[2], result))
 
 
 def verdict(told: str | None, result: Result) -> bool:

@@ -111,7 +111,8 @@ class RealServer:
 
     def answer_up_to(self, stop: str, listener: int = 1) -> dict[str, Any]:
         """Answer the pages before one over HTTP, without a browser; what was answered, by page."""
-        place, respond, answered = self.links[listener - 1], Anyone(), {}
+        place, respond = self.links[listener - 1], Anyone()
+        answered: dict[str, Any] = {}
         with httpx2.Client(timeout=60) as client:
             page = client.get(f"{place}/state").json()["page"]
             while page["name"] != stop:

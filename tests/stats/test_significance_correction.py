@@ -24,7 +24,7 @@ def test_holm_is_that_of_the_plain_version(p: list[float]) -> None:
     assert holm(p) == pytest.approx(slow.holm(p))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def few_objects() -> Iterator[None]:
     """Quick collections of garbage, for what collects it on every call."""
     gc.freeze()
