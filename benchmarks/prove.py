@@ -151,8 +151,8 @@ def bars(result: Result) -> Iterator[Bar]:
     """
     if "pytest" in COMMANDS[result.title]:
         counts = re.findall(r"^(\d+ (?:failed|passed|error).*?) in ", result.output, re.M)
-        told = counts[-1] if counts else "–"
-        yield Bar(result.title, "tests", told, "none fails", not result.status)
+        count = counts[-1] if counts else "–"
+        yield Bar(result.title, "tests", count, "none fails", not result.status)
         return
     for line in result.output.splitlines():
         what = line.partition(":")[0].strip()
@@ -162,9 +162,9 @@ def bars(result: Result) -> Iterator[Bar]:
             yield Bar(result.title, "all of these", "", whole[1], verdict(whole[2], result))
 
 
-def verdict(told: str | None, result: Result) -> bool:
+def verdict(word: str | None, result: Result) -> bool:
     """Whether a bar is met, by what the line says or else by how the part ended."""
-    return told.lower() == "met" if told else not result.status
+    return word.lower() == "met" if word else not result.status
 
 
 def write_page(results: dict[str, Result]) -> None:

@@ -39,10 +39,10 @@ def pytest_collect_file(
     file_path: Path,
 ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Modules of tests are not searched for doctests, which takes long and finds none."""
-    found = yield
+    collectors = yield
     if not file_path.name.startswith("test_"):
-        return found
-    return [collector for collector in found if not isinstance(collector, DoctestModule)]
+        return collectors
+    return [collector for collector in collectors if not isinstance(collector, DoctestModule)]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
