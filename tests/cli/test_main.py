@@ -135,7 +135,7 @@ def test_skipped_samples_are_listed_with_their_reason(samples: Path) -> None:
 
 
 def test_jobs_give_the_same_bytes(tmp_path: Path) -> None:
-    path = write_lines(tmp_path / "big.jsonl", corpus(1200, 3600.0, 10, 60))
+    path = write_lines(tmp_path / "big.jsonl", corpus(1800, 3600.0, 10, 60))
     assert path.stat().st_size > 1.5 * READ_BLOCK_BYTES
     command = [sys.executable, "-m", "earwitness", "score", str(path), "--to", "json"]
     one, two = (
