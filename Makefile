@@ -12,7 +12,7 @@ EXAMPLE := examples/chapters
 QUICK := tests/snapshot tests/golden tests/contracts tests/test_project.py tests/io tests/text \
   tests/report tests/stats tests/metaeval tests/chapters tests/summaries tests/scoring src
 
-.PHONY: quick snapshot demo test system prove browser lint types layers tests docs lock clean
+.PHONY: quick snapshot demo test system prove prove-168h browser lint types layers tests docs lock clean
 
 demo: $(RUN)/.installed  ## score the example corpus, write reports, serve a study (ONCE=1: do not serve)
 	@mkdir -p out
@@ -46,21 +46,24 @@ layers: $(DEV)/.installed
 	@$(STAGE) layers lint-imports --no-logo
 
 tests: $(DEV)/.installed
-	@OPENBLAS_NUM_THREADS=1 $(STAGE) tests pytest -q -n 2
+	@OPENBLAS_NUM_THREADS=1 $(STAGE) tests pytest -q -n 2 --dist worksteal
 
 quick: $(DEV)/.installed  ## unit tests, golden values, contracts and the snapshot
-	@OPENBLAS_NUM_THREADS=1 $(STAGE) quick pytest -q -n 2 $(QUICK)
+	@OPENBLAS_NUM_THREADS=1 $(STAGE) quick pytest -q -n 2 --dist worksteal $(QUICK)
 
 snapshot: $(DEV)/.installed  ## record again what commands print and write, and what metrics give
 	@OPENBLAS_NUM_THREADS=1 $(DEV)/bin/python tests/snapshot/record.py
 
-prove: $(DEV)/.installed  ## full counts and benchmarks; dated output in docs/proof.md
+prove: $(DEV)/.installed  ## full counts and benchmarks of this commit, into docs/proof.md; goes on where it was stopped
 	@$(STAGE) prove python benchmarks/prove.py
+
+prove-168h: $(DEV)/.installed  ## the benchmark of a week of sound, which joins the page of its commit
+	@$(STAGE) prove-168h python benchmarks/prove.py --week
 
 browser: $(DEV)/.installed  ## reports and the pages of listeners in Chromium, workbooks in LibreOffice
 	@.ci/chromium
 	@.ci/libreoffice
-	@OPENBLAS_NUM_THREADS=1 $(STAGE) browser pytest -q -n 2 browser
+	@OPENBLAS_NUM_THREADS=1 $(STAGE) browser pytest -q -n 2 --dist worksteal browser
 
 docs: $(DEV)/.installed  ## write the generated pages again
 	@$(DEV)/bin/python docs/generate.py

@@ -125,7 +125,8 @@ def benchmark(path: Path, address: str, think: float) -> None:
     rate = (
         f"{len(waited):,} answers of {len(links)} listeners, {len(waited) / seconds:.0f} a second"
     )
-    told = f"p50 {middle:.1f} ms, p99 {late:.1f} ms (bar {BAR}), max {latest:.1f} ms"
+    verdict = "met" if late <= BAR else "MISSED"
+    told = f"p50 {middle:.1f} ms, p99 {late:.1f} ms (bar {BAR}: {verdict}), max {latest:.1f} ms"
     print(f"{address.partition(':')[0]}: {rate}; acknowledged: {told}", flush=True)
 
 

@@ -91,19 +91,28 @@ LINES = """() => {
   all.selectNodeContents(document.getElementById("saving"));
   return all.getClientRects().length;
 }"""
+SMALL_TARGETS = """() => [...document.querySelectorAll("button, main label:has(input), summary")]
+    .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44)
+    .map((one) => one.textContent)"""
 SIZES = {"phone": PHONE, "desktop": DESKTOP}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "screen", [("light", "phone"), ("dark", "desktop")], ids=["light phone", "dark desktop"]
+)
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing_serious(browser: Browser, name: str, scheme: str) -> None:
-    view, act = PAGES[name]
+def test_pages_fit_targets_are_large_and_axe_finds_nothing_serious(
+    browser: Browser, name: str, screen: tuple[str, str]
+) -> None:
+    (view, act), (scheme, size) = PAGES[name], screen
     with (
         served(FakeServer([view, small.end()] if view["kind"] != "end" else [view])) as fake,
-        opened(browser, fake, color_scheme=scheme, reduced_motion="reduce", **PHONE) as page,
+        opened(browser, fake, color_scheme=scheme, reduced_motion="reduce", **SIZES[size]) as page,
     ):
         nothing(page)
         act(page)
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        assert page.evaluate(SMALL_TARGETS) == []
         found = Axe().run(page).response["violations"]
         told = [
             f"{one['id']}: {node['html']}"
@@ -112,21 +121,6 @@ def test_axe_finds_nothing_serious(browser: Browser, name: str, scheme: str) -> 
             if one["impact"] in ("serious", "critical")
         ]
         assert told == []
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_pages_fit_and_targets_are_large(browser: Browser, size: str) -> None:
-    small_ones = """() => [...document.querySelectorAll("button, main label:has(input), summary")]
-        .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44)
-        .map((one) => one.textContent)"""
-    for view, act in PAGES.values():
-        pages = [view, small.end()] if view["kind"] != "end" else [view]
-        with served(FakeServer(pages)) as fake, opened(browser, fake, **SIZES[size]) as page:
-            nothing(page)
-            act(page)
-            wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-            assert wide <= 0
-            assert page.evaluate(small_ones) == []
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

@@ -19,9 +19,10 @@ def test_where_sessions_start_again_no_answer_is_lost_and_the_new_ones_count(
 ) -> None:
     with really_served(tmp_path, "en", "--resume", "session") as server:
         context = browser.new_context(**DESKTOP)
+        server.answer_up_to("1.0")
         page, said = visit(context, server.links[0])
         listener = Listener(page)
-        listener.walk(*FIRST, "1.1")
+        listener.walk("1.0", "1.1")
         listener.stand("1.2")
         listener.rate(last=False)
         earlier = listener.pressed["1.1"]
@@ -47,9 +48,10 @@ def test_where_coming_again_blocks_an_outage_does_not_and_an_excuse_lets_in_once
 
     with really_served(tmp_path, "en", "--resume", "block") as server:
         context = browser.new_context(**DESKTOP)
+        server.answer_up_to("1.0")
         page, said = visit(context, server.links[0])
         listener = Listener(page)
-        listener.walk(*FIRST, "1.1")
+        listener.walk("1.0", "1.1")
         listener.stand("1.2")
         server.kill()
         server.start()
@@ -81,9 +83,10 @@ def test_a_tab_that_takes_over_from_one_that_is_closed_is_a_visit_and_else_none(
 ) -> None:
     with really_served(tmp_path, "en", "--resume", "block") as server:
         context = browser.new_context(**DESKTOP)
+        server.answer_up_to("1.0")
         first, _ = visit(context, server.links[0])
         listener = Listener(first)
-        listener.walk(*FIRST, "1.1")
+        listener.walk("1.0", "1.1")
         listener.stand("1.2")
         second, _ = visit(context, server.links[0])
         second.get_by_role("button", name="Use this tab").click()
@@ -104,8 +107,8 @@ def test_tabs_that_do_not_hear_of_each_other_are_stored_once(
     with really_served(tmp_path) as server:
         context = browser.new_context(**DESKTOP)
         context.add_init_script("delete globalThis.BroadcastChannel")
+        server.answer_up_to("1.1")
         first = Listener(visit(context, server.links[0])[0])
-        first.walk(*FIRST)
         first.stand("1.1")
         second = Listener(visit(context, server.links[0])[0])
         second.count = first.count + 1
@@ -125,9 +128,10 @@ def test_tabs_that_do_not_hear_of_each_other_are_stored_once(
 def test_a_server_killed_during_a_rest_keeps_the_rest(browser: Browser, tmp_path: Path) -> None:
     with really_served(tmp_path) as server:
         context = browser.new_context(**DESKTOP)
+        server.answer_up_to("1.2")
         page, said = visit(context, server.links[0])
         listener = Listener(page)
-        listener.walk(*PAGES[: PAGES.index("rest.2")])
+        listener.walk("1.2")
         listener.stand("rest.2")
         server.kill()
         listener.walk("rest.2")

@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
-from helpers.databases import address, new_schema, server
+from helpers.clip_cache import cached_clips
+from helpers.databases import new_schema, server
+from helpers.databases import usual_address as address
 from helpers.samples import FULL
 from helpers.study_listener import sounds
 
-__all__ = ["address", "example", "folder", "new_schema", "own_cache", "root", "server"]
+__all__ = [
+    "address",
+    "clips_once",
+    "example",
+    "folder",
+    "new_schema",
+    "own_cache",
+    "root",
+    "server",
+]
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
-    "small", max_examples=60, deadline=None, derandomize=True, suppress_health_check=slow
+    "small", max_examples=20, deadline=None, derandomize=True, suppress_health_check=slow
 )
-settings.register_profile("full", max_examples=2000, deadline=None, suppress_health_check=slow)
+settings.register_profile("full", max_examples=500, deadline=None, suppress_health_check=slow)
 settings.load_profile("full" if FULL else "small")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path,
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Modules of tests are not searched for doctests, which takes long and finds none."""
+    collectors = yield
+    if not file_path.name.startswith("test_"):
+        return collectors
+    return [collector for collector in collectors if not isinstance(collector, DoctestModule)]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -34,6 +57,13 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No test leaves anything in the user's cache."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("EARWITNESS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def clips_once() -> Iterator[None]:
+    """Clips of synthetic days are made once."""
+    with cached_clips():
         yield
 
 

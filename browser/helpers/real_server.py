@@ -6,8 +6,6 @@ it can be looked for whether any of them reaches a browser.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import re
@@ -21,11 +19,16 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import httpx2
 from browser.helpers.fake_server import WEB, tone
 
 from earwitness.store.records import ParticipationState, SubmittedAnswer
 from earwitness.store.store import Store
+from earwitness.studies.admin import study_links
 from earwitness.studies.file.reader import read_study
+from helpers.command_line import run
+from helpers.http_listener import answer
+from helpers.study_listener import Anyone
 
 SYSTEMS, CLIPS, SCALES = ("Kestrel", "Osprey"), ("bittern", "curlew", "dunlin"), ("SIG", "BAK")
 FOLDER, FILE = "aviary", "merlin.yaml"
@@ -73,7 +76,7 @@ class RealServer:
         self.port = 0
         write(folder, self.study, language)
         self.start()
-        self.links = [one["link"] for one in self._links()]
+        self.links = self._links()
 
     def start(self) -> None:
         """Serve, on the same port as before if there was one."""
@@ -99,14 +102,25 @@ class RealServer:
 
     def run(self, *command: str) -> str:
         """What the program prints, given this study and its store."""
-        whole = _program(["study", command[0], str(self.study), "--db", str(self.db), *command[1:]])
-        done = subprocess.run(whole, env=_place(), capture_output=True, text=True, check=False)
+        done = run("study", command[0], self.study, "--db", self.db, *command[1:])
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def _links(self) -> list[dict[str, str]]:
-        table = self.run("links", "--base", self.base, "--to", "csv")
-        return list(csv.DictReader(io.StringIO(table)))
+    def _links(self) -> list[str]:
+        return [f"{self.base}{one['link']}" for one in study_links(self.study, str(self.db))]
+
+    def answer_up_to(self, stop: str, listener: int = 1) -> dict[str, Any]:
+        """Answer the pages before one over HTTP, without a browser; what was answered, by page."""
+        place, respond = self.links[listener - 1], Anyone()
+        answered: dict[str, Any] = {}
+        with httpx2.Client(timeout=60) as client:
+            page = client.get(f"{place}/state").json()["page"]
+            while page["name"] != stop:
+                answered[page["name"]] = respond(page)
+                got = client.post(f"{place}/answers", json=answer(page, answered[page["name"]]))
+                assert got.status_code == 200, got.text
+                page = got.json()["state"]["page"]
+        return answered
 
     def exported(self) -> list[dict[str, Any]]:
         """Answers as ``study export`` writes them."""

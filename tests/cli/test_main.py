@@ -19,20 +19,11 @@ import numpy as np
 import pytest
 
 from earwitness.cli.main import main
+from earwitness.io.source import READ_BLOCK_BYTES
 from earwitness.output_formats import FORMS, render
 from earwitness.scoring.score import score
-from helpers.samples import corpus, hear_ctrl_c, write_lines
-
-
-def run(*arguments: str | int | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    """The installed program."""
-    return subprocess.run(
-        [sys.executable, "-m", "earwitness", *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+from helpers.command_line import run
+from helpers.samples import FULL, corpus, hear_ctrl_c, write_lines
 
 
 @pytest.fixture
@@ -100,15 +91,15 @@ def test_bad_arguments_end_with_2_and_a_remedy(arguments: list[str], message: st
     assert done.stdout == ""
 
 
-@pytest.mark.parametrize("to", FORMS)
-def test_every_form_carries_signature_and_provenance(to: str, samples: Path) -> None:
-    done = run("score", samples, "--to", to, "--worst", "5")
+def test_every_form_carries_signature_and_provenance(samples: Path) -> None:
     want = score(str(samples), worst=5)
-    assert done.returncode == 0
-    plain = done.stdout.replace("\\", "")
-    assert want.signature in plain
-    assert want.provenance.inputs[0].sha256 in plain
-    assert done.stdout == render(want, to, width=80)
+    for form in FORMS:
+        done = run("score", samples, "--to", form, "--worst", "5")
+        assert done.returncode == 0, form
+        plain = done.stdout.replace("\\", "")
+        assert want.signature in plain, form
+        assert want.provenance.inputs[0].sha256 in plain, form
+        assert done.stdout == render(want, form, width=80), form
 
 
 def test_a_page_shows_some_of_the_worst_unless_told_otherwise(samples: Path) -> None:
@@ -117,14 +108,6 @@ def test_a_page_shows_some_of_the_worst_unless_told_otherwise(samples: Path) -> 
     assert run("score", samples, "--to", "html", "--worst", "2").stdout.count("<figcaption>") < (
         page.count("<figcaption>")
     )
-
-
-@pytest.mark.parametrize(("name", "start"), [("r.html", "<!DOCTYPE"), ("r.tex", "% needs")])
-def test_the_form_follows_from_the_ending(
-    name: str, start: str, samples: Path, tmp_path: Path
-) -> None:
-    run("score", samples, "-o", tmp_path / name)
-    assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
 
 
 def test_json_holds_every_estimate(samples: Path) -> None:
@@ -152,8 +135,13 @@ def test_skipped_samples_are_listed_with_their_reason(samples: Path) -> None:
 
 
 def test_jobs_give_the_same_bytes(tmp_path: Path) -> None:
-    path = write_lines(tmp_path / "big.jsonl", corpus(3000, 3600.0, 10, 60))
-    one, two = (run("score", path, "--to", "json", "--jobs", n) for n in ("1", "2"))
+    path = write_lines(tmp_path / "big.jsonl", corpus(1800, 3600.0, 10, 60))
+    assert path.stat().st_size > 1.5 * READ_BLOCK_BYTES
+    command = [sys.executable, "-m", "earwitness", "score", str(path), "--to", "json"]
+    one, two = (
+        subprocess.run([*command, "--jobs", jobs], capture_output=True, check=False)
+        for jobs in ("1", "2")
+    )
     assert one.returncode == two.returncode == 0, two.stderr
     assert one.stdout == two.stdout
 
@@ -165,7 +153,7 @@ def test_output_goes_to_a_file(samples: Path) -> None:
     assert out.read_text().startswith("# Scores\n")
 
 
-@pytest.mark.parametrize("ending", ["json", "csv", "md", "txt"])
+@pytest.mark.parametrize("ending", ["json", "csv", "md", "txt", "html", "tex"])
 def test_the_form_follows_the_ending_of_the_file(ending: str, samples: Path) -> None:
     out = samples.with_suffix(f".{ending}")
     table = samples.with_name("table.csv")
@@ -173,6 +161,7 @@ def test_the_form_follows_the_ending_of_the_file(ending: str, samples: Path) -> 
     note = "note: 1 boundary lies before 0 — are all times in seconds?\n"
     assert done.stderr == f"wrote {table}\n{note}wrote {out}\n"
     starts = {"json": "{", "csv": "system,name", "md": "# Scores", "txt": "chunks("}
+    starts |= {"html": "<!DOCTYPE", "tex": "% needs"}
     assert out.read_text().startswith(starts[ending])
 
 
@@ -219,20 +208,8 @@ def test_the_metrics_are_listed() -> None:
     assert "pk ↓: windows" in done.stdout
 
 
-def test_a_reader_that_goes_away_is_no_error(samples: Path) -> None:
-    program = f"{sys.executable} -m earwitness"
-    done = subprocess.run(
-        ["bash", "-c", f"{program} score {samples} | head -1; exit ${{PIPESTATUS[0]}}"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0
-    assert done.stderr == ""
-
-
 def test_a_bar_with_rate_and_time_left_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
-    path = write_lines(tmp_path / "big.jsonl", corpus(2000, 3600.0, 10, 60) * 15)
+    path = write_lines(tmp_path / "big.jsonl", corpus(2000, 3600.0, 10, 60) * 4)
     main_end, program_end = pty.openpty()
     termios.tcsetwinsize(program_end, (24, 100))
     done = subprocess.Popen(
@@ -257,7 +234,7 @@ def test_a_bar_with_rate_and_time_left_is_shown_on_a_terminal_only(tmp_path: Pat
     assert b"cases" in shown
 
 
-@pytest.mark.parametrize("pause", [0.0, 0.1, 0.3, 1.0])
+@pytest.mark.parametrize("pause", [0.0, 0.1, 0.3, 1.0] if FULL else [0.3])
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_ends_at_once_and_leaves_nothing(jobs: str, pause: float, tmp_path: Path) -> None:
     out = tmp_path / "samples.csv"
@@ -272,7 +249,7 @@ def test_ctrl_c_ends_at_once_and_leaves_nothing(jobs: str, pause: float, tmp_pat
     )
     assert process.stdin is not None
     line = json.dumps({"hypothesis": [1.0] * 50, "reference": [2.0] * 50, "duration": 60}) + "\n"
-    process.stdin.write((line * 5000).encode())
+    process.stdin.write((line * 2000).encode())
     process.stdin.flush()  # the input never ends
     while not list(tmp_path.iterdir()):
         time.sleep(0.01)

@@ -237,7 +237,7 @@ def test_a_stop_says_how_far_one_came_and_one_goes_on_from_there(folder: Path) -
 )
 def test_a_signal_says_how_far_one_came(folder: Path, number: signal.Signals, status: int) -> None:
     path = study(folder, "acr")
-    player = script(folder, f"kill -{number.value} $PPID; sleep 60")
+    player = script(folder, f"kill -{number.value} $PPID; sleep 2")
     command = [sys.executable, "-m", "earwitness", "study", "take", str(path), "--listener", "1"]
     command += ["-o", str(folder / "answers.jsonl"), "--player", player]
     typed = "".join(f"{one}\n" for one in START)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import FrozenInstanceError, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,19 +32,25 @@ WORDS = ["one", "two", "three", "don't", "[noise]", "running", "東京", "été"
 
 def cases(kind: type[Metric]) -> list[Case]:
     """Cases of the metric's task."""
-    if kind.task == "summaries":
+    return list(cases_of(kind.task))
+
+
+@cache
+def cases_of(task: str) -> tuple[Case, ...]:
+    """Cases of a task, made once."""
+    if task == "summaries":
         rng = random.Random(5)
-        return [summary_case(rng, f"item {n}", 1) for n in range(40)]
-    if kind.task == "skims":
-        return [skim_case(n, 1) for n in range(12)]
-    if kind.task == "chapters":
-        return chapter_cases()
-    return sample_cases(kind, random.Random(4), 1)
+        return tuple(summary_case(rng, f"item {n}", 1) for n in range(40))
+    if task == "skims":
+        return tuple(skim_case(n, 1) for n in range(12))
+    if task == "chapters":
+        return tuple(chapter_cases())
+    return tuple(sample_cases(task, random.Random(4), 1))
 
 
-def sample_cases(kind: type[Metric], rng: random.Random, references: int) -> list[Case]:
+def sample_cases(task: str, rng: random.Random, references: int) -> list[Case]:
     """Cases of a task that a plug-in brings."""
-    make = TASKS[kind.task].sample_cases
+    make = TASKS[task].sample_cases
     assert make is not None, "a task whose metrics are tested has sample_cases"
     return make(rng, references)
 
@@ -106,7 +113,7 @@ def test_the_table_is_keyed_by_name(kind: type[Metric]) -> None:
 
 @every
 def test_a_batch_measures_each_case_as_if_alone(kind: type[Metric]) -> None:
-    metric, some = kind(), cases(kind)
+    metric, some = kind(), cases(kind)[: 8 if "bertscore" in kind.name else None]
     alone = np.stack([metric.measure(case) for case in some])
     assert np.array_equal(metric.measure_many(some), alone)
 
@@ -118,7 +125,7 @@ def with_several(kind: type[Metric], rng: random.Random) -> list[Case]:
     if kind.task == "skims":
         return [skim_case(n, rng.randint(2, 4)) for n in range(12)]
     if kind.task != "chapters":
-        return sample_cases(kind, rng, 3)
+        return sample_cases(kind.task, rng, 3)
     found = []
     for case in chapter_cases():
         more = [nasty(rng, 6.0, 30)["reference"] for _ in range(rng.randint(1, 3))]

@@ -23,6 +23,8 @@ from earwitness.studies.file.reader import read_study
 from earwitness.studies.rubric import read_rubric, thumbs
 from earwitness.studies.rubric_totals import total
 from earwitness.web.site import make_page_sequence
+from helpers.clip_cache import new_clips
+from helpers.samples import many
 
 DATASETS = ("park", "street", "home", "farm")
 OTHER = "other"  # a source that no clip of ours could have
@@ -166,7 +168,7 @@ def alone(tape: Scene) -> Iterator[tuple[str, Mixer]]:
 
 def test_every_source_can_be_heard_in_its_clip_and_nothing_is_clipped() -> None:
     mixers = dict(alone(make.tape()))
-    for number, (item, long) in enumerate(make.seconds().items(), 1):
+    for number, (item, long) in list(enumerate(make.seconds().items(), 1))[:: many(3, 1)]:
         at = number * make.PAUSE
         heard = {name: one.sound(at, long).astype(float) for name, one in mixers.items()}
         sounds = {name: one for name, one in heard.items() if np.abs(one).max() > SILENT}
@@ -217,6 +219,7 @@ def test_a_simulated_run_of_the_example_gives_a_report(study: Path, tmp_path: Pa
 def test_a_clip_is_the_same_whatever_is_made_beside_it(study: Path, tmp_path: Path) -> None:
     whole, at = make.tape(), (1 + list(make.seconds()).index("pond")) * make.PAUSE
     own = tuple(event for event in whole.events if event.start == at)
-    make.write(tmp_path / "pond.wav", Mixer(replace(whole, events=own)).sound(at, 10.0))
+    with new_clips():
+        make.write(tmp_path / "pond.wav", Mixer(replace(whole, events=own)).sound(at, 10.0))
     made = study.parent / "examples" / "pond.wav"
     assert (tmp_path / "pond.wav").read_bytes() == made.read_bytes()

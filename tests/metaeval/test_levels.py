@@ -51,7 +51,7 @@ def twins(level: str, scores: Floats, means: Table, systems: list[int], items: l
     return np.array(found)
 
 
-@settings(max_examples=many(60, 500))
+@settings(max_examples=many(20, 500))
 @given(st.integers(0, 10**6), st.sampled_from(LEVELS), st.sampled_from([0.1, 0.6, 1.0]))
 def test_values_are_what_loops_find(seed: int, level: str, share: float) -> None:
     scores, votes = scores_of(seed), votes_of(seed, share)
@@ -65,7 +65,7 @@ def test_values_are_what_loops_find(seed: int, level: str, share: float) -> None
     assert (found.n + found.undefined == whole).all()
 
 
-@settings(max_examples=many(60, 500))
+@settings(max_examples=many(20, 500))
 @given(st.integers(0, 10**6), st.sampled_from(LEVELS), st.sampled_from(list(RESAMPLED_AXES)))
 def test_draws_are_what_loops_over_drawn_indices_find(seed: int, level: str, over: str) -> None:
     scores, votes = scores_of(seed), votes_of(seed)
@@ -86,7 +86,7 @@ def test_draws_are_what_loops_over_drawn_indices_find(seed: int, level: str, ove
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_order_of_systems_items_votes_and_metrics_changes_no_value(level: str) -> None:
     rng = np.random.default_rng(5)
-    for seed in range(many(5, 100)):
+    for seed in range(many(2, 100)):
         scores, votes = scores_of(seed), votes_of(seed)
         systems, items, listeners = (rng.permutation(n) for n in SIZE)
         shuffled = votes.select(rng.permutation(len(votes.values)))

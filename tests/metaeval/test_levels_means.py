@@ -58,6 +58,7 @@ def _places(votes: Votes) -> tuple[Codes, Codes, Codes, tuple[int, int, int]]:
     return votes.systems, votes.items, votes.listeners, votes.size
 
 
+@pytest.mark.simulation
 def test_the_interval_covers_as_often_as_it_says_also_with_gaps() -> None:
     runs, hits = many(300, 3000), 0
     for seed in range(runs):

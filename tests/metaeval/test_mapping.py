@@ -46,7 +46,7 @@ def cloud(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
 def test_no_cubic_of_a_dense_search_fits_better() -> None:
     rng = np.random.default_rng(1)
     bound = 0
-    for _ in range(many(60, 1000)):
+    for _ in range(many(30, 1000)):
         x, y = cloud(rng, int(rng.integers(5, 40)))
         spread = float(((y - y.mean()) ** 2).sum())
         for direction in (1, -1):
@@ -61,7 +61,7 @@ def test_no_cubic_of_a_dense_search_fits_better() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(5, 60))
-@settings(max_examples=many(50, 1000), deadline=None)
+@settings(max_examples=many(20, 1000), deadline=None)
 def test_a_mapping_never_turns_and_is_no_worse_than_a_line(seed: int, n: int) -> None:
     x, y = cloud(np.random.default_rng(seed), n)
     found, line = fit_mapping(x, y, 3), fit_mapping(x, y, 1)
@@ -80,7 +80,7 @@ def test_a_mapping_never_turns_and_is_no_worse_than_a_line(seed: int, n: int) ->
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.01, 100), st.floats(-1000, 1000))
-@settings(max_examples=many(50, 500), deadline=None)
+@settings(max_examples=many(20, 500), deadline=None)
 def test_the_unit_and_the_direction_of_scores_change_nothing(
     seed: int, unit: float, shift: float
 ) -> None:

@@ -149,6 +149,7 @@ def test_the_correlation_is_that_of_scipy_also_in_its_interval() -> None:
         assert (found.value, found.low, found.high) == pytest.approx((peer.statistic, low, high))
 
 
+@pytest.mark.simulation
 def test_the_interval_of_the_rmse_covers_as_often_as_it_says() -> None:
     rng = np.random.default_rng(4)
     runs, n = many(500, 5000), 12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from math import isnan
 
 import numpy as np
@@ -39,6 +40,18 @@ def unbalanced(metric_knows_items: bool) -> ScoresAndRatings:
     )
 
 
+@cache
+def adjusted(metric_knows_items: bool) -> ScaleConcordance:
+    """Of the study above, with means adjusted for items."""
+    return of(unbalanced(metric_knows_items), QUICK)
+
+
+@cache
+def plain(metric_knows_items: bool) -> ScaleConcordance:
+    """Of the study above, with plain means."""
+    return of(unbalanced(metric_knows_items), PLAIN)
+
+
 def of(given: ScoresAndRatings, settings: AgreementSettings) -> ScaleConcordance:
     return analyse_agreement(given, settings).scales[0]
 
@@ -46,34 +59,34 @@ def of(given: ScoresAndRatings, settings: AgreementSettings) -> ScaleConcordance
 def test_plain_means_rank_systems_the_wrong_way_round_and_adjusted_ones_do_not() -> None:
     # Of system s on items s, s + 1, s + 2 the plain mean is 50 + s − 3 (s + 1): it falls by 2 a
     # system. Adjusted it is that of all eight items: 50 + s − 3 · 3.5.
-    given = unbalanced(metric_knows_items=False)
-    adjusted, plain = of(given, QUICK), of(given, PLAIN)
-    assert [one.value for one in plain.people.values()] == pytest.approx(
+    turned, right = plain(metric_knows_items=False), adjusted(metric_knows_items=False)
+    assert [one.value for one in turned.people.values()] == pytest.approx(
         [50 + s - 3 * (s + 1) for s in range(6)]
     )
-    assert [one.value for one in adjusted.people.values()] == pytest.approx(
+    assert [one.value for one in right.people.values()] == pytest.approx(
         [50 + s - 10.5 for s in range(6)]
     )
-    assert [one.figures[TAU].value for one in plain.metrics] == [-1, 1]
-    assert [one.figures[TAU].value for one in adjusted.metrics] == [1, -1]
-    assert adjusted.ranked[0].groups[0][0] == "knows"
+    assert [one.figures[TAU].value for one in turned.metrics] == [-1, 1]
+    assert [one.figures[TAU].value for one in right.metrics] == [1, -1]
+    assert right.ranked[0].groups[0][0] == "knows"
 
 
 def test_a_metric_is_adjusted_as_people_are() -> None:
-    adjusted = of(unbalanced(metric_knows_items=True), QUICK).metrics[0]
-    assert adjusted.figures[TAU].value == 1
-    means = [one.value for one in adjusted.systems.values()]
+    metric = adjusted(metric_knows_items=True).metrics[0]
+    assert metric.figures[TAU].value == 1
+    means = [one.value for one in metric.systems.values()]
     assert means == pytest.approx([s - 10.5 for s in range(6)])
-    assert adjusted.mapped[0].rmse.value == pytest.approx(0, abs=1e-6)
+    assert metric.mapped[0].rmse.value == pytest.approx(0, abs=1e-6)
 
 
 def test_it_is_said_that_means_are_adjusted_or_that_they_are_not() -> None:
     given = unbalanced(metric_knows_items=False)
     first = "systems were not all rated on the same items: means of systems "
-    assert f"{first}are adjusted for their items" in of(given, QUICK).warnings
-    assert any(one.startswith(f"{first}differ by") for one in of(given, PLAIN).warnings)
-    assert "adjust=items" in analyse_agreement(given, QUICK).signature
-    assert "adjust=none" in analyse_agreement(given, PLAIN).signature
+    assert f"{first}are adjusted for their items" in adjusted(False).warnings
+    assert any(one.startswith(f"{first}differ by") for one in plain(False).warnings)
+    few = replace(QUICK, draws=2, permutations=2, splits=2)
+    assert "adjust=items" in analyse_agreement(given, few).signature
+    assert "adjust=none" in analyse_agreement(given, replace(few, adjust="none")).signature
     alone = replace(
         given,
         ratings=[one for one in given.ratings if one.key.item != "item2" or one.key.system == "S2"],
@@ -82,18 +95,17 @@ def test_it_is_said_that_means_are_adjusted_or_that_they_are_not() -> None:
         alone,
         ratings=[one for one in alone.ratings if one.key.item != "item3" or one.key.system == "S3"],
     )
-    told = of(alone, QUICK).warnings
+    told = of(alone, few).warnings
     assert any("some share none, so means cannot be adjusted" in one for one in told)
 
 
 def test_other_levels_and_complete_studies_are_left_as_they_are() -> None:
-    given = unbalanced(metric_knows_items=True)
-    adjusted, plain = of(given, QUICK).metrics[0], of(given, PLAIN).metrics[0]
-    for figure, own in plain.figures.items():
+    figures = adjusted(metric_knows_items=True).metrics[0].figures
+    for figure, own in plain(metric_knows_items=True).metrics[0].figures.items():
         if figure.level != "system":
-            assert repr(adjusted.figures[figure]) == repr(own)
-    whole = both()
-    assert repr(of(whole, QUICK)) == repr(of(whole, PLAIN))
+            assert repr(figures[figure]) == repr(own)
+    whole, few = both(), replace(QUICK, draws=10, permutations=10, splits=3)
+    assert repr(of(whole, few)) == repr(of(whole, replace(few, adjust="none")))
 
 
 def test_curves_of_references_are_adjusted_too() -> None:

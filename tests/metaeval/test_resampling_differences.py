@@ -47,6 +47,7 @@ def held(level: str, over: str) -> Floats:
     return np.asarray(np.nanmean(hits, axis=0))
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("level", ["system", "item"])
 @pytest.mark.parametrize("over", ["raters", "items", "systems", "all"])
 def test_intervals_hold_the_mean_difference_of_new_studies(level: str, over: str) -> None:

@@ -93,6 +93,7 @@ def study(rng: np.random.Generator, raters: int) -> tuple[Floats, Floats]:
     return (true + 0.2 * rng.normal(size=true.shape))[None], np.clip(votes, 1, 5)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("level", "name", "raters"),
     [
@@ -129,6 +130,7 @@ def test_fewer_and_twice_as_many_raters_are_near_what_such_studies_have(
     assert np.mean(curve, axis=0)[3] > np.mean(curve, axis=0)[2] + 0.02
 
 
+@pytest.mark.simulation
 def test_draws_spread_as_much_as_studies_with_other_raters_do() -> None:
     rng = np.random.default_rng(3)
     true = rng.normal(size=(8, 12))

@@ -44,6 +44,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+@pytest.mark.simulation
 def test_metrics_that_favour_systems_at_random_seldom_fall_outside() -> None:
     runs, outside, plain = many(100, 600), 0, 0
     for seed in range(runs):

@@ -171,12 +171,14 @@ def alarms(what: str, level: str, name: str, by_system: float, by_cell: float) -
 MOST = 0.05 + 3.5 * math.sqrt(0.05 * 0.95 / many(80, 600)) + 0.02
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("errors", [(0.5, 0.5), (0.0, 0.8)])
 def test_swaps_of_systems_have_few_false_alarms(errors: tuple[float, float]) -> None:
     assert alarms("systems", "system", "pearson", *errors) < MOST
     assert alarms("systems", "item", "kendall_b", *errors) < MOST
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("what", ["inputs", "both"])
 def test_other_swaps_have_few_false_alarms_only_where_errors_are_of_cells(what: str) -> None:
     assert alarms(what, "item", "kendall_b", 0.0, 0.8) < MOST
@@ -184,6 +186,7 @@ def test_other_swaps_have_few_false_alarms_only_where_errors_are_of_cells(what: 
     assert alarms(what, "system", "pearson", 0.5, 0.5) > 0.25
 
 
+@pytest.mark.simulation
 def test_williams_has_few_false_alarms_on_means_of_systems() -> None:
     found = []
     for seed in range(many(400, 4000)):

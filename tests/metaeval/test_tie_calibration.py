@@ -38,7 +38,7 @@ def test_the_margin_is_the_smallest_of_the_best_and_found_by_hand() -> None:
     assert found.value[0] == pytest.approx((3 / 3 + 2 / 3) / 2)
 
 
-@settings(max_examples=many(60, 500))
+@settings(max_examples=many(20, 500))
 @given(st.integers(0, 10**6), st.integers(2, 8))
 def test_margins_and_values_are_what_loops_find(seed: int, folds: int) -> None:
     scores, means = scores_of(seed), cell_means(votes_of(seed))[0]

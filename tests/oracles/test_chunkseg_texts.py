@@ -6,8 +6,6 @@ import importlib.metadata
 import json
 import random
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ import pytest
 
 from earwitness import chunkseg as ours
 from earwitness.models.text_encoder import find_encoder
+from helpers.command_line import run
 from helpers.samples import many, write_lines
 
 SENTENCE = "rain sun wind background text clip introduction methods results running skies"
@@ -26,11 +25,16 @@ QUIET = pytest.mark.filterwarnings("ignore:BERTSCORE NUMBERS", "ignore::Deprecat
 pytestmark = [pytest.mark.peer, QUIET]
 
 
-@pytest.fixture(autouse=True)
-def same_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """chunkseg with the model that is here, one pair at a time: padding changes its numbers."""
+@pytest.fixture(scope="module")
+def scorer() -> Any:
+    """The scorer of bert-score with the model that is here."""
     folder = str(find_encoder("minilm").folder)
-    scorer = bert_score.BERTScorer(model_type=folder, num_layers=6, device="cpu")
+    return bert_score.BERTScorer(model_type=folder, num_layers=6, device="cpu")
+
+
+@pytest.fixture(autouse=True)
+def same_model(scorer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """chunkseg with this model, one pair at a time: padding changes its numbers."""
     whole = scorer.score
     monkeypatch.setattr(scorer, "score", lambda c, r: whole(c, r, batch_size=1))
     monkeypatch.setattr("chunkseg.titles._get_bert_scorer", lambda *_: scorer)
@@ -44,7 +48,7 @@ def titles(rng: random.Random, most: int) -> list[tuple[str, float]]:
 
 def test_title_scores_are_chunksegs() -> None:
     rng = random.Random(1)
-    for _ in range(many(5, 60)):
+    for _ in range(many(2, 60)):
         theirs, reference = titles(rng, 6), titles(rng, 6)
         moved = [(t, s + rng.choice([0.0, 2.0, -4.0])) for t, s in reference]
         for hypothesis in (theirs, moved):
@@ -87,7 +91,7 @@ def test_transcripts_with_titles_and_words_are_chunksegs_sample_by_sample() -> N
 
 
 def test_a_batch_under_a_seed_is_chunksegs() -> None:
-    made = samples(random.Random(3), 12)
+    made = samples(random.Random(3), many(6, 12))
     np.random.seed(1)  # noqa: NPY002 — what chunkseg draws from
     want = chunkseg.evaluate_batch(made, format="cstart_ts", titles=True, wer=True)
     np.random.seed(1)  # noqa: NPY002
@@ -126,13 +130,7 @@ def test_lines_in_chunksegs_readme_run_with_the_command_changed(tmp_path: Path) 
     assert len(commands) >= 5
     for line in commands:
         write_lines(tmp_path / "transcripts.jsonl", spoken if "cstart " in line else _timed(spoken))
-        done = subprocess.run(
-            [sys.executable, "-m", "earwitness", *line.split()],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run(*line.split(), folder=tmp_path)
         if "cstart " in line:  # the text has no times: it would have to be aligned with the sound
             assert "cannot be aligned with sound yet" in done.stderr
         else:

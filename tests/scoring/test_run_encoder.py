@@ -35,7 +35,7 @@ def titles(rng: random.Random) -> list[list[Any]]:
 def corpus(tmp_path: Path) -> tuple[Path, Path]:
     """Items of two annotators, outputs of three systems, in several blocks, titles repeated."""
     rng = random.Random(0)
-    items = [f"item {n}" for n in range(40)]
+    items = [f"item {n}" for n in range(10)]
     filler = {"note": "x" * 200}
     references = [
         {
@@ -69,7 +69,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         return run(self, batch)
 
     monkeypatch.setattr(text_encoder.Encoder, "_run", counted)
-    monkeypatch.setattr(source, "READ_BLOCK_BYTES", 4000)
+    monkeypatch.setattr(source, "READ_BLOCK_BYTES", 2000)
     text_encoder._shared_encoder.cache_clear()
     yield seen
     text_encoder._shared_encoder.cache_clear()
@@ -122,12 +122,12 @@ def test_the_drop_in_encodes_every_distinct_title_once(given: list[str]) -> None
             "hyp_titles": [tuple(pair) for pair in titles(rng)],
             "reference_titles": [tuple(pair) for pair in titles(rng)],
         }
-        for _ in range(30)
+        for _ in range(8)
     ]
     texts._choose_model.cache_clear()
     with pytest.warns(UserWarning, match="NUMBERS ARE NOT CHUNKSEG'S"):
         evaluate_batch(samples, titles=True)
-    assert len(given) == len(set(given)) > 30
+    assert len(given) == len(set(given)) > 8
 
 
 def test_who_asks_for_processes_is_told_that_a_model_needs_one(corpus: tuple[Path, Path]) -> None:

@@ -133,6 +133,7 @@ def test_tables_of_panels_have_their_own_stimuli() -> None:
     assert other.tolist() == [[5]]
 
 
+@pytest.mark.simulation
 def test_pooled_intervals_cover_what_was_planted() -> None:
     runs, hits, rng = many(200, 2000), 0, np.random.default_rng(7)
     true = 1 / (1 + 0.25 + 0.64)  # variances of stimuli, listeners, rest

@@ -116,7 +116,7 @@ def test_intervals_of_effects_go_on_smoothly_to_the_largest(n: float, side: int)
 
 
 @given(votes=gappy())
-@settings(max_examples=many(40, 400))
+@settings(max_examples=many(15, 400))
 def test_the_cluster_bootstrap_is_that_of_loops(votes: Votes) -> None:
     votes = drop_unvoted(votes)
     (block,) = bootstrap.draw_weight_blocks((votes.size[2],), DRAWS, SEED)
@@ -136,7 +136,7 @@ def test_the_cluster_bootstrap_is_that_of_loops(votes: Votes) -> None:
 
 
 @given(votes=gappy())
-@settings(max_examples=many(40, 400))
+@settings(max_examples=many(15, 400))
 def test_the_two_way_bootstrap_is_that_of_loops(votes: Votes) -> None:
     votes = drop_unvoted(votes)
     for (a, b), found in zip(

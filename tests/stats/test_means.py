@@ -80,7 +80,7 @@ def test_the_spread_over_listeners_is_that_of_a_cluster_robust_regression() -> N
 
 
 @given(votes=gappy())
-@settings(max_examples=many(40, 400))
+@settings(max_examples=many(15, 400))
 def test_the_cluster_bootstrap_is_that_of_loops(votes: Votes) -> None:
     votes = drop_unvoted(votes)
     rows, estimates = (
@@ -100,7 +100,7 @@ def test_the_cluster_bootstrap_is_that_of_loops(votes: Votes) -> None:
 
 
 @given(votes=gappy())
-@settings(max_examples=many(40, 400))
+@settings(max_examples=many(15, 400))
 def test_the_two_way_bootstrap_is_that_of_loops(votes: Votes) -> None:
     votes = drop_unvoted(votes)
     rows, estimates = (

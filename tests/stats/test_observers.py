@@ -99,6 +99,7 @@ def test_a_panel_of_five_collapses_without_a_floor_and_does_not_with_it() -> Non
     assert np.abs(values(held.qualities) - table[:, one] + bias[one]).max() > 0.1
 
 
+@pytest.mark.simulation
 def test_who_collapses_without_a_floor_is_floored() -> None:
     runs, rng = many(40, 2000), np.random.default_rng(5)
     collapsed = floored = 0
@@ -120,6 +121,7 @@ def inside(found: tuple[Estimate, ...], truth: Floats) -> float:
     return float(np.mean([e.low <= x <= e.high for e, x in zip(found, truth, strict=True)]))
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("listeners", "least"), [(5, 0.90), (8, 0.92), (16, 0.93), (32, 0.93)])
 def test_intervals_cover_what_was_planted(listeners: int, least: float) -> None:
     runs, rng = many(60, 2000), np.random.default_rng(listeners)

@@ -72,6 +72,7 @@ def drawn_on_these_items(rng: np.random.Generator, panels: int) -> Votes:
     return replace(votes, values=votes.values + effects[votes.items, votes.systems])
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("panels", [1, 4])
 def test_votes_drawn_one_by_one_give_the_same_power(panels: int) -> None:
     runs, rng = many(400, 5000), np.random.default_rng(2)
@@ -80,6 +81,7 @@ def test_votes_drawn_one_by_one_give_the_same_power(panels: int) -> None:
     assert near(drawn_by_listener, found / runs, runs)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("systems", [2, 4])
 @pytest.mark.parametrize("difference", [0.0, 0.5])
 def test_mixed_power_is_that_of_fitted_models(systems: int, difference: float) -> None:
@@ -93,6 +95,7 @@ def test_mixed_power_is_that_of_fitted_models(systems: int, difference: float) -
     assert near(simulate_power(plan, difference, runs=many(4000, 100_000)), found / runs, runs)
 
 
+@pytest.mark.simulation
 def test_rounding_to_whole_numbers_costs_what_the_step_adds() -> None:
     runs, rng, found = many(400, 5000), np.random.default_rng(4), 0
     parts = Components(0.3, 0.2, 0.2, 0.0, 0.4)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import math
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -22,10 +24,19 @@ def test_holm_is_that_of_the_plain_version(p: list[float]) -> None:
     assert holm(p) == pytest.approx(slow.holm(p))
 
 
+@pytest.fixture(scope="module")
+def few_objects() -> Iterator[None]:
+    """Quick collections of garbage, for what collects it on every call."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.mark.peer
+@pytest.mark.usefixtures("few_objects")
 @pytest.mark.parametrize(("name", "theirs"), [("holm", "holm"), ("bh", "fdr_bh")])
 @given(p=CHANCES)
-@settings(max_examples=many(30, 200))  # theirs collects garbage on every call
+@settings(max_examples=many(15, 200))
 def test_corrections_are_those_of_statsmodels(name: str, theirs: str, p: list[float]) -> None:
     from statsmodels.stats.multitest import multipletests
 

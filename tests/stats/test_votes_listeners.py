@@ -42,7 +42,7 @@ def plain_beside(table: Floats, listener: int) -> list[float]:
 
 def test_figures_of_listeners_are_those_of_the_plain_version() -> None:
     rng = np.random.default_rng(1)
-    for _ in range(many(40, 500)):
+    for _ in range(many(15, 500)):
         table = random_votes(rng, 9)
         found = np.stack(leave_one_out_figures(table), axis=1)
         for listener, row in enumerate(found):
@@ -100,7 +100,7 @@ def plain_rejected(table: Floats) -> list[tuple[int, int, int, bool]]:
 
 def test_rejection_is_that_of_the_plain_version() -> None:
     rng, rejected, outside = np.random.default_rng(2), 0, 0
-    for _ in range(many(60, 300)):
+    for _ in range(many(15, 300)):
         table = random_votes(rng)
         wild = ~np.isnan(table) & (rng.random(table.shape[1]) < 0.1)
         table[wild] = 9.0 * rng.integers(0, 2, int(wild.sum()))

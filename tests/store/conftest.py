@@ -7,7 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from earwitness.store.store import Store
+from helpers.databases import either_address as address
 from helpers.store_answers import DIGEST
+
+__all__ = ["address", "store"]
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def test_listeners_who_hear_some_systems_only_are_fewer_for_each_pair() -> None:
 
 
 def test_pilots_give_their_own_variances(tmp_path: Path) -> None:
-    study = small(clips=30, listeners=24)
+    study = small(clips=16, listeners=24)
     found = study_simulate(study, Population(taste=0.15), seed=2)
     path = tmp_path / "answers.jsonl"
     path.write_bytes(b"".join(map(answer_line, found.answers)))

@@ -82,7 +82,7 @@ def studies(draw: st.DrawFn) -> Study:
     )
 
 
-@settings(max_examples=many(25, 300), deadline=None)
+@settings(max_examples=many(10, 300), deadline=None)
 @given(study=studies())
 def test_every_claim_is_what_the_files_say(study: Study) -> None:
     made = make_design(study)
@@ -150,7 +150,7 @@ def test_subsets_are_disjoint_and_files_agree_with_them(study: Study) -> None:
         assert clips == set(made.subsets[0][panels[number] - 1])
 
 
-@settings(max_examples=many(25, 150), deadline=None)
+@settings(max_examples=many(8, 150), deadline=None)
 @given(study=studies())
 def test_successions_first_places_and_orders_are_what_the_files_say(study: Study) -> None:
     made = make_design(study)
