@@ -19,9 +19,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from earwitness.core import Case, Cases, Item, Key, Value
 from earwitness.io.records import RecordType
 from earwitness.io.schema import Fault, Name
-from earwitness.metric import CaseList, Floats, Metric, PairMetric, ratio
+from earwitness.metric import CaseList, Metric, PairMetric, ratio
 from earwitness.metric_set import MetricSet
-from earwitness.stats.arrays import Bools
+from earwitness.stats.arrays import Bools, Floats
 from earwitness.task import Folders, ItemLine, OutputLine, Task, TaskFields, TaskReader
 
 Tags = frozenset[str]

@@ -353,8 +353,8 @@ def parse_samples(
         items,
         [system] * len(items),
         np.array([sample.duration for sample in samples], np.float64),
-        Ragged.of([output.boundaries for output in outputs]),
-        Ragged.of([sample.reference for sample in samples]),
+        Ragged.from_rows([output.boundaries for output in outputs]),
+        Ragged.from_rows([sample.reference for sample in samples]),
         texts=ChapterTexts.of([output.texts for output in outputs], titles, said),
     )
     records = ((unset_to_empty(sample.meta), {"duration": sample.duration}) for sample in samples)
@@ -494,8 +494,8 @@ class ChapterReader(TaskReader):
             items,
             [""] * len(items),
             np.array([record.duration for record in records], np.float64),
-            Ragged.of([] for _ in items),
-            Ragged.of(one.boundaries for one in annotations),
+            Ragged.from_rows([] for _ in items),
+            Ragged.from_rows(one.boundaries for one in annotations),
             spans_of([len(record.references) for record in records]),
             ChapterTexts.of(nobody, [one.titles for one in annotations], said),
         )
@@ -511,7 +511,7 @@ class ChapterReader(TaskReader):
             if cases.texts is None
             else list(zip(cases.texts.transcripts, cases.texts.sentences, strict=True)),
         )
-        boundaries = Ragged.of([output.boundaries for output in outputs])
+        boundaries = Ragged.from_rows([output.boundaries for output in outputs])
         return replace(cases, systems=systems, output=boundaries, texts=texts)
 
     def samples(

@@ -74,10 +74,12 @@ class Sentences(ChapterMetric):
         output_starts = [None] * len(pairs) if texts is None else list(texts.own_sentences)
         if self.of == "output":
             starts = [None if output_starts[i] is None else starts[i] for i in range(len(pairs))]
-        grid = Ragged.of([sorted(times or ()) for times in starts])
+        grid = Ragged.from_rows([sorted(times or ()) for times in starts])
         output, reference = pairs.positive()
         if self.of == "output":
-            output = _moved(output, Ragged.of([sorted(times or ()) for times in output_starts]))
+            output = _moved(
+                output, Ragged.from_rows([sorted(times or ()) for times in output_starts])
+            )
         units = replace(
             pairs,
             duration=np.maximum(grid.lengths - 1, 0).astype(np.float64),

@@ -14,8 +14,8 @@ import numpy as np
 
 from earwitness.core import Alignment, Case, Summary, Value, WordNetwork, WordPair
 from earwitness.errors import UsageError
-from earwitness.metric import CaseList, Floats, Metric, PairMetric, at_least, one_of, ratio
-from earwitness.stats.arrays import Bools
+from earwitness.metric import CaseList, Metric, PairMetric, at_least, one_of, ratio
+from earwitness.stats.arrays import Bools, Floats
 from earwitness.summaries.closest_path import (
     AlignmentStep,
     ClosestPath,

@@ -11,8 +11,9 @@ from typing import ClassVar
 import numpy as np
 
 from earwitness.core import Case, Value
-from earwitness.metric import CaseList, EncodedMetric, Floats, one_of, ratio
+from earwitness.metric import CaseList, EncodedMetric, one_of, ratio
 from earwitness.models.text_encoder import bertscore_rates, bertscore_sums
+from earwitness.stats.arrays import Floats
 from earwitness.summaries.metrics import SummaryMetric, SummaryPairs
 from earwitness.text.rouge import WORDS_OPTION, count_common_ngrams, count_common_subsequence
 from earwitness.text.words import word_ngrams

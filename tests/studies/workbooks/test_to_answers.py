@@ -22,7 +22,8 @@ from earwitness.studies.study import Design
 from earwitness.studies.workbooks.read import JudgedRow
 from earwitness.studies.workbooks.to_answers import study_enter, study_import_answers
 from helpers.caption_study import AUTHORS, CLIPS, STUDY, anything, captioned, designed, filled
-from helpers.databases import address, new_schema, server
+from helpers.databases import new_schema, server
+from helpers.databases import usual_address as address
 from helpers.http_listener import link, served, take
 from helpers.store_answers import ask
 from helpers.workbooks import HEAD, book, repacked, saved, typed
