@@ -3,7 +3,7 @@
 A skim is cut into parts of half a block. Each part is laid along the whole recording: both are
 decimated and whitened by one filter, and products are FFTs of overlapping blocks (overlap-save).
 The product over the root of both energies is the likeness: 1 for the same sound, near 0 for any
-other. Of each part the two best places are kept, and parts whose places follow each other are one
+other. Of each part the best places are kept, and parts whose places follow each other are one
 pick. The recording is read once for all skims, and again for those of which something is missing:
 it may be played backwards.
 """
@@ -36,6 +36,7 @@ SILENCE_LEVEL = 1e-5  # of full scale, root of the mean square
 MIN_FREQUENCY_HZ = 50.0  # rumble below is alike everywhere
 SPECTRUM_FLOOR = 1e-4  # of the highest power, so that empty bands are not raised
 WHITENING_TAPS = 256
+PLACES_PER_PART = 3  # two of a fade, and one that tells whether either comes again
 PEAKS_PER_BLOCK = 4  # that are measured of each part
 MAX_PEAK_LOSS = 0.8  # of a peak that lies between samples
 PEAK_MARGIN, PEAK_STEPS = 8, 10  # samples beside a peak, and steps in a sample
@@ -138,7 +139,7 @@ def _read_overlapping(
 
 
 class _SkimSearch:
-    """The parts of one skim, and their two best places so far; all times are low samples."""
+    """The parts of one skim, and their best places so far; all times are low samples."""
 
     def __init__(self, skim: Floats, length: int, rate: float) -> None:
         from scipy.fft import rfft
@@ -154,7 +155,9 @@ class _SkimSearch:
         loud = np.median(np.abs(rows), axis=1) > SILENCE_LEVEL  # in most of a part
         self.firsts: list[int] = firsts[loud].tolist()
         self._spectra = np.conj(rfft(rows[loud] / levels[loud, None], FFT_SAMPLES))
-        self._filter = rfft(np.roll(np.pad(taps, (0, FFT_SAMPLES - len(taps))), -len(taps) // 2))
+        self._filter = rfft(
+            np.roll(np.pad(taps, (0, FFT_SAMPLES - len(taps))), -((len(taps) - 1) // 2))
+        )
         self._places: list[list[_Place]] = [[] for _ in self.firsts]
 
     def compare_block(self, start: float, spectrum: NDArray[np.complex64]) -> None:
@@ -176,7 +179,7 @@ class _SkimSearch:
             for _ in range(PEAKS_PER_BLOCK):
                 peak = PEAK_MARGIN + int(likeness[PEAK_MARGIN:-PEAK_MARGIN].argmax())
                 places = self._places[part]
-                if len(places) == 2 and likeness[peak] <= MAX_PEAK_LOSS * places[1].likeness:
+                if places[2:] and likeness[peak] <= MAX_PEAK_LOSS * places[2].likeness:
                     break
                 moved, height = _interpolate_peak(products[peak - PEAK_MARGIN :][:PEAK_SAMPLES])
                 likeness[max(0, peak - apart) : peak + apart] = 0
@@ -189,11 +192,11 @@ class _SkimSearch:
                     place
                     for rank, place in enumerate(ranked)
                     if all(abs(place.offset - better.offset) >= apart for better in ranked[:rank])
-                ][:2]
+                ][:PLACES_PER_PART]
 
     def collect_picks(self) -> list[_HeardPick]:
         """Parts in a row whose places agree are one pick, heard while it is half as alike."""
-        groups: list[list[tuple[int, _Place, bool | None]]] = []
+        groups: list[list[tuple[int, _Place, bool]]] = []
         for seed in self._find_seeds():
             for group in groups:
                 part, place, _ = group[-1]
@@ -206,35 +209,38 @@ class _SkimSearch:
         for group in groups:
             first, _ = self._measure_extent(*group[0][:2])
             _, last = self._measure_extent(*group[-1][:2])
-            doubts = [doubtful for _, _, doubtful in group if doubtful is not None]
-            doubtful = bool(doubts) and all(doubts)
+            doubtful = all(doubtful for _, _, doubtful in group)
             picks.append(_HeardPick(first, last, group[0][1].offset + first, doubtful))
         return picks
 
-    def _find_seeds(self) -> Iterator[tuple[int, _Place, bool | None]]:
-        """Parts with their best places, and whether these are doubtful, if that is known.
+    def _find_seeds(self) -> Iterator[tuple[int, _Place, bool]]:
+        """Parts with their places, and whether these are doubtful.
 
         A part may lie over two picks, or their fade. With likenesses a and b to two places that
         are alike by r, the second adds (b - ra) / sqrt(1 - r²), by least squares; if that is
         enough, it is a place, too. If it adds nothing but is nearly as good, the recording repeats
         itself; then that place is taken which continues the part before.
         """
-        before = np.inf
+        before: list[float] = []
         for part, places in enumerate(self._places):
-            if not places or places[0].likeness < MIN_LIKENESS:
-                continue
-            best, second = places[0], places[-1]
-            one, other = (place.sound[self._reach :][: self._length] for place in (best, second))
-            alike = abs(float(one @ other)) / np.sqrt(float((one @ one) * (other @ other)) + 1e-20)
-            added = (second.likeness - alike * best.likeness) / np.sqrt(max(1 - alike**2, 0.05))
-            separate = min(added, second.likeness) >= MIN_LIKENESS
-            near = second is not best and second.likeness >= SAME_LIKENESS_RATIO * best.likeness
-            if near and not separate and self._agree(second.offset, before):
-                best = second
-            before = best.offset
-            yield part, best, near and not separate
-            if separate:
-                yield part, second, None
+            kept: list[tuple[_Place, bool]] = []
+            for place in places:
+                alike = [self._compare(place, other) for other, _ in kept]
+                twin = int(np.argmax(alike)) if alike else 0
+                other, r = (kept[twin][0], alike[twin]) if alike else (place, 0.0)
+                added = place.likeness - (r * other.likeness if alike else 0.0)
+                if min(added / np.sqrt(max(1 - r**2, 0.05)), place.likeness) >= MIN_LIKENESS:
+                    kept.append((place, False))
+                elif alike and place.likeness >= SAME_LIKENESS_RATIO * other.likeness:
+                    continues = any(self._agree(place.offset, offset) for offset in before)
+                    kept[twin] = (place if continues else other, True)
+            before = [place.offset for place, _ in kept]
+            yield from ((part, *seed) for seed in kept)
+
+    def _compare(self, place: _Place, other: _Place) -> float:
+        """How alike the sound at two places is."""
+        one, two = (x.sound[self._reach :][: self._length] for x in (place, other))
+        return abs(float(one @ two)) / float(np.sqrt((one @ one) * (two @ two)) + 1e-20)
 
     def _agree(self, offset: float, other: float) -> bool:
         return abs(offset - other) <= OFFSET_TOLERANCE_SECONDS * self._rate
