@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import soundfile
 from numpy.typing import NDArray
+from scipy.signal import butter, sosfilt
 
 from earwitness.audio.encode import encode
 from earwitness.audio.signal import render, resampled
@@ -109,6 +110,15 @@ def test_skims_at_other_rates_inverted_and_backwards_are_found(day: Day) -> None
     assert_located(other, skim)
     assert_located(inverted, skim)
     assert_located(backwards, turned)
+
+
+def test_picks_are_found_where_rumble_was_filtered_out(tmp_path: Path) -> None:
+    high_pass = butter(8, 1_500, "highpass", fs=RATE, output="sos")
+    samples = np.asarray(sosfilt(high_pass, make_wind(SECONDS, 3)), np.float32)
+    soundfile.write(path := tmp_path / "day.flac", samples, RATE)
+    recording, skim = open_recording([path]), draw_skim(4)
+    [found] = locate_skims([render_skim(samples, skim)], recording)
+    assert_located(found, skim)
 
 
 def test_skims_in_one_pass_are_found_as_each_by_itself(day: Day) -> None:

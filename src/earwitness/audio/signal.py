@@ -109,7 +109,6 @@ def resampled(samples: Samples, rate: int, wanted: int) -> Samples:
 
 
 Floats = NDArray[np.float32]
-LOW_RATE_HZ = 1_000  # samples a second, about
 PASSBAND_FRACTION = 0.7  # of what a low rate can hold
 FILTER_SPAN_SAMPLES = 8  # low samples that a filter spans
 
@@ -121,9 +120,9 @@ class LowRateSound(NamedTuple):
     samples: Floats
 
 
-def factor_of(rate: int) -> int:
-    """How many samples make a low one."""
-    return max(1, round(rate / LOW_RATE_HZ))
+def thinning_factor(rate: int, low_rate: int) -> int:
+    """How many samples make one of about a low rate."""
+    return max(1, round(rate / low_rate))
 
 
 def thinned(samples: NDArray[Any], factor: int) -> Floats:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.signal import Floats, factor_of, thinned, thinned_pieces
+from earwitness.audio.signal import Floats, thinned, thinned_pieces, thinning_factor
 from earwitness.recordings.cut import read_recording
 from earwitness.recordings.types import Recording
 from earwitness.skims.types import Pick, Skim
@@ -41,7 +41,9 @@ PEAKS_PER_BLOCK = 4  # that are measured of each part
 MAX_PEAK_LOSS = 0.8  # of a peak that lies between samples
 PEAK_MARGIN, PEAK_STEPS = 8, 10  # samples beside a peak, and steps in a sample
 PEAK_SAMPLES = 2 * PEAK_MARGIN + 1
-FFT_SAMPLES = 1 << 16
+LOW_RATES_HZ = (1_000, 2_000, 4_000, 8_000)  # of which the lowest that will do is taken
+MIN_POWER_SHARE = 1e-3  # of a skim that is left at a low rate; less if rumble was filtered out
+FFT_SECONDS = 65.536
 READ_SECONDS = 60.0
 
 
@@ -80,13 +82,13 @@ def locate_skims(
     sounds: Sequence[Floats], recording: Recording, *, block: float = 8.0
 ) -> list[LocatedSkim]:
     """Find skims of one channel and of the recording's rate; ``block`` are seconds of a pick."""
-    factor = factor_of(recording.rate)
+    factor = _choose_factor(sounds, recording.rate)
     rate = recording.rate / factor
     length = round(min(max(block / 2, MIN_PART_SECONDS), MAX_PART_SECONDS) * rate)
     skims = [thinned(sound, factor) for sound in sounds]
-    found = _search(skims, recording, length)
+    found = _search(skims, recording, factor, length)
     lost = [n for n, picks in enumerate(found) if _find_holes(picks, len(skims[n]), length // 2)]
-    backwards = _search([skims[n][::-1] for n in lost], recording, length)
+    backwards = _search([skims[n][::-1] for n in lost], recording, factor, length)
     for n, reversed_picks in zip(lost, backwards, strict=True):
         size = len(skims[n])
         holes = _find_holes(found[n], size, length // 2)
@@ -100,14 +102,33 @@ def locate_skims(
     ]
 
 
-def _search(skims: Sequence[Floats], recording: Recording, length: int) -> list[list[_HeardPick]]:
+def _choose_factor(sounds: Sequence[Floats], rate: int) -> int:
+    """That of the lowest rate at which all skims keep enough of their power."""
+    powers = [float(np.square(sound, dtype=np.float64).mean()) for sound in sounds if len(sound)]
+    for low_rate in LOW_RATES_HZ:
+        factor = thinning_factor(rate, low_rate)
+        low = [np.square(thinned(sound, factor)) for sound in sounds if len(sound)]
+        shares = [
+            values.mean() >= MIN_POWER_SHARE * power
+            for values, power in zip(low, powers, strict=True)
+            if len(values)
+        ]
+        if all(shares):
+            break
+    return factor
+
+
+def _search(
+    skims: Sequence[Floats], recording: Recording, factor: int, length: int
+) -> list[list[_HeardPick]]:
     """Picks of all skims, in one pass over the recording."""
     from scipy.fft import rfft
 
-    factor = factor_of(recording.rate)
-    searches = [_SkimSearch(skim, length, recording.rate / factor) for skim in skims]
+    rate = recording.rate / factor
+    size = round(FFT_SECONDS * rate)
+    searches = [_SkimSearch(skim, length, rate, size) for skim in skims]
     if any(len(search.firsts) for search in searches):
-        for start, sound in _read_overlapping(recording, factor, 2 * length):
+        for start, sound in _read_overlapping(recording, factor, size, 2 * length):
             spectrum = rfft(sound)
             for search in searches:
                 search.compare_block(start, spectrum)
@@ -115,24 +136,24 @@ def _search(skims: Sequence[Floats], recording: Recording, length: int) -> list[
 
 
 def _read_overlapping(
-    recording: Recording, factor: int, overlap: int
+    recording: Recording, factor: int, size: int, overlap: int
 ) -> Iterator[tuple[float, Floats]]:
     """Starts and blocks of the recording at a low rate; zeros stand around sound without a gap."""
     chunks = read_recording(recording, size=READ_SECONDS)
     pieces = ((round(time * recording.rate), chunk.samples) for time, chunk in chunks)
-    zeros, step = np.zeros(FFT_SAMPLES, np.float32), FFT_SAMPLES - overlap
+    zeros, step = np.zeros(size, np.float32), size - overlap
     waiting, start, end = zeros[:0], 0.0, -1
     for piece_start, samples in thinned_pieces(pieces, factor):
         if piece_start != end:
             if len(waiting):
-                yield start, np.concatenate([waiting, zeros])[:FFT_SAMPLES]
+                yield start, np.concatenate([waiting, zeros])[:size]
             waiting, start = zeros[: overlap // 2], piece_start / factor - overlap // 2
         waiting, end = np.concatenate([waiting, samples]), piece_start + factor * len(samples)
-        while len(waiting) >= FFT_SAMPLES:
-            yield start, waiting[:FFT_SAMPLES]
+        while len(waiting) >= size:
+            yield start, waiting[:size]
             waiting, start = waiting[step:], start + step
     if len(waiting):
-        yield start, np.concatenate([waiting, zeros])[:FFT_SAMPLES]
+        yield start, np.concatenate([waiting, zeros])[:size]
 
 
 # --- Search for one skim -------------------------------------------------------------------------
@@ -141,11 +162,12 @@ def _read_overlapping(
 class _SkimSearch:
     """The parts of one skim, and their best places so far; all times are low samples."""
 
-    def __init__(self, skim: Floats, length: int, rate: float) -> None:
+    def __init__(self, skim: Floats, length: int, rate: float, fft_samples: int) -> None:
         from scipy.fft import rfft
         from scipy.signal import oaconvolve
 
         self._length, self._reach, self._rate, self._size = length, length // 2, rate, len(skim)
+        self._fft_samples = fft_samples
         skim = np.pad(skim, (0, max(0, length - len(skim))))
         taps = _make_whitening_taps(skim, rate)
         self._skim = np.pad(oaconvolve(skim, taps, "same"), self._reach)  # room at both ends
@@ -154,9 +176,9 @@ class _SkimSearch:
         levels = np.sqrt(np.square(rows).sum(axis=1))
         loud = np.median(np.abs(rows), axis=1) > SILENCE_LEVEL  # in most of a part
         self.firsts: list[int] = firsts[loud].tolist()
-        self._spectra = np.conj(rfft(rows[loud] / levels[loud, None], FFT_SAMPLES))
+        self._spectra = np.conj(rfft(rows[loud] / levels[loud, None], fft_samples))
         self._filter = rfft(
-            np.roll(np.pad(taps, (0, FFT_SAMPLES - len(taps))), -((len(taps) - 1) // 2))
+            np.roll(np.pad(taps, (0, fft_samples - len(taps))), -((len(taps) - 1) // 2))
         )
         self._places: list[list[_Place]] = [[] for _ in self.firsts]
 
@@ -165,16 +187,16 @@ class _SkimSearch:
         from scipy.fft import irfft
 
         spectrum = spectrum * self._filter
-        sound = irfft(spectrum)
+        sound = irfft(spectrum, self._fft_samples)
         sums = np.concatenate([[0.0], np.cumsum(np.square(sound, dtype=np.float64))])
         inside = slice(
-            self._reach - PEAK_MARGIN, FFT_SAMPLES - self._length - self._reach + PEAK_MARGIN
+            self._reach - PEAK_MARGIN, self._fft_samples - self._length - self._reach + PEAK_MARGIN
         )
         energy = (sums[self._length :] - sums[: -self._length])[inside]
         scale = 1 / np.sqrt(energy + self._length * SILENCE_LEVEL**2).astype(np.float32)
         apart = round(DISTINCT_PLACE_SECONDS * self._rate)
         for part, first in enumerate(self.firsts):
-            products = irfft(spectrum * self._spectra[part])[inside] * scale
+            products = irfft(spectrum * self._spectra[part], self._fft_samples)[inside] * scale
             likeness = np.abs(products)
             for _ in range(PEAKS_PER_BLOCK):
                 peak = PEAK_MARGIN + int(likeness[PEAK_MARGIN:-PEAK_MARGIN].argmax())
