@@ -71,7 +71,11 @@ def test_commands_print_what_the_documents_say(name: str, block: str) -> None:
         assert same(want, ended, doctest.ELLIPSIS), f"{name}: {command}\n{got}"
 
 
-@pytest.mark.parametrize(("name", "block"), blocks("python"))
+# code of the example of a plug-in is compared and run by tests/test_plugins.py
+PYTHON = [(name, block) for name, block in blocks("python") if name != "CONTRIBUTING.md"]
+
+
+@pytest.mark.parametrize(("name", "block"), PYTHON)
 def test_python_in_documents_runs(name: str, block: str) -> None:
     test = doctest.DocTestParser().get_doctest(block, {}, name, name, 0)
     assert test.examples
@@ -88,7 +92,7 @@ def test_set_up_is_two_commands_that_ci_runs() -> None:
 
 def test_no_block_is_of_a_kind_that_nobody_runs() -> None:
     kinds = {m[1] for path in DOCUMENTS for m in BLOCK.finditer(path.read_text())}
-    assert kinds <= {"console", "python", "sh", "json", "text"}
+    assert kinds <= {"console", "python", "sh", "json", "text", "toml"}
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -33,7 +33,7 @@ class Compass:
         """Nothing to do before."""
         assert all(word in VECTORS for text in texts for word in text.split())
 
-    def encoded(self, text: str) -> EncodedText:
+    def encoded_text(self, text: str) -> EncodedText:
         """A vector a word."""
         rows = [VECTORS[word] for word in text.split()]
         return EncodedText(

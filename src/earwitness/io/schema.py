@@ -404,13 +404,10 @@ def _check_boolean(value: Any, path: str) -> Iterator[Fault]:
 def fill_defaults(value: Mapping[str, Any], struct: type) -> dict[str, Any]:
     """A checked value with the defaults of what is left out, also in the structs inside.
 
-    >>> from msgspec import Struct
-    >>> class Hall(Struct):
-    ...     seats: int
-    ...     name: str = "hall"
-    >>> class House(Struct):
-    ...     halls: list[Hall]
-    >>> fill_defaults({"halls": [{"seats": 80}]}, House)
+    >>> from msgspec import defstruct
+    >>> hall = defstruct("Hall", [("seats", int), ("name", str, "hall")])
+    >>> house = defstruct("House", [("halls", list[hall])])
+    >>> fill_defaults({"halls": [{"seats": 80}]}, house)
     {'halls': [{'seats': 80, 'name': 'hall'}]}
     """
     filled: dict[str, Any] = _fill(value, inspect.type_info(struct))

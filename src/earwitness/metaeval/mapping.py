@@ -76,7 +76,7 @@ def fit_mapping(scores: Floats, people: Floats, order: int, direction: int = 0) 
     """The best mapping of one metric's scores; ``direction`` 1 or −1 allows no other than that.
 
     >>> found = fit_mapping(np.array([0.0, 1, 2, 3, 4]), np.array([1.0, 1, 2, 3, 3]), 1)
-    >>> found.at(np.array([0.0, 4, 5])).round(3).tolist(), found.direction
+    >>> found.map_scores(np.array([0.0, 4, 5])).round(3).tolist(), found.direction
     ([0.8, 3.2, nan], 1)
     """
     if order not in POLYNOMIAL_ORDERS:

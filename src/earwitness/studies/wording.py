@@ -104,7 +104,7 @@ def _add_singular(pages: dict[str, str], study_pages: Mapping[str, str]) -> dict
 def placeholder_problems(own: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What is wrong with places in the words of a study's own: where, and what.
 
-    >>> misfits({"pages": {"session": "Part {foo}", "rest": "{minutes} min"}})
+    >>> placeholder_problems({"pages": {"session": "Part {foo}", "rest": "{minutes} min"}})
     [('pages.session', 'unknown place {foo} — known: {number}, {count}')]
     """
     packaged = _load_wording(LANGUAGES[0])

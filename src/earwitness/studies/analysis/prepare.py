@@ -345,7 +345,7 @@ def scale_use(ratings: Iterable[Rating], scale: str) -> dict[Who, ScaleUse]:
 def usual_share(values: Sequence[float]) -> float:
     """The share of the value given most often.
 
-    >>> usual([4, 4, 3, 4])
+    >>> usual_share([4, 4, 3, 4])
     0.75
     """
     return max(Counter(values).values()) / len(values) if values else math.nan

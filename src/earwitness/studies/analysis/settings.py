@@ -227,7 +227,7 @@ def has_good_and_poor(scale: Scale) -> bool:
 def parse_scales(texts: Sequence[str]) -> dict[str, Scale]:
     """Scales that were said, as ``NAME=LOW:HIGH`` or ``NAME=LOW:HIGH:STEP``.
 
-    >>> said_scales(["MOS=1:5"])["MOS"].values
+    >>> parse_scales(["MOS=1:5"])["MOS"].values
     [5.0, 4.0, 3.0, 2.0, 1.0]
     """
     return {scale.name: scale for scale in map(_parse_scale, texts)}

@@ -32,9 +32,9 @@ SystemSet = tuple[int, ...]
 def systems_heard(turn: int, systems: Sequence[str], heard: int, panel: int = 0) -> tuple[str, ...]:
     """The systems of a panel's listener whose turn it is, from 0, in the order they are named in.
 
-    >>> [heard_by(turn, "ABCD", 2) for turn in range(4)]
+    >>> [systems_heard(turn, "ABCD", 2) for turn in range(4)]
     [('A', 'B'), ('C', 'D'), ('B', 'C'), ('A', 'D')]
-    >>> [heard_by(0, "ABCD", 2, panel) for panel in range(2)]
+    >>> [systems_heard(0, "ABCD", 2, panel) for panel in range(2)]
     [('A', 'B'), ('C', 'D')]
     """
     number = len(systems)
@@ -51,7 +51,7 @@ def first_scale_order(turn: int, number: int, heard: int) -> int:
     Of every two listeners each takes another one. Where they hear different systems, that is
     settled such that every system is heard first in either order about equally often.
 
-    >>> [first_order(turn, 4, 2) for turn in range(4)]
+    >>> [first_scale_order(turn, 4, 2) for turn in range(4)]
     [0, 1, 0, 1]
     """
     if heard >= number:

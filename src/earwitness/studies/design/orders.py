@@ -466,7 +466,7 @@ def group_clips(
 
     >>> trials = [Trial(item, ("x",), ()) for item in "abcd"]
     >>> groups = {"a": "park", "b": "street", "c": "park", "d": "street"}
-    >>> [[one.item for one in own] for own in together([trials[:2], trials[2:]], groups, 1)]
+    >>> [[one.item for one in own] for own in group_clips([trials[:2], trials[2:]], groups, 1)]
     [['b', 'd'], ['a', 'c']]
     """
     trials = [trial for session in sessions for trial in session]

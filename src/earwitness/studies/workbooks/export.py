@@ -151,7 +151,7 @@ def _caption_hash(study: Study, item: str, system: str) -> str:
 def choose_listeners(listeners: str, numbers: Sequence[int]) -> list[int]:
     """Numbers that are meant, in order.
 
-    >>> chosen("2-3, 5", [1, 2, 3, 4, 5]), chosen("", [1, 2])
+    >>> choose_listeners("2-3, 5", [1, 2, 3, 4, 5]), choose_listeners("", [1, 2])
     ([2, 3, 5], [1, 2])
     """
     wanted = sorted({*_parse_numbers(listeners)}) if listeners.strip() else list(numbers)

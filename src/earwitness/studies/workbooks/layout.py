@@ -155,7 +155,7 @@ class SheetBlock:
 def normalize_spelling(name: str) -> str:
     """A name without what people write differently.
 
-    >>> spelt(" Précision (1–5) *"), spelt("synthesized?")
+    >>> normalize_spelling(" Précision (1–5) *"), normalize_spelling("synthesized?")
     ('precision', 'synthesized')
     """
     bare = re.sub(r"[(\[].*?[)\]]", "", name)

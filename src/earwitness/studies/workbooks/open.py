@@ -284,7 +284,7 @@ def _read_cell(cell: Any) -> Cell:
 def column_letters(column: int) -> str:
     """The name of a column, from 0.
 
-    >>> letters(0), letters(25), letters(26)
+    >>> column_letters(0), column_letters(25), column_letters(26)
     ('A', 'Z', 'AA')
     """
     return "".join(_reversed_letters(column))

@@ -241,7 +241,7 @@ class _Matching:
 def _rater_number(rater: str) -> int:
     """The number of a rater.
 
-    >>> _number("P03"), _number("anna")
+    >>> _rater_number("P03"), _rater_number("anna")
     (3, 0)
     """
     match = RATER_NUMBER.fullmatch(rater)

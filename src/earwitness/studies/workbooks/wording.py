@@ -29,7 +29,7 @@ class WorkbookWording:
         """Words about the numbers of a dimension.
 
         >>> from earwitness.studies.rubric import thumbs
-        >>> words("fr").of("range", thumbs("fr").dimensions[2])
+        >>> load_wording("fr").of("range", thumbs("fr").dimensions[2])
         'de −2 à 0 par pas de 0,1'
         """
         return PLACEHOLDER.sub(lambda place: self.number(getattr(dimension, place[1])), self[name])
@@ -58,7 +58,8 @@ NUMBER_FIELDS = {"low", "high", "step", "number"}  # places with numbers that ar
 def translate_problem(language: str, problem: Problem) -> Problem:
     """A problem in a language; what has no words there stays as it is.
 
-    >>> told_in("fr", Problem("a.xlsx", 2, "A!E2", 'must be a number', "write the number itself"))
+    >>> problem = Problem("a.xlsx", 2, "A!E2", "must be a number", "write the number itself")
+    >>> translate_problem("fr", problem)
     Problem(source='a.xlsx', line=2, field='A!E2', message='must be a number', \
 remedy='écrivez le nombre lui-même', item='')
     """

@@ -87,9 +87,9 @@ class WorkbookContent:
 def clip_link(place: str, clip: WorkbookClip) -> str:
     """Where a clip is: in a folder, or at an address, which may say where ``{file}`` goes.
 
-    >>> link("clips", WorkbookClip("a", ("Wind.",), "a b.wav"))
+    >>> clip_link("clips", WorkbookClip("a", ("Wind.",), "a b.wav"))
     'external:clips/a%20b.wav'
-    >>> link("https://example.org/get?name={file}", WorkbookClip("a", ("Wind.",), "a.wav"))
+    >>> clip_link("https://example.org/get?name={file}", WorkbookClip("a", ("Wind.",), "a.wav"))
     'https://example.org/get?name=a.wav'
     """
     file = quote(clip.file or clip.record)
@@ -308,7 +308,7 @@ class SheetWriter:
 def _row_height(text: str, column: str = "text") -> float:
     """The height of a row in which a text fits; not every spreadsheet finds it by itself.
 
-    >>> _height("Wind."), _height("Wind.\\n" + "far " * 30)
+    >>> _row_height("Wind."), _row_height("Wind.\\n" + "far " * 30)
     (15.0, 60.0)
     """
     wide = COLUMN_WIDTHS[column] * 0.9  # letters are not all of one width
