@@ -11,7 +11,7 @@ import struct
 from pathlib import Path
 
 from earwitness.audio.files import sound_library
-from earwitness.audio.mp3 import layout_of, walked
+from earwitness.audio.mp3 import layout_of, walk_file
 from earwitness.soundscapes.mix import Mixer
 from earwitness.soundscapes.write import soundscape
 
@@ -82,7 +82,7 @@ def _behind_tag(path: Path) -> int:
 
 def _tag(parts: list[Path]) -> bytes:
     """The first frame of the first, with frames and bytes of all, and an even table of places."""
-    frames = sum(walked(part).counted - 1 for part in parts)
+    frames = sum(walk_file(part).counted - 1 for part in parts)
     head = parts[0].read_bytes()[layout_of(parts[0]).start : _behind_tag(parts[0])]
     size = len(head) + sum(part.stat().st_size - _behind_tag(part) for part in parts)
     at = max(head.find(b"Xing"), head.find(b"Info"))

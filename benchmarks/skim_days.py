@@ -21,11 +21,11 @@ from earwitness.models.base import FrameBlocks, block_places
 from earwitness.models.codebook import Codebook
 from earwitness.models.frames import SHARD_FRAMES, FrameFile
 from earwitness.recordings.types import Recording, Stretch
-from earwitness.skims.day import Day, heard
+from earwitness.skims.day import Day, hear_picks
 from earwitness.skims.measures import DayMeasures
 from earwitness.skims.methods import Picker
 from earwitness.skims.methods.plan import SkimPlan
-from earwitness.skims.tradeoff import area
+from earwitness.skims.tradeoff import area_below_curve
 from earwitness.skims.types import Pick
 from earwitness.soundscapes.mix import iterate_sound
 from earwitness.soundscapes.practice import make_practice_skims
@@ -84,7 +84,7 @@ class Judge:
 
     def row(self, method: str, z: float, picks: Sequence[Pick], terms: tuple[float, float]) -> Row:
         """One skim."""
-        own = heard(self.day, [(pick.start, pick.seconds) for pick in picks])
+        own = hear_picks(self.day, [(pick.start, pick.seconds) for pick in picks])
         assert own is not None
         measured = self.measured.tc(own), self.measured.sd(own), self.measured.coverage(own)
         truth = self.truth.tc(picks, self.scene.seconds, self.length), self.truth.sd(picks)
@@ -132,7 +132,7 @@ def areas(rows: Iterable[Row], method: str) -> Floats:
     own = [row for row in rows if row.method == method]
     days = sorted({row.day for row in own})
     points = [[(row.true_tc, row.true_sd) for row in own if row.day == one] for one in days]
-    return np.array([area(*zip(*every, strict=True)) for every in points])
+    return np.array([area_below_curve(*zip(*every, strict=True)) for every in points])
 
 
 def worth(rows: Sequence[Row], measure: str, truth: str) -> Floats:

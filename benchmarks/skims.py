@@ -31,8 +31,8 @@ from earwitness.audio.logmel import (
     MEL_BANDS,
     MIN_FREQUENCY_HZ,
     Floats,
-    kernel,
     log_mel,
+    make_kernel,
 )
 from long_days import long_days  # type: ignore[import-not-found] # beside this file
 
@@ -74,7 +74,7 @@ def by_librosa(sound: Floats, rate: int) -> Floats:
     powers = librosa.feature.melspectrogram(
         y=sound,
         sr=rate,
-        n_fft=kernel(rate).reach,
+        n_fft=make_kernel(rate).reach,
         hop_length=rate // FRAMES_PER_SECOND,
         center=False,
         n_mels=MEL_BANDS,

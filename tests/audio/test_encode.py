@@ -12,7 +12,7 @@ import soundfile
 from numpy.typing import NDArray
 
 from earwitness.audio.encode import FILE_FORMATS, encode, write_audio
-from earwitness.audio.signal import resampled
+from earwitness.audio.signal import resample
 from earwitness.errors import UsageError
 
 
@@ -91,7 +91,7 @@ def test_sound_that_would_clip_is_made_softer_and_that_is_said() -> None:
 def test_frequencies_that_the_other_rate_cannot_hold_are_left_out() -> None:
     times = np.arange(96_000) / 96_000
     high = np.sin(2 * np.pi * 40_000 * times).astype(np.float32)
-    assert abs(resampled(high, 96_000, 48_000)[1_000:-1_000]).max() < 0.01
+    assert abs(resample(high, 96_000, 48_000)[1_000:-1_000]).max() < 0.01
 
 
 def test_an_ending_that_is_not_known_is_refused(tmp_path: Path) -> None:

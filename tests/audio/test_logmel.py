@@ -14,15 +14,15 @@ from earwitness.audio.logmel import (
     MEL_BANDS,
     Bytes,
     Floats,
-    edges,
+    band_edges,
+    decode_decibels,
+    encode_powers,
     first_sample,
+    frame_levels,
     frames_from,
     frames_within,
-    in_bytes,
-    in_decibels,
-    kernel,
-    levels,
     log_mel,
+    make_kernel,
 )
 from earwitness.errors import UsageError
 from helpers.samples import many
@@ -40,7 +40,7 @@ def noise(rate: int, seconds: float, seed: int = 0) -> Floats:
 
 def plain_frame(samples: Floats, rate: int) -> list[float]:
     """Power of every band of the samples of one frame, by the definition, in dB."""
-    reach, size = len(samples), kernel(rate).size
+    reach, size = len(samples), make_kernel(rate).size
     window = [0.5 - 0.5 * math.cos(2 * math.pi * i / reach) for i in range(reach)]
     shaped = np.array([float(x) * w for x, w in zip(samples, window, strict=True)])
     turns = np.arange(reach) / size
@@ -49,7 +49,9 @@ def plain_frame(samples: Floats, rate: int) -> list[float]:
     ]
     scale = 2 / (size * sum(w * w for w in window))
     found = []
-    for low, peak, high in zip(edges(rate), edges(rate)[1:], edges(rate)[2:], strict=False):
+    for low, peak, high in zip(
+        band_edges(rate), band_edges(rate)[1:], band_edges(rate)[2:], strict=False
+    ):
         power = 0.0
         for k, own in enumerate(spectrum):
             hertz = k * rate / size
@@ -65,7 +67,7 @@ def test_frames_are_those_of_a_plain_loop(rate: int) -> None:
     frames = log_mel(sound, rate)
     assert frames.shape == (15, MEL_BANDS)
     for number in range(0, 15, many(7, 1)):
-        own = np.zeros(kernel(rate).reach, np.float32)
+        own = np.zeros(make_kernel(rate).reach, np.float32)
         part = sound[first_sample(number, rate) :][: len(own)]
         own[: len(part)] = part
         expected = np.clip((np.array(plain_frame(own, rate)) + 110) * 2, 0, 254)
@@ -76,8 +78,8 @@ def test_frames_are_those_of_a_plain_loop(rate: int) -> None:
 @pytest.mark.peer
 @pytest.mark.parametrize("rate", [16_000, 32_000, 48_000])
 def test_frames_are_those_of_librosa(rate: int) -> None:
-    sound, reach = noise(rate, 2), kernel(rate).reach
-    assert kernel(rate).size == reach
+    sound, reach = noise(rate, 2), make_kernel(rate).reach
+    assert make_kernel(rate).size == reach
     powers = librosa.feature.melspectrogram(
         y=sound,
         sr=rate,
@@ -92,7 +94,7 @@ def test_frames_are_those_of_librosa(rate: int) -> None:
     )
     window = librosa.filters.get_window("hann", reach)
     expected = 10 * np.log10(powers.T * 2 / (reach * (window**2).sum()))
-    found = in_decibels(log_mel(sound, rate)[: len(expected)])
+    found = decode_decibels(log_mel(sound, rate)[: len(expected)])
     assert abs(found - expected).max() <= 0.25 + 0.02
 
 
@@ -119,7 +121,7 @@ def test_silence_is_0_and_full_scale_is_220(rate: int) -> None:
     assert not log_mel(np.zeros(rate, np.float32), rate).any()
     times = np.arange(rate) / rate
     loud = np.sign(np.sin(2 * np.pi * 441.3 * times)).astype(np.float32)
-    found = levels(log_mel(loud, rate))[5:45]
+    found = frame_levels(log_mel(loud, rate))[5:45]
     assert found.max() <= 0.5
     assert found.min() >= -1.5  # bands do not reach to half the rate, nor below 50 Hz
 
@@ -127,7 +129,7 @@ def test_silence_is_0_and_full_scale_is_220(rate: int) -> None:
 def test_bytes_end_before_what_is_absent() -> None:
     powers = np.array([[0, 1e-11, 1.1e-11, 1, 1e9, np.inf, np.nan]], np.float32)
     # −110 dB is 0; 10·log10(1.1) = 0.41 dB is nearest to one step; 0 dB is 220
-    assert in_bytes(powers).tolist() == [[0, 0, 1, 220, 254, 254, 254]]
+    assert encode_powers(powers).tolist() == [[0, 0, 1, 220, 254, 254, 254]]
 
 
 def test_levels_add_bands_and_know_what_is_absent() -> None:
@@ -135,14 +137,14 @@ def test_levels_add_bands_and_know_what_is_absent() -> None:
     frames[1, :2] = 180  # two bands of −20 dB: −20 + 3.01
     frames[2, 5] = 180
     frames[3] = ABSENT_BYTE
-    found = levels(frames)
+    found = frame_levels(frames)
     assert found[:3] == pytest.approx([-110, -16.99, -20], abs=0.01)
     assert np.isnan(found[3])
 
 
 def test_a_band_holds_the_tone_that_lies_in_it() -> None:
     for band in (0, 10, 25, 39):
-        peak = edges(32_000)[band + 1]
+        peak = band_edges(32_000)[band + 1]
         tone = np.sin(2 * np.pi * peak * np.arange(32_000) / 32_000).astype(np.float32)
         frame = log_mel(tone, 32_000)[10]
         assert frame.argmax() == band
@@ -150,4 +152,4 @@ def test_a_band_holds_the_tone_that_lies_in_it() -> None:
 
 def test_a_rate_without_bands_is_refused() -> None:
     with pytest.raises(UsageError, match="sound at 100 Hz has no bands above 50 Hz"):
-        kernel(100)
+        make_kernel(100)

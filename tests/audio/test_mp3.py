@@ -10,7 +10,7 @@ import soundfile
 
 from earwitness.audio.decode import decoder_of
 from earwitness.audio.files import DecodingError
-from earwitness.audio.mp3 import kind_of, layout_of, walked
+from earwitness.audio.mp3 import kind_of, layout_of, walk_file
 from earwitness.audio.read import Break, read_blocks
 from earwitness.recordings.cut import cut
 from earwitness.recordings.recording import open_recording, remove_breaks
@@ -50,8 +50,8 @@ def untagged(path: Path) -> None:
 @pytest.mark.parametrize("channels", [1, 2])
 def test_a_layout_is_that_of_the_library(tmp_path: Path, rate: int, channels: int) -> None:
     samples = made(path := tmp_path / "a.mp3", 5, rate, channels)
-    layout = walked(path)
-    assert layout.honest
+    layout = walk_file(path)
+    assert layout.is_honest
     assert layout.tag is not None
     assert len(layout.runs) == 1
     assert layout.counted == layout.tag.frames + 1
@@ -65,7 +65,7 @@ def test_a_file_that_does_not_tell_its_length_is_read_to_its_end(tmp_path: Path,
     samples = made(path := tmp_path / "a.mp3", 20, rate)
     tag = layout_of(path).tag
     untagged(path)
-    assert not layout_of(path).honest
+    assert not layout_of(path).is_honest
     found = whole(path)
     assert open_recording([path]).seconds == pytest.approx(len(found) / rate)
     assert tag is not None

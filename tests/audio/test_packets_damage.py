@@ -171,7 +171,7 @@ def test_lost_frames_keep_the_time_that_the_tag_of_an_mp3_file_tells(
 ) -> None:
     path = overwritten(originals / "a.mp3", tmp_path / "a.mp3", [0.25, 0.5], 3000)
     layout = layout_of(path)
-    assert layout.honest
+    assert layout.is_honest
     recording = open_recording([path])
     assert recording.seconds == SECONDS
     assert not recording.notes

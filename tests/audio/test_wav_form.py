@@ -14,12 +14,12 @@ import soundfile
 from earwitness.audio.wav import (
     FLOAT_TAG,
     PCM_TAG,
+    build_wav,
     form_of,
-    made_wav,
-    measured,
-    wav_parts,
-    widened,
-    widest,
+    read_profile,
+    split_wav,
+    widen_wav,
+    widest_sample,
 )
 from earwitness.errors import UsageError
 
@@ -33,7 +33,7 @@ SUBTYPES = {
 WIDER = [
     (one, other)
     for one, other in itertools.combinations_with_replacement(SUBTYPES, 2)
-    if widest([SUBTYPES[one], SUBTYPES[other]])
+    if widest_sample([SUBTYPES[one], SUBTYPES[other]])
 ]
 
 
@@ -58,9 +58,9 @@ def test_no_sample_changes_in_a_wider_form(
     narrow: str, wide: str, form: str, channels: int
 ) -> None:
     given = wav(narrow, form, channels)
-    sent = widened(given, SUBTYPES[wide])
+    sent = widen_wav(given, SUBTYPES[wide])
     assert np.array_equal(read(sent), read(given))
-    header, samples = wav_parts(sent)
+    header, samples = split_wav(sent)
     assert form_of(header).sample == SUBTYPES[wide]
     assert (len(header), len(samples)) == (16, 999 * channels * SUBTYPES[wide][1] // 8)
     assert soundfile.info(io.BytesIO(sent)).subtype == wide
@@ -68,35 +68,35 @@ def test_no_sample_changes_in_a_wider_form(
 
 @pytest.mark.parametrize("subtype", SUBTYPES)
 def test_without_a_form_for_all_a_header_is_still_the_short_one(subtype: str) -> None:
-    assert widened(wav(subtype, "WAVEX"), None) == widened(wav(subtype), None)
+    assert widen_wav(wav(subtype, "WAVEX"), None) == widen_wav(wav(subtype), None)
 
 
 @pytest.mark.parametrize("subtype", ["ALAW", "IMA_ADPCM", "DOUBLE"])
 def test_what_is_in_no_plain_form_is_left_as_it_is(subtype: str) -> None:
     given = wav(subtype, channels=1)
-    assert widened(given, (PCM_TAG, 24)) == made_wav(*wav_parts(given))
-    assert np.array_equal(read(widened(given, (PCM_TAG, 24))), read(given))
+    assert widen_wav(given, (PCM_TAG, 24)) == build_wav(*split_wav(given))
+    assert np.array_equal(read(widen_wav(given, (PCM_TAG, 24))), read(given))
 
 
 def test_where_each_speaker_is_stays_in_the_header() -> None:
     given = wav("PCM_16", "WAVEX", channels=6)
-    assert widened(given, (PCM_TAG, 24)) == made_wav(*wav_parts(given))
+    assert widen_wav(given, (PCM_TAG, 24)) == build_wav(*split_wav(given))
 
 
 def test_twenty_bits_in_three_bytes_are_bits_of_three_bytes() -> None:
-    header, samples = wav_parts(wav("PCM_24", channels=1))
+    header, samples = split_wav(wav("PCM_24", channels=1))
     odd = header[:14] + struct.pack("<H", 20)
-    sent = widened(made_wav(odd, samples), (PCM_TAG, 32))
+    sent = widen_wav(build_wav(odd, samples), (PCM_TAG, 32))
     assert np.array_equal(read(sent), read(wav("PCM_24", channels=1)))
 
 
 def test_a_form_that_holds_all_exactly_or_none() -> None:
     plain = list(SUBTYPES.values())
-    assert widest(plain[:4]) == (PCM_TAG, 32)
-    assert widest([*plain[:3], (FLOAT_TAG, 32)]) == (FLOAT_TAG, 32)
-    assert widest([(PCM_TAG, 32), (FLOAT_TAG, 32)]) is None  # floats have 24 bits that count
-    assert widest([(PCM_TAG, 16), (FLOAT_TAG, 64)]) is None  # which browsers may not decode
-    assert widest([]) is None
+    assert widest_sample(plain[:4]) == (PCM_TAG, 32)
+    assert widest_sample([*plain[:3], (FLOAT_TAG, 32)]) == (FLOAT_TAG, 32)
+    assert widest_sample([(PCM_TAG, 32), (FLOAT_TAG, 32)]) is None  # floats have 24 bits that count
+    assert widest_sample([(PCM_TAG, 16), (FLOAT_TAG, 64)]) is None  # which browsers may not decode
+    assert widest_sample([]) is None
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_file_is_measured_without_its_samples(
     path = tmp_path / f"x.{ending}"
     soundfile.write(path, np.zeros((800, 2)), 8000, subtype=subtype, format=form)
     sample = (FLOAT_TAG, 32) if ending == "ogg" else (PCM_TAG, 24)
-    assert measured(path) == ((*sample, 2, 8000), 0.1)
+    assert read_profile(path) == ((*sample, 2, 8000), 0.1)
     path.write_bytes(b"no sound")
     with pytest.raises(UsageError, match=r"x\.\w+: (not a WAV file|cannot be read)"):
-        measured(path)
+        read_profile(path)

@@ -41,7 +41,7 @@ def test_plain_numbers_are_those_of_the_library(
     samples = made(path := tmp_path / "a.wav", subtype, form, channels)
     riff = riff_of(path)
     assert riff is not None
-    assert riff.honest
+    assert riff.is_honest
     assert riff.real == wav_head(path).size
     plain, library = PcmDecoder(path, riff), LibsndfileDecoder(path)
     assert plain.facts == library.facts

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from earwitness.audio.read import Break, Chunk, ignore, read_blocks
+from earwitness.audio.read import Break, Chunk, ignore_break, read_blocks
 from earwitness.errors import UsageError
 from earwitness.models.blocks import READING_TIME_RATIO, RecordingBlocks, read_recording_blocks
 from earwitness.models.cache import Cache
@@ -49,7 +49,7 @@ def never(
     *,
     at: float = 0.0,
     seconds: float | None = None,
-    broken: Callable[[Break], object] = ignore,
+    broken: Callable[[Break], object] = ignore_break,
 ) -> list[Chunk]:
     """A reader for what should not be read."""
     raise AssertionError(path, at, seconds, broken)
@@ -142,7 +142,7 @@ def test_what_cannot_be_read_is_missing_from_the_recording_and_from_its_blocks(
         *,
         at: float = 0.0,
         seconds: float | None = None,
-        broken: Callable[[Break], object] = ignore,
+        broken: Callable[[Break], object] = ignore_break,
     ) -> Iterator[Chunk]:
         whole = np.concatenate([one.samples for one in read_blocks(path, at=at, seconds=seconds)])
         begin, end, last = round(20.011 * RATE), round(30.005 * RATE), 59 * RATE

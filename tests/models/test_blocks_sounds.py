@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earwitness.audio.read import Break, Chunk, ignore, read_blocks
-from earwitness.audio.signal import resampled
+from earwitness.audio.read import Break, Chunk, ignore_break, read_blocks
+from earwitness.audio.signal import resample
 from earwitness.models import blocks as blocks_module
 from earwitness.models.base import BlockEmbeddings, BlockPlace
 from earwitness.models.blocks import fill_blocks, iterate_runs, read_recording_blocks
@@ -91,7 +91,7 @@ def test_whoever_is_interrupted_goes_on_with_the_hour_they_were_at(
         *,
         at: float = 0.0,
         seconds: float | None = None,
-        broken: Callable[[Break], object] = ignore,
+        broken: Callable[[Break], object] = ignore_break,
     ) -> Iterator[Chunk]:
         begun.append(at)
         if begun == [0, 0, 16, 32]:
@@ -149,6 +149,6 @@ def test_a_tone_at_another_rate_is_the_same_tone(rate: int) -> None:
         np.sin(2 * np.pi * 440 * np.arange(2 * own) / own).astype(np.float32)
         for own in (rate, 16_000)
     ]
-    found = resampled(tones[0], rate, 16_000)
+    found = resample(tones[0], rate, 16_000)
     assert len(found) == len(tones[1])
     assert found[2000:-2000] == pytest.approx(tones[1][2000:-2000], abs=5e-3)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from earwitness.audio.logmel import ABSENT_BYTE, log_mel
-from earwitness.audio.read import Break, Chunk, ignore, read_blocks
+from earwitness.audio.read import Break, Chunk, ignore_break, read_blocks
 from earwitness.models import frames
 from earwitness.models.cache import Cache
 from earwitness.models.frames import FrameFile, FrameSource, load_frame_file
@@ -31,7 +31,7 @@ class Reader:
         *,
         at: float = 0.0,
         seconds: float | None = None,
-        broken: Callable[[Break], object] = ignore,
+        broken: Callable[[Break], object] = ignore_break,
     ) -> Iterator[Chunk]:
         self.begun.append(at)
         for chunk in read_blocks(path, at=at, seconds=seconds, size=1.0, broken=broken):
@@ -179,7 +179,7 @@ def test_breaks_are_kept_with_their_hour(tmp_path: Path, again: int) -> None:
         *,
         at: float = 0.0,
         seconds: float | None = None,
-        broken: Callable[[Break], object] = ignore,
+        broken: Callable[[Break], object] = ignore_break,
     ) -> Iterator[Chunk]:
         for chunk in read_blocks(path, at=at, seconds=seconds, size=0.5):
             if chunk.position in (1.0, 5.5, 9.0):

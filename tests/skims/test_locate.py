@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.signal import butter, sosfilt
 
 from earwitness.audio.encode import encode
-from earwitness.audio.signal import render, resampled
+from earwitness.audio.signal import render, resample
 from earwitness.recordings.recording import open_recording
 from earwitness.recordings.types import Recording, Stretch
 from earwitness.skims.locate import LocatedSkim, locate_skims
@@ -86,7 +86,7 @@ def read_encoded(samples: Samples, ending: str) -> Samples:
     content = encode(samples, RATE, ending).content
     assert ending != ".mp3" or len(content) * 8 <= 65_000 * len(samples) / RATE
     heard, rate = soundfile.read(io.BytesIO(content), dtype="float32")
-    return resampled(heard, rate, RATE)
+    return resample(heard, rate, RATE)
 
 
 @pytest.mark.parametrize(("ending", "overlap"), [(".flac", 3.0), (".mp3", 3.0), (".opus", 0.0)])
@@ -102,7 +102,7 @@ def test_all_picks_are_found_whatever_the_format_and_the_level(
 def test_skims_at_other_rates_inverted_and_backwards_are_found(day: Day) -> None:
     skim = draw_skim(3)
     sound = render_skim(day.samples, skim)
-    low = resampled(resampled(sound, RATE, 11_025), 11_025, RATE)
+    low = resample(resample(sound, RATE, 11_025), 11_025, RATE)
     turned = Skim(tuple(Pick(p.start, p.seconds, True) for p in skim.picks[:4]), 3.0)
     other, inverted, backwards = locate_skims(
         [low, -sound, render_skim(day.samples, turned)], day.recording

@@ -11,8 +11,8 @@ import pytest
 from earwitness.models.cache import Cache
 from earwitness.skims import make
 from earwitness.skims.day import Day
-from earwitness.skims.make import kept_archive
-from earwitness.skims.methods.pareto import SkimArchive, archive_of
+from earwitness.skims.make import load_archive
+from earwitness.skims.methods.pareto import SkimArchive, make_archive
 from earwitness.skims.methods.plan import SkimPlan
 
 PLAN = SkimPlan(picks=4, period=80.0)
@@ -27,9 +27,9 @@ def day() -> Day:
 
 
 def test_a_kept_archive_is_the_one_that_was_made(tmp_path: Path, day: Day) -> None:
-    made = kept_archive(day, PLAN, Cache(tmp_path))
-    assert made == archive_of(day, PLAN)
-    assert kept_archive(day, PLAN, Cache(tmp_path)) == made
+    made = load_archive(day, PLAN, Cache(tmp_path))
+    assert made == make_archive(day, PLAN)
+    assert load_archive(day, PLAN, Cache(tmp_path)) == made
 
 
 def test_an_archive_is_made_once_for_the_same_numbers_only(
@@ -39,9 +39,9 @@ def test_an_archive_is_made_once_for_the_same_numbers_only(
 
     def counted(day: Day, plan: SkimPlan) -> SkimArchive:
         calls.append(day)
-        return archive_of(day, plan)
+        return make_archive(day, plan)
 
-    monkeypatch.setattr(make, "archive_of", counted)
+    monkeypatch.setattr(make, "make_archive", counted)
     others = [
         replace(day, vectors=day.vectors + np.float32(1e-6) * (np.arange(6) == 0)),
         replace(day, classes=day.classes * np.float32(0.999)),
@@ -49,7 +49,7 @@ def test_an_archive_is_made_once_for_the_same_numbers_only(
         replace(day, allowed=np.arange(200) > 0),
     ]
     for one in (day, day, *others, *others):
-        kept_archive(one, PLAN, Cache(tmp_path))
+        load_archive(one, PLAN, Cache(tmp_path))
     assert len(calls) == 5
-    kept_archive(day, replace(PLAN, picks=5), Cache(tmp_path))
+    load_archive(day, replace(PLAN, picks=5), Cache(tmp_path))
     assert len(calls) == 6

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earwitness.skims.day import Day, dtw, heard, heard_rows, periods
+from earwitness.skims.day import Day, dtw, hear_picks, hear_rows, split_periods
 from earwitness.skims.measures import (
     DayMeasures,
     calibration_sd,
@@ -19,7 +19,7 @@ from earwitness.skims.measures import (
     sd,
     tc,
 )
-from earwitness.skims.tradeoff import along_z, area, z_correlation
+from earwitness.skims.tradeoff import area_below_curve, correlate_with_z, measure_curve
 from helpers.random_days import made, plain_dtw, plain_means, plain_places, seeds
 
 
@@ -43,7 +43,7 @@ def test_warping_waits_for_the_slower_one() -> None:
 @given(seeds, st.integers(1, 40), st.sampled_from([8.0, 24.0, 30.0, 100.0]))
 def test_periods_have_the_means_of_their_blocks(seed: int, blocks: int, period: float) -> None:
     day = made(seed, blocks, gaps=True)
-    found = periods(day, period)
+    found = split_periods(day, period)
     assert np.allclose(found.means, plain_means(day, period), atol=1e-6)
     assert found.of.tolist() == plain_places(day, period)
     lengths = np.diff(found.first)
@@ -93,7 +93,7 @@ def test_calibrations_are_the_central_blocks_and_the_holders_of_maxima() -> None
 def test_ratios_are_those_of_calibration_and_skim(seed: int, blocks: int, picks: int) -> None:
     day = made(seed, blocks)
     rows = np.random.default_rng(seed).choice(blocks, picks, replace=False)
-    skim = heard_rows(day, rows)
+    skim = hear_rows(day, rows)
     means, vectors, classes = plain_means(day, 24.0), day.vectors.tolist(), day.classes.max(axis=0)
     central, holders = calibration_tc(day, picks), calibration_sd(day, picks)
     best = plain_dtw(means, [vectors[row] for row in central])
@@ -109,7 +109,7 @@ def test_the_order_of_picks_matters_to_tc_alone() -> None:
     day = made(3, 40)
     measured = DayMeasures(day, 40.0)
     rows = calibration_tc(day, 5)
-    right, turned = heard_rows(day, rows), heard_rows(day, rows[::-1])
+    right, turned = hear_rows(day, rows), hear_rows(day, rows[::-1])
     assert measured.tc(right) == 1
     assert measured.tc(turned) < 1
     assert measured.sd(right) == measured.sd(turned)
@@ -119,7 +119,7 @@ def test_the_order_of_picks_matters_to_tc_alone() -> None:
 def test_picks_that_are_blocks_are_heard_exactly() -> None:
     day = made(5, 30, gaps=True)
     rows = [3, 17, 4]
-    found = heard(day, [(float(day.starts[row]), 8.0) for row in rows])
+    found = hear_picks(day, [(float(day.starts[row]), 8.0) for row in rows])
     assert found is not None
     assert np.array_equal(found.vectors, day.vectors[rows].astype(np.float64))
     assert np.array_equal(found.classes, day.classes[rows].astype(np.float64))
@@ -128,18 +128,18 @@ def test_picks_that_are_blocks_are_heard_exactly() -> None:
 def test_picks_between_blocks_have_a_share_of_each() -> None:
     classes = [[1.0, 0.0], [0.0, 1.0], [0.0, 0.5]]
     day = Day.of([0.0, 8.0, 100.0], 8.0, [[0.0], [4.0], [8.0]], classes)
-    found = heard(day, [(2.0, 8.0), (0.0, 16.0), (109.0, 2.0), (6.0, 1.0)])
+    found = hear_picks(day, [(2.0, 8.0), (0.0, 16.0), (109.0, 2.0), (6.0, 1.0)])
     assert found is not None
     # 6 s of the first and 2 s of the second; both; nearly the third; inside the first
     assert found.vectors[:, 0].tolist() == [1.0, 2.0, 8.0, 0.0]
     assert found.classes.tolist() == [[0.75, 0.25], [1.0, 1.0], [0.0, 0.5], [1.0, 0.0]]
-    assert heard(day, [(50.0, 8.0)]) is None
-    assert heard(day, [(900.0, 8.0)]) is None
+    assert hear_picks(day, [(50.0, 8.0)]) is None
+    assert hear_picks(day, [(900.0, 8.0)]) is None
 
 
 def test_nothing_has_nothing_of_a_day_and_of_no_day_all_is_undefined() -> None:
     day = made(1, 10)
-    measured, nothing = DayMeasures(day), heard_rows(day, [])
+    measured, nothing = DayMeasures(day), hear_rows(day, [])
     assert measured.tc(nothing) == measured.sd(nothing) == measured.coverage(nothing) == 0
     assert measured.agreement(nothing) == 0
     assert math.isnan(measured.distance(nothing))
@@ -148,31 +148,31 @@ def test_nothing_has_nothing_of_a_day_and_of_no_day_all_is_undefined() -> None:
     assert math.isnan(never.sd(nothing))
     assert math.isnan(never.coverage(nothing))
     same = Day.of([0.0, 8.0], 8.0, [[1.0], [1.0]], [[0.0], [0.0]])
-    assert DayMeasures(same).tc(heard_rows(same, [0])) == 1
-    assert math.isnan(DayMeasures(same).sd(heard_rows(same, [0])))
+    assert DayMeasures(same).tc(hear_rows(same, [0])) == 1
+    assert math.isnan(DayMeasures(same).sd(hear_rows(same, [0])))
 
 
 def test_the_area_below_a_curve_is_counted_by_hand() -> None:
     # up to .2 at height .8: .16; from (.2, .8) to (.6, .4): .4 · .6 = .24
-    assert area([0.6, 0.2], [0.4, 0.8]) == pytest.approx(0.4)
-    assert area([0.5], [0.5]) == 0.25
-    assert math.isnan(area([], []))
-    assert math.isnan(area([0.1, math.nan], [0.2, 0.3]))
+    assert area_below_curve([0.6, 0.2], [0.4, 0.8]) == pytest.approx(0.4)
+    assert area_below_curve([0.5], [0.5]) == 0.25
+    assert math.isnan(area_below_curve([], []))
+    assert math.isnan(area_below_curve([0.1, math.nan], [0.2, 0.3]))
 
 
 def test_z_follows_the_order_of_what_is_measured() -> None:
-    assert z_correlation([0, 0.5, 1], [0.9, 0.5, 0.1]) == pytest.approx(-1)
-    assert z_correlation([0, 0.5, 1], [0.1, 0.5, 0.5]) == pytest.approx(math.sqrt(3) / 2)
-    assert math.isnan(z_correlation([0, 0.5, 1], [0.5, 0.5, 0.5]))
-    assert math.isnan(z_correlation([0, 1], [0.5, math.nan]))
+    assert correlate_with_z([0, 0.5, 1], [0.9, 0.5, 0.1]) == pytest.approx(-1)
+    assert correlate_with_z([0, 0.5, 1], [0.1, 0.5, 0.5]) == pytest.approx(math.sqrt(3) / 2)
+    assert math.isnan(correlate_with_z([0, 0.5, 1], [0.5, 0.5, 0.5]))
+    assert math.isnan(correlate_with_z([0, 1], [0.5, math.nan]))
 
 
 def test_a_course_needs_three_z_each_of_them_once() -> None:
     tc, sd = [0.9, 0.5, 0.1, 0.1], [0.2, 0.4, 0.8, 0.8]
-    found = along_z([0, 0.5, 1], tc[:3], sd[:3])
+    found = measure_curve([0, 0.5, 1], tc[:3], sd[:3])
     # 0.1 · 0.8 + 0.4 · (0.8 + 0.4) / 2 + 0.4 · (0.4 + 0.2) / 2 = 0.08 + 0.24 + 0.12
     assert found == pytest.approx((0.44, -1, 1))
-    assert all(map(math.isnan, along_z([0, 0.5], tc[:2], sd[:2])))
-    assert all(map(math.isnan, along_z([0, 0.5, 1, 1], tc, sd)))
-    some = along_z([0, 0.5, 1], [0.9, 0.5, math.nan], sd[:3])
+    assert all(map(math.isnan, measure_curve([0, 0.5], tc[:2], sd[:2])))
+    assert all(map(math.isnan, measure_curve([0, 0.5, 1, 1], tc, sd)))
+    some = measure_curve([0, 0.5, 1], [0.9, 0.5, math.nan], sd[:3])
     assert [math.isnan(x) for x in some] == [True, True, False]

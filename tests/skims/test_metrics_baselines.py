@@ -11,7 +11,7 @@ import pytest
 from earwitness.errors import InputError
 from earwitness.scoring.score import score
 from earwitness.skims import metrics
-from earwitness.skims.day import Day, heard_rows
+from earwitness.skims.day import Day, hear_rows
 from earwitness.skims.measures import DayMeasures, calibration_tc
 from earwitness.skims.metrics import SkimMeasures
 from helpers.random_days import made
@@ -59,7 +59,7 @@ def test_skims_are_scored_against_their_recordings(tmp_path: Path) -> None:
     ]
     assert found.systems["none"]["dtw"].undefined == 2
     own = [DayMeasures(day, 100.0) for day in known]
-    hand = [one.coverage(heard_rows(one.day, calibration_tc(one.day, 6))) for one in own]
+    hand = [one.coverage(hear_rows(one.day, calibration_tc(one.day, 6))) for one in own]
     assert found.systems["course"]["class_coverage"].value == pytest.approx(np.mean(hand))
     assert any("2 items have blocks of their own" in note for note in found.notes)
 
@@ -107,10 +107,10 @@ def test_a_recording_is_embedded_once_for_all_its_skims(monkeypatch: pytest.Monk
         asked.append((reference.recording.name, embedder, block))
         return made(1, 100)
 
-    monkeypatch.setattr(metrics, "day_of", heard_by)
-    metrics.measured.cache_clear()
+    monkeypatch.setattr(metrics, "embed_day", heard_by)
+    metrics.measure_day.cache_clear()
     metric = SkimMeasures(embedder="log-mel", block=8.0, period=40.0)
-    first = metrics.measured(RECORDED, metric.embedder, metric.block, metric.period)
-    assert metrics.measured(RECORDED, metric.embedder, metric.block, metric.period) is first
+    first = metrics.measure_day(RECORDED, metric.embedder, metric.block, metric.period)
+    assert metrics.measure_day(RECORDED, metric.embedder, metric.block, metric.period) is first
     assert asked == [("day", "log-mel", 8.0)]
-    metrics.measured.cache_clear()
+    metrics.measure_day.cache_clear()

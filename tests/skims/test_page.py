@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 import pytest
 
 from earwitness.skims.page import skim_page
-from earwitness.skims.picture import headed, skim_picture
+from earwitness.skims.picture import describe_times, skim_picture
 from earwitness.skims.types import Pick
-from earwitness.skims.view import SkimMeasure, SkimView, reasons
+from earwitness.skims.view import SkimMeasure, SkimView, describe_reasons
 from helpers.skim_view import BEGAN, shown
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -53,7 +53,7 @@ def test_names_cannot_become_markup(day: SkimView, draw: object) -> None:
         recording=replace(day.recording, name=bad, notes=(bad,)),
         skim=replace(day.skim, picks=(pick,)),
         measures=(SkimMeasure(bad, 0.5, bad),),
-        made=(bad,),
+        provenance=(bad,),
     )
     assert "<script>alert" not in draw(evil)
     assert "onload='x'" not in draw(evil)
@@ -93,12 +93,12 @@ def test_pages_without_clock_sound_measures_or_picks_are_made(day: SkimView) -> 
         audio=b"",
         measures=(),
         curve=(),
-        made=(),
+        provenance=(),
     )
     page = skim_page(bare)
     assert "<audio" not in page
     assert "stands for" in page
-    assert headed(bare) == "24 h (1 h 30 min missing) in 63 s"
+    assert describe_times(bare) == "24 h (1 h 30 min missing) in 63 s"
     assert "1:00:00" in skim_picture(replace(bare, recording=replace(bare.recording, seconds=9e3)))
     empty = replace(bare, skim=replace(bare.skim, picks=()))
     assert 'class="time"' not in skim_page(empty)
@@ -128,7 +128,7 @@ def test_reasons_are_told_in_words(day: SkimView) -> None:
         "told": "by hand",
         "odd": 2.0,
     }
-    assert reasons(Pick(0.0, 8.0, why={**why, **more}), day.recording) == [
+    assert describe_reasons(Pick(0.0, 8.0, why={**why, **more}), day.recording) == [
         "stands for 00:00–00:15",
         "brings 4.2 % of all classes of sound, which no other pick does",
         "from the period at 00:15",
@@ -141,16 +141,21 @@ def test_reasons_are_told_in_words(day: SkimView) -> None:
 
 def test_a_pick_may_stand_for_more_than_a_day(day: SkimView) -> None:
     long = replace(day.recording, seconds=7 * 86_400.0)
-    told = [reasons(Pick(0.0, 8.0, why={"from": 0.0, "to": to}), long) for to in (86_400, 99_000)]
+    told = [
+        describe_reasons(Pick(0.0, 8.0, why={"from": 0.0, "to": to}), long)
+        for to in (86_400, 99_000)
+    ]
     assert told == [["stands for 00:00–00:00"], ["stands for 22 Jul, 00:00 – 23 Jul, 03:30"]]
     unknown = replace(long, began=None)
-    assert "27:30" in reasons(Pick(0.0, 8.0, why={"from": 0.0, "to": 99_000.0}), unknown)[0]
+    assert (
+        "27:30" in describe_reasons(Pick(0.0, 8.0, why={"from": 0.0, "to": 99_000.0}), unknown)[0]
+    )
 
 
 def test_short_spans_are_told_to_the_second() -> None:
     known = shown().recording
     spans = [(540.0, 555.0), (540.0, 659.0), (540.0, 660.0), (543.0, 543.0)]
-    told = [reasons(Pick(543.0, 8.0, why={"from": a, "to": b}), known) for a, b in spans]
+    told = [describe_reasons(Pick(543.0, 8.0, why={"from": a, "to": b}), known) for a, b in spans]
     assert told == [
         ["stands for 00:09:00–00:09:15"],
         ["stands for 00:09:00–00:10:59"],

@@ -14,7 +14,7 @@ from earwitness.errors import InputError
 from earwitness.recordings.types import Damage, Recording, Stretch
 from earwitness.skims.picks import (
     PICK_LISTS,
-    listed,
+    list_pick_rows,
     picks_csv,
     picks_json,
     picks_labels,
@@ -49,7 +49,7 @@ SKIM = Skim(
 
 
 def test_a_pick_has_its_time_in_the_skim_on_the_clock_in_its_file_and_in_all_files() -> None:
-    found = listed(recording(), SKIM)
+    found = list_pick_rows(recording(), SKIM)
     assert [one.heard for one in found] == [0, 5, 10]
     assert [one.path for one in found] == ["site/a.wav", "site/a.wav", "site/b.wav"]
     # an hour and the silence of 5 s lie before the second; b.wav starts after 7,205 s of a.wav

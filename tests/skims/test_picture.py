@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from earwitness.recordings.types import Recording
 from earwitness.skims.picture import (
     colour_map,
+    encode_png,
+    find_gaps,
     frequency_ticks,
-    gaps,
-    png,
-    shades,
+    shade_levels,
     spectrogram_png,
-    spread,
+    spread_places,
     time_ticks,
 )
 from earwitness.skims.view import Spectrogram
@@ -90,7 +90,7 @@ def test_frequencies_lie_evenly_in_mel() -> None:
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=20), st.floats(0.1, 12))
 def test_numbers_of_picks_keep_apart_and_in_order(places: list[float], apart: float) -> None:
-    found = spread(places, apart, 0, 100)
+    found = spread_places(places, apart, 0, 100)
     least = min(apart, 100 / max(1, len(places) - 1))
     ordered = [x for _, x in sorted(zip(places, found, strict=True))]
     assert all(-0.01 <= x <= 100.01 for x in found)
@@ -98,12 +98,12 @@ def test_numbers_of_picks_keep_apart_and_in_order(places: list[float], apart: fl
 
 
 def test_numbers_that_have_room_stay_where_they_are() -> None:
-    assert spread([90, 10, 50], 5, 0, 100) == [90, 10, 50]
+    assert spread_places([90, 10, 50], 5, 0, 100) == [90, 10, 50]
 
 
 def test_missing_time_is_told_in_runs() -> None:
-    assert gaps([True, False, True, True]) == [(0.0, 25.0), (50.0, 100.0)]
-    assert gaps([False] * 3) == []
+    assert find_gaps([True, False, True, True]) == [(0.0, 25.0), (50.0, 100.0)]
+    assert find_gaps([False] * 3) == []
 
 
 def unpacked(content: bytes) -> tuple[int, int, dict[bytes, bytes]]:
@@ -123,7 +123,7 @@ def unpacked(content: bytes) -> tuple[int, int, dict[bytes, bytes]]:
 
 def test_a_png_file_holds_every_place() -> None:
     places = np.arange(12, dtype=np.uint8).reshape(3, 4)
-    width, height, chunks = unpacked(png(places, colour_map(12), clear=1))
+    width, height, chunks = unpacked(encode_png(places, colour_map(12), clear=1))
     rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(3, 5)
     assert (width, height) == (4, 3)
     assert np.array_equal(rows[:, 1:], places)
@@ -152,4 +152,4 @@ def test_the_highest_band_is_on_top_and_missing_columns_are_clear() -> None:
 
 def test_silence_does_not_look_like_a_storm() -> None:
     levels = np.random.default_rng(1).integers(10, 13, (40, 100)).astype(np.uint8)
-    assert shades(Spectrogram(levels, np.zeros(100, bool), 50, 16_000)).max() < 40
+    assert shade_levels(Spectrogram(levels, np.zeros(100, bool), 50, 16_000)).max() < 40

@@ -20,14 +20,14 @@ from earwitness.scoring.setup import find_task, first_lines
 from earwitness.skims import reader
 from earwitness.skims.day import Day
 from earwitness.skims.metrics import MarkedRecording, SkimReference
-from earwitness.skims.reader import blocks_from, recorded, skim_of, skims_of_sound
+from earwitness.skims.reader import locate_sounds, parse_skim, read_blocks_file, read_reference
 from earwitness.skims.records import (
     OUTPUTS,
     REFERENCES,
     SkimContent,
     SkimOutputLine,
     SkimReferenceLine,
-    dial_of,
+    read_dial,
 )
 from earwitness.skims.types import Dial
 from helpers.random_days import made
@@ -56,7 +56,7 @@ def nobody(of: MarkedRecording) -> Recording:
 
 
 def picks(content: SkimContent, of: SkimReference = RECORDED) -> Any:
-    found = skim_of(content, of, None, nobody)
+    found = parse_skim(content, of, None, nobody)
     return found if isinstance(found, list) else [(p.start, p.seconds) for p in found.skim.picks]
 
 
@@ -95,7 +95,7 @@ def test_sound_that_is_mostly_of_something_else_is_refused(tmp_path: Path) -> No
     of = MarkedRecording(open_recording([tmp_path / "day.wav"]))
     names = ("own", "mixed", "none", "short", "endless")
     found: dict[str, Any] = {
-        name: skim_of(SkimContent(audio=f"{name}.wav"), of, tmp_path, nobody) for name in names
+        name: parse_skim(SkimContent(audio=f"{name}.wav"), of, tmp_path, nobody) for name in names
     }
     [pick] = found["own"].skim.picks
     assert pick.start == pytest.approx(10, abs=0.02)
@@ -105,7 +105,7 @@ def test_sound_that_is_mostly_of_something_else_is_refused(tmp_path: Path) -> No
     assert "1.0 s are too short to be looked for" in found["short"][0].message
     assert "has samples that are no numbers" in found["endless"][0].message
     paths = [tmp_path / f"{name}.wav" for name in names]
-    assert skims_of_sound(paths, of, nobody) == list(found.values())
+    assert locate_sounds(paths, of, nobody) == list(found.values())
 
 
 def test_a_skim_is_given_in_one_way() -> None:
@@ -160,14 +160,14 @@ def test_a_recording_is_sought_beside_the_file_that_names_it(
         asked.append((record.start, folder))
         return RECORDED
 
-    monkeypatch.setattr(reader, "_recording", taken)
-    found = recorded(
+    monkeypatch.setattr(reader, "_open_marked_recording", taken)
+    found = read_reference(
         SkimReferenceLine(item="a", recording="day.flac", start="2025-07-22T06:00"), tmp_path
     )
     assert found is RECORDED
     assert asked == [("2025-07-22T06:00", tmp_path)]
-    assert reader.beside(tmp_path, "day.flac") == tmp_path / "day.flac"
-    assert reader.beside(tmp_path, "/day.flac") == Path("/day.flac")
+    assert reader.resolve_path(tmp_path, "day.flac") == tmp_path / "day.flac"
+    assert reader.resolve_path(tmp_path, "/day.flac") == Path("/day.flac")
 
 
 def faults_of(found: Any) -> list[str]:
@@ -176,12 +176,12 @@ def faults_of(found: Any) -> list[str]:
 
 
 def test_an_item_has_a_recording_or_blocks() -> None:
-    assert faults_of(recorded(SkimReferenceLine(item="a"), None)) == ["recording: missing"]
+    assert faults_of(read_reference(SkimReferenceLine(item="a"), None)) == ["recording: missing"]
     both = SkimReferenceLine(item="a", recording="d", blocks="d.npz")
-    assert faults_of(recorded(both, None)) == ["blocks: there is a recording, too"]
+    assert faults_of(read_reference(both, None)) == ["blocks: there is a recording, too"]
     timed = SkimReferenceLine(item="a", blocks="d.npz", start="x", hour_gap=5.0)
     told = "not with blocks, which have their times"
-    assert faults_of(recorded(timed, None)) == [f"start: {told}", f"hour_gap: {told}"]
+    assert faults_of(read_reference(timed, None)) == [f"start: {told}", f"hour_gap: {told}"]
 
 
 def write_blocks(path: Path, day: Day, **other: Any) -> Path:
@@ -198,7 +198,7 @@ def write_blocks(path: Path, day: Day, **other: Any) -> Path:
 
 def test_blocks_are_read_as_they_were_written(tmp_path: Path) -> None:
     day = made(3, 20, gaps=True)
-    found = blocks_from(write_blocks(tmp_path / "a.npz", day))
+    found = read_blocks_file(write_blocks(tmp_path / "a.npz", day))
     assert isinstance(found, Day)
     assert np.array_equal(found.vectors, day.vectors)
     assert (found.seconds, found.length) == (day.seconds, day.length)
@@ -219,14 +219,14 @@ def test_blocks_are_read_as_they_were_written(tmp_path: Path) -> None:
     ],
 )
 def test_blocks_that_are_none_are_refused(other: dict[str, Any], told: str, tmp_path: Path) -> None:
-    found = blocks_from(write_blocks(tmp_path / "a.npz", made(3, 20), **other))
+    found = read_blocks_file(write_blocks(tmp_path / "a.npz", made(3, 20), **other))
     assert told in faults_of(found)[0]
 
 
 def test_a_file_that_holds_no_arrays_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.npz").write_text("nothing")
-    assert "a.npz: cannot be read" in faults_of(blocks_from(tmp_path / "a.npz"))[0]
-    assert "b.npz: cannot be read" in faults_of(blocks_from(tmp_path / "b.npz"))[0]
+    assert "a.npz: cannot be read" in faults_of(read_blocks_file(tmp_path / "a.npz"))[0]
+    assert "b.npz: cannot be read" in faults_of(read_blocks_file(tmp_path / "b.npz"))[0]
 
 
 def test_skims_are_told_from_other_tasks_by_their_first_lines() -> None:
@@ -258,9 +258,9 @@ def test_a_skim_belongs_to_the_method_that_meta_or_the_system_names(
     system: Any, meta: dict[str, Any], dial: Dial | None
 ) -> None:
     line = SkimOutputLine(item="day", system=system, output=SkimContent(times=[]), meta=meta)
-    assert dial_of(line) == dial
+    assert read_dial(line) == dial
 
 
 def test_a_skim_without_meta_has_no_z() -> None:
     line = SkimOutputLine(item="day", system="ours-z0", output=SkimContent(times=[]))
-    assert dial_of(line) is None
+    assert read_dial(line) is None

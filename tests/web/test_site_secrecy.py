@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from earwitness.audio.wav import widened
+from earwitness.audio.wav import widen_wav
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.trials import KINDS
 from earwitness.web.site import profile_sounds
@@ -103,7 +103,7 @@ def test_a_sound_is_sent_with_its_format_and_samples_alone(tmp_path: Path) -> No
     plain, other = tmp_path / "plain.wav", tmp_path / "other.wav"
     sound(plain)
     tagged(other, b"made by Kestrel ")
-    sent = [widened(path.read_bytes(), None) for path in (plain, other)]
+    sent = [widen_wav(path.read_bytes(), None) for path in (plain, other)]
     assert sent == [plain.read_bytes()] * 2
 
 

@@ -34,20 +34,20 @@ class LibsndfileDecoder:
 
     def _open(self) -> None:
         self._file: Any = None
-        self._file = self._tried(lambda: self._library.SoundFile(self._path))
+        self._file = self._attempt(lambda: self._library.SoundFile(self._path))
 
     def seek(self, frame: int) -> None:
         """Exactly there."""
         if self._file is None:
             self._open()
-        self._tried(lambda: self._file.seek(frame))
+        self._attempt(lambda: self._file.seek(frame))
 
     def read(self, frames: int) -> Samples:
         """As floats of 32 bits."""
         if self._file is None:
             raise DecodingError("cannot be searched")
         return np.asarray(
-            self._tried(lambda: self._file.read(frames, dtype="float32", always_2d=True))
+            self._attempt(lambda: self._file.read(frames, dtype="float32", always_2d=True))
         )
 
     def close(self) -> None:
@@ -55,7 +55,7 @@ class LibsndfileDecoder:
         if self._file is not None:
             self._file.close()
 
-    def _tried(self, work: Callable[[], Any]) -> Any:
+    def _attempt(self, work: Callable[[], Any]) -> Any:
         try:
             return work()
         except (self._library.SoundFileError, OSError, RuntimeError) as error:
@@ -83,18 +83,18 @@ def decoder_of(path: Path, *, careful: bool = False) -> Decoder:
     riff = riff_of(path)
     if riff is not None:
         return PcmDecoder(path, riff) if _is_lie(riff) else LibsndfileDecoder(path)
-    if _magic(path) in LIBSNDFILE_MAGICS:
+    if _read_magic(path) in LIBSNDFILE_MAGICS:
         return PyAvDecoder(path) if careful else LibsndfileDecoder(path)
-    return Mp3Decoder(path) if mp3_layout(path) else _other(path)
+    return Mp3Decoder(path) if mp3_layout(path) else _open_other(path)
 
 
 def _is_lie(riff: Riff) -> bool:
-    return not riff.honest and riff.plain
+    return not riff.is_honest and riff.is_plain
 
 
 def mp3_layout(path: Path) -> Mp3Layout | None:
     """What the first frame of an MP3 file tells; None for any other file."""
-    if not _magic(path).startswith(MP3_MAGICS) and path.suffix.lower() != ".mp3":
+    if not _read_magic(path).startswith(MP3_MAGICS) and path.suffix.lower() != ".mp3":
         return None
     try:
         return layout_of(path)
@@ -102,12 +102,12 @@ def mp3_layout(path: Path) -> Mp3Layout | None:
         return None
 
 
-def _magic(path: Path) -> bytes:
+def _read_magic(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(4)
 
 
-def _other(path: Path) -> Decoder:
+def _open_other(path: Path) -> Decoder:
     """PyAV; what it does not know either is told as the ending of the file suggests."""
     ending = path.suffix.lower()[1:]
     try:
@@ -125,7 +125,7 @@ def decoder_name(path: Path) -> str:
     riff = riff_of(path)
     if riff is not None and _is_lie(riff):
         return "pcm"
-    if riff is not None or _magic(path) in LIBSNDFILE_MAGICS:
+    if riff is not None or _read_magic(path) in LIBSNDFILE_MAGICS:
         return f"libsndfile-{sound_library().__libsndfile_version__}"
     return "libavcodec-" + ".".join(map(str, av_library().library_versions["libavcodec"]))
 
@@ -133,14 +133,14 @@ def decoder_name(path: Path) -> str:
 def facts_of(path: Path) -> Facts:
     """What a file says of itself, from its header alone if that can be believed."""
     layout = None if riff_of(path) else mp3_layout(path)
-    if layout and layout.honest and av_library():
+    if layout and layout.is_honest and av_library():
         return mp3_facts(layout)
     decoder = decoder_of(path)
     decoder.close()
     return decoder.facts
 
 
-def opened(path: Path, *, careful: bool = False) -> Decoder:
+def open_decoder(path: Path, *, careful: bool = False) -> Decoder:
     """What reads this file; an error that names the file if nothing does."""
     try:
         return decoder_of(path, careful=careful)

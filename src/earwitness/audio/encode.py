@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.files import sound_library
-from earwitness.audio.signal import resampled
+from earwitness.audio.signal import resample
 from earwitness.errors import UsageError, nearest
 
 Samples = NDArray[Any]
@@ -64,9 +64,9 @@ def kind_of(ending: str) -> FileFormat:
 def write_audio(path: str | Path, samples: Samples, rate: int) -> tuple[str, ...]:
     """Sound as a file, in the kind of its ending; gives what was done to the sound, if anything."""
     path = Path(path)
-    made = encode(samples, rate, path.suffix)
-    write_whole(path, made.content)
-    return made.notes
+    sound = encode(samples, rate, path.suffix)
+    write_whole(path, sound.content)
+    return sound.notes
 
 
 def encode(samples: Samples, rate: int, ending: str) -> EncodedSound:
@@ -75,18 +75,18 @@ def encode(samples: Samples, rate: int, ending: str) -> EncodedSound:
     _refuse_broken(samples)
     written = _written_rate(rate, kind)
     notes = [f"resampled from {rate:,} to {written:,} Hz"] if written != rate else []
-    samples, loud = _within(resampled(samples, rate, written))
+    samples, loud = _prevent_clipping(resample(samples, rate, written))
     file = io.BytesIO()
     channels = 1 if samples.ndim == 1 else samples.shape[1]
     try:
         with sound_library().SoundFile(
             file, "w", written, channels, subtype=kind.subtype, format=kind.format
         ) as sound:
-            for portion in _portions(samples):
+            for portion in _iterate_portions(samples):
                 sound.write(portion)
     except sound_library().SoundFileError as error:
-        told = f"{channels} channels at {written:,} Hz cannot be written as {ending}"
-        raise UsageError(f"{told} — take another ending, such as .wav") from error
+        message = f"{channels} channels at {written:,} Hz cannot be written as {ending}"
+        raise UsageError(f"{message} — take another ending, such as .wav") from error
     return EncodedSound(file.getvalue(), kind.mime, (*notes, *loud))
 
 
@@ -107,10 +107,10 @@ def write_whole(path: Path, content: bytes) -> None:
 def _written_rate(rate: int, kind: FileFormat) -> int:
     if not kind.rates or rate in kind.rates:
         return rate
-    return next((one for one in kind.rates if one >= rate), kind.rates[-1])
+    return next((allowed for allowed in kind.rates if allowed >= rate), kind.rates[-1])
 
 
-def _within(samples: Samples) -> tuple[Samples, tuple[str, ...]]:
+def _prevent_clipping(samples: Samples) -> tuple[Samples, tuple[str, ...]]:
     """All of it softer, if its loudest sample would clip."""
     peak = float(abs(samples).max(initial=0))
     if peak <= 1:
@@ -121,7 +121,7 @@ def _within(samples: Samples) -> tuple[Samples, tuple[str, ...]]:
     )
 
 
-def _portions(samples: Samples) -> Iterator[Samples]:
+def _iterate_portions(samples: Samples) -> Iterator[Samples]:
     for start in range(0, len(samples), ENCODE_BLOCK_FRAMES):
         yield samples[start : start + ENCODE_BLOCK_FRAMES]
 

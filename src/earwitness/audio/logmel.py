@@ -65,7 +65,7 @@ class Kernel:
 
 
 @cache
-def kernel(rate: int) -> Kernel:
+def make_kernel(rate: int) -> Kernel:
     """For sound at a rate."""
     if rate <= 2 * MIN_FREQUENCY_HZ:
         raise UsageError(f"sound at {rate} Hz has no bands above {MIN_FREQUENCY_HZ:g} Hz")
@@ -75,19 +75,19 @@ def kernel(rate: int) -> Kernel:
     reach = round(rate * WINDOW_SECONDS)
     size = int(next_fast_len(reach, real=True))
     window = hann(reach, sym=False)
-    triangles = _triangles(rate, size) * 2 / (size * (window**2).sum())
-    groups = tuple(_group(triangles, slice(*ends)) for ends in pairwise(BAND_GROUP_EDGES))
+    triangles = _band_triangles(rate, size) * 2 / (size * (window**2).sum())
+    groups = tuple(_group_bands(triangles, slice(*ends)) for ends in pairwise(BAND_GROUP_EDGES))
     return Kernel(rate, window.astype(np.float32), size, groups)
 
 
-def _group(triangles: NDArray[np.float64], bands: slice) -> MelBandGroup:
+def _group_bands(triangles: NDArray[np.float64], bands: slice) -> MelBandGroup:
     weights = np.repeat(triangles[:, bands], 2, axis=0).astype(np.float32)
     there = np.flatnonzero(weights.any(axis=1))
     used = slice(int(there[0]), int(there[-1]) + 1) if len(there) else slice(0, 0)
     return MelBandGroup(bands, used, weights[used])
 
 
-def edges(rate: int) -> NDArray[np.float64]:
+def band_edges(rate: int) -> NDArray[np.float64]:
     """Frequencies at which the bands begin, peak and end, in Hz: two more than there are bands."""
     low, high = (
         2595 * np.log10(1 + f / 700) for f in (MIN_FREQUENCY_HZ, min(MAX_FREQUENCY_HZ, rate / 2))
@@ -95,10 +95,10 @@ def edges(rate: int) -> NDArray[np.float64]:
     return np.asarray(700 * (10 ** (np.linspace(low, high, MEL_BANDS + 2) / 2595) - 1))
 
 
-def _triangles(rate: int, size: int) -> NDArray[np.float64]:
+def _band_triangles(rate: int, size: int) -> NDArray[np.float64]:
     """Weights, a row a bin of the transform and a column a band; each peaks at 1."""
     bins = np.arange(size // 2 + 1)[:, None] * rate / size
-    low, peak, high = (edges(rate)[i : i + MEL_BANDS] for i in range(3))
+    low, peak, high = (band_edges(rate)[i : i + MEL_BANDS] for i in range(3))
     rising, falling = (bins - low) / (peak - low), (high - bins) / (high - peak)
     return np.maximum(0, np.minimum(rising, falling))
 
@@ -120,39 +120,39 @@ def log_mel(samples: Floats, rate: int) -> Bytes:
 
 def frames_from(samples: Floats, rate: int, first: int, count: int) -> Bytes:
     """So many frames of a stream whose samples at hand start with those of frame ``first``."""
-    own = kernel(rate)
+    mel_kernel = make_kernel(rate)
     powers = np.empty((count, MEL_BANDS), np.float32)
     if not count:
-        return in_bytes(powers)
+        return encode_powers(powers)
     numbers = np.arange(first, first + count, dtype=np.int64)
     starts = (numbers * rate + FRAMES_PER_SECOND // 2) // FRAMES_PER_SECOND - first_sample(
         first, rate
     )
-    lacking = max(0, int(starts[-1]) + own.reach - len(samples))
+    lacking = max(0, int(starts[-1]) + mel_kernel.reach - len(samples))
     whole = np.pad(samples, (0, lacking)) if lacking else samples
-    windows = np.lib.stride_tricks.sliding_window_view(whole, own.reach)
-    room = np.empty((min(count, BATCH_FRAMES), own.reach), np.float32)
+    windows = np.lib.stride_tricks.sliding_window_view(whole, mel_kernel.reach)
+    room = np.empty((min(count, BATCH_FRAMES), mel_kernel.reach), np.float32)
     for at in range(0, count, BATCH_FRAMES):
         part = starts[at : at + BATCH_FRAMES]
         even = not rate % FRAMES_PER_SECOND
         chosen = slice(part[0], part[-1] + 1, rate // FRAMES_PER_SECOND) if even else part
-        shaped = np.multiply(windows[chosen], own.window, out=room[: len(part)])
-        _put_powers(shaped, own, powers[at : at + BATCH_FRAMES])
-    return in_bytes(powers)
+        shaped = np.multiply(windows[chosen], mel_kernel.window, out=room[: len(part)])
+        _put_powers(shaped, mel_kernel, powers[at : at + BATCH_FRAMES])
+    return encode_powers(powers)
 
 
-def _put_powers(shaped: Floats, own: Kernel, powers: Floats) -> None:
+def _put_powers(shaped: Floats, mel_kernel: Kernel, powers: Floats) -> None:
     """Power of every band into a row for each window; in place where it can be, as room costs."""
     from scipy.fft import rfft
 
-    spectra = rfft(shaped, own.size, axis=1, overwrite_x=True, workers=1)
+    spectra = rfft(shaped, mel_kernel.size, axis=1, overwrite_x=True, workers=1)
     parts = spectra.view(np.float32)
     np.square(parts, out=parts)
-    for group in own.groups:
+    for group in mel_kernel.groups:
         powers[:, group.bands] = parts[:, group.used] @ group.weights
 
 
-def in_bytes(powers: Floats) -> Bytes:
+def encode_powers(powers: Floats) -> Bytes:
     """Powers as half decibels, which overwrite them; what is no number counts as the most."""
     steps = powers
     with np.errstate(divide="ignore"):
@@ -165,16 +165,16 @@ def in_bytes(powers: Floats) -> Bytes:
     return steps.astype(np.uint8)
 
 
-def in_decibels(frames: Bytes) -> Floats:
+def decode_decibels(frames: Bytes) -> Floats:
     """Bytes as decibels below full scale; −110 for what is silent."""
     return frames * np.float32(STEP_DB) + np.float32(FLOOR_DB)
 
 
-def levels(frames: Bytes) -> Floats:
+def frame_levels(frames: Bytes) -> Floats:
     """Loudness of every frame in dB, all bands together; NaN for one that is not there."""
     powers = 10.0 ** ((np.arange(256) * STEP_DB + FLOOR_DB) / 10)
     powers[0] = 0
     summed = powers.astype(np.float32)[frames].sum(axis=1)
     with np.errstate(divide="ignore"):
-        found = np.maximum(10 * np.log10(summed), np.float32(FLOOR_DB))
-    return np.where(frames[:, 0] == ABSENT_BYTE, np.float32(np.nan), found)
+        decibels = np.maximum(10 * np.log10(summed), np.float32(FLOOR_DB))
+    return np.where(frames[:, 0] == ABSENT_BYTE, np.float32(np.nan), decibels)

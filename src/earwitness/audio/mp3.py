@@ -71,7 +71,7 @@ class Mp3Layout(NamedTuple):
     runs: tuple[FrameRun, ...] = ()
 
     @property
-    def honest(self) -> bool:
+    def is_honest(self) -> bool:
         """Whether a tag tells the size that the file has."""
         if self.tag is None or not self.tag.frames:
             return False
@@ -83,7 +83,7 @@ class Mp3Layout(NamedTuple):
         return self.kind.samples + self.tag.skipped if self.tag else 0
 
     @property
-    def told(self) -> int:
+    def stated_samples(self) -> int:
         """Samples that the tag tells."""
         if self.tag is None:
             return 0
@@ -104,11 +104,11 @@ def kind_of(head: bytes) -> FrameFormat | None:
         return None
     rate = SAMPLE_RATES_HZ[place] >> {3: 0, 2: 1, 0: 2}[version]
     samples, table = (1152, BITRATES_KBPS[3]) if version == 3 else (576, BITRATES_KBPS[2])
-    sizes = (_size(byte, samples, rate, table, place) for byte in range(256))
+    sizes = (_frame_bytes(byte, samples, rate, table, place) for byte in range(256))
     return FrameFormat(head[1], samples, rate, 1 if head[3] >> 6 == 3 else 2, tuple(sizes))
 
 
-def _size(byte: int, samples: int, rate: int, table: tuple[int, ...], place: int) -> int:
+def _frame_bytes(byte: int, samples: int, rate: int, table: tuple[int, ...], place: int) -> int:
     """Bytes of a frame by its third byte."""
     if byte >> 2 & 3 != place or not table[byte >> 4]:
         return 0
@@ -119,18 +119,18 @@ def layout_of(path: Path) -> Mp3Layout:
     """What the first frame of a file tells; ``DecodingError`` if there is none."""
     with path.open("rb") as file:
         total = os.fstat(file.fileno()).st_size
-        start = _behind_names(file.read(10))
+        start = _skip_id3(file.read(10))
         file.seek(start)
         head = file.read(1 << 16)
     for place in range(len(head) - 4):
         kind = kind_of(head[place : place + 4])
-        if kind and follows(head, place, kind, 2):
+        if kind and has_frames(head, place, kind, 2):
             frame = head[place : place + kind.sizes[head[place + 2]]]
-            return Mp3Layout(kind, start + place, total - start - place, _tag(frame, kind))
+            return Mp3Layout(kind, start + place, total - start - place, _read_tag(frame, kind))
     raise DecodingError("there is no MP3 frame at its start")
 
 
-def _behind_names(head: bytes) -> int:
+def _skip_id3(head: bytes) -> int:
     """Where sound begins: behind an ID3 tag, whose size has seven bits a byte."""
     if head[:3] != b"ID3" or len(head) < 10:
         return 0
@@ -140,7 +140,7 @@ def _behind_names(head: bytes) -> int:
     return 10 + size
 
 
-def _tag(frame: bytes, kind: FrameFormat) -> XingTag | None:
+def _read_tag(frame: bytes, kind: FrameFormat) -> XingTag | None:
     """Xing or Info, with what LAME puts behind it."""
     wide = kind.samples == 1152
     side = (17 if wide else 9) if kind.channels == 1 else (32 if wide else 17)
@@ -169,14 +169,14 @@ MIN_CONSECUTIVE_FRAMES = 4  # frames in a row that are no chance
 FRAMES_PER_BOOKMARK = 256  # frames from one remembered place to the next
 
 
-def walked(path: Path) -> Mp3Layout:
+def walk_file(path: Path) -> Mp3Layout:
     """The layout of a file with all of its runs; remembered while the file stays as it is."""
     status = path.stat()
-    return _walked(path, status.st_size, status.st_mtime_ns)
+    return _walk_version(path, status.st_size, status.st_mtime_ns)
 
 
 @lru_cache(maxsize=64)
-def _walked(path: Path, size: int, changed: int) -> Mp3Layout:  # noqa: ARG001 - part of the key
+def _walk_version(path: Path, size: int, changed: int) -> Mp3Layout:  # noqa: ARG001 - part of the key
     layout = layout_of(path)
     runs: list[FrameRun] = []
     holes: list[int] = []  # bytes before each run
@@ -186,7 +186,7 @@ def _walked(path: Path, size: int, changed: int) -> Mp3Layout:  # noqa: ARG001 -
             holes.append(place - end)
             places, count, end = _walk(data, place, layout.kind)
             runs.append(FrameRun(0, count, tuple(places)))
-    return layout._replace(runs=_numbered(runs, holes, end, layout))
+    return layout._replace(runs=_number_runs(runs, holes, end, layout))
 
 
 def _walk(data: Bytes, place: int, kind: FrameFormat) -> tuple[list[int], int, int]:
@@ -209,12 +209,12 @@ def _find_frames(data: Bytes, place: int, kind: FrameFormat) -> int | None:
     """The next place at which frames begin."""
     sync = bytes((0xFF, kind.second))
     place = data.find(sync, place)
-    while place >= 0 and not follows(data, place, kind, MIN_CONSECUTIVE_FRAMES):
+    while place >= 0 and not has_frames(data, place, kind, MIN_CONSECUTIVE_FRAMES):
         place = data.find(sync, place + 1)
     return place if place >= 0 else None
 
 
-def follows(data: Bytes, place: int, kind: FrameFormat, count: int) -> bool:
+def has_frames(data: Bytes, place: int, kind: FrameFormat, count: int) -> bool:
     """Whether so many frames stand in a row there, or as many as the end leaves."""
     for number in range(count):
         if place + HEADER_BYTES > len(data):
@@ -227,7 +227,7 @@ def follows(data: Bytes, place: int, kind: FrameFormat, count: int) -> bool:
     return True
 
 
-def _numbered(
+def _number_runs(
     runs: list[FrameRun], holes: list[int], end: int, layout: Mp3Layout
 ) -> tuple[FrameRun, ...]:
     """Runs with their first numbers: what is lost between them keeps its time.
@@ -239,7 +239,7 @@ def _numbered(
         return ()
     counts = [run.frames for run in runs]
     missing = sum(holes) * sum(counts) / max(1, end - layout.start - sum(holes))
-    if layout.tag and layout.honest and layout.size >= layout.tag.size and sum(holes):
+    if layout.tag and layout.is_honest and layout.size >= layout.tag.size and sum(holes):
         missing = max(0, layout.tag.frames + 1 - sum(counts))
     lost = [round(missing * hole / max(1, sum(holes))) for hole in accumulate(holes)]
     before = accumulate(counts, initial=0)
@@ -265,8 +265,8 @@ class Mp3Decoder(PacketDecoder):
     hole = "there is no MP3 frame here"
 
     def __init__(self, path: Path) -> None:
-        self._av, self._layout = av_library(), walked(path)
-        self._data = b"" if not self._layout.runs else _mapped(path)
+        self._av, self._layout = av_library(), walk_file(path)
+        self._data = b"" if not self._layout.runs else _map_file(path)
         super().__init__(mp3_facts(self._layout))
 
     def close(self) -> None:
@@ -282,9 +282,9 @@ class Mp3Decoder(PacketDecoder):
             count = run.frames - (behind is not None)
             start = max(0, number - run.first - preroll)
             if start < count:
-                yield from self._decoded(run, start, count)
+                yield from self._decode_run(run, start, count)
 
-    def _decoded(self, run: FrameRun, start: int, count: int) -> Iterator[Piece]:
+    def _decode_run(self, run: FrameRun, start: int, count: int) -> Iterator[Piece]:
         """Frames of a run from one on, many at a time; what cannot be decoded is passed over."""
         kind, skipped = self._layout.kind, self._layout.skipped
         data, sizes, packet, fault = self._data, kind.sizes, self._av.Packet, self._av.FFmpegError
@@ -304,17 +304,17 @@ class Mp3Decoder(PacketDecoder):
                     batch += frames
                 if len(batch) == FRAMES_PER_PIECE or (batch and not frames):
                     first = run.first + number + len(frames) - len(batch)
-                    yield first * kind.samples - skipped, _joined(batch, kind)
+                    yield first * kind.samples - skipped, _join_frames(batch, kind)
                     batch = []
                 steady = steady or needed <= 0
                 needed -= size - MAX_SIDE_BYTES
             place += size
         if batch:
             first = run.first + count - len(batch)
-            yield first * kind.samples - skipped, _joined(batch, kind)
+            yield first * kind.samples - skipped, _join_frames(batch, kind)
 
 
-def _joined(frames: list[Any], kind: FrameFormat) -> Samples:
+def _join_frames(frames: list[Any], kind: FrameFormat) -> Samples:
     """Samples of consecutive frames, a column a channel; the mean if channels differ in number."""
     samples = np.empty((len(frames) * kind.samples, kind.channels), np.float32)
     for number, frame in enumerate(frames):
@@ -329,21 +329,21 @@ def _joined(frames: list[Any], kind: FrameFormat) -> Samples:
     return samples
 
 
-def _mapped(path: Path) -> mmap.mmap:
+def _map_file(path: Path) -> mmap.mmap:
     with path.open("rb") as file:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def mp3_facts(layout: Mp3Layout) -> Facts:
     """What a file has, or should have if it was cut short; it is walked unless its tag tells it."""
-    kind, told = layout.kind, layout.told
-    if layout.honest:
-        return Facts(kind.rate, kind.channels, told)
+    kind, stated_samples = layout.kind, layout.stated_samples
+    if layout.is_honest:
+        return Facts(kind.rate, kind.channels, stated_samples)
     frames = layout.counted * kind.samples - layout.skipped
     note = ""
-    if layout.tag and frames > told + kind.rate:
+    if layout.tag and frames > stated_samples + kind.rate:
         note = (
-            f"its header tells {told / kind.rate:.1f} s, "
+            f"its header tells {stated_samples / kind.rate:.1f} s, "
             f"but the file has {frames / kind.rate:.1f} s, which are read"
         )
-    return Facts(kind.rate, kind.channels, max(frames, told), note)
+    return Facts(kind.rate, kind.channels, max(frames, stated_samples), note)

@@ -146,7 +146,7 @@ class PyAvDecoder(PacketDecoder):
 
     def _find_grid(self) -> None:
         """The tick at which the file begins, that of its second frame, and where that begins."""
-        frames = [frame for frame, _ in zip(self._frames(), range(2), strict=False)]
+        frames = [frame for frame, _ in zip(self._iterate_frames(), range(2), strict=False)]
         if not frames or any(frame.pts is None for frame in frames):
             raise DecodingError("there is no sound in it")
         self._first_tick, self._grid_tick = frames[0].pts, frames[-1].pts
@@ -169,7 +169,7 @@ class PyAvDecoder(PacketDecoder):
         self._open()
         ends = (
             packet.pts + (packet.duration or 0) - self._first_tick
-            for packet in self._packets()
+            for packet in self._iterate_packets()
             if packet.pts is not None
         )
         return round(max(ends, default=0) * self._samples_per_tick)
@@ -180,9 +180,9 @@ class PyAvDecoder(PacketDecoder):
             start = frame - round(preroll * self._rate)
             if start <= 0 or not self._jump(start):
                 continue
-            frames = self._frames()
+            frames = self._iterate_frames()
             next(frames, None)  # may be cut at its front
-            pieces = self._placed(frames, None)
+            pieces = self._place_frames(frames, None)
             first = next(pieces, None)
             if first is not None and first[0] <= frame:
                 yield first
@@ -190,7 +190,7 @@ class PyAvDecoder(PacketDecoder):
                 return
         self._container.close()
         self._open()
-        yield from self._placed(self._frames(), 0)
+        yield from self._place_frames(self._iterate_frames(), 0)
 
     def _jump(self, start: int) -> bool:
         """To a packet at a sample or before it, if the file lets itself be searched."""
@@ -203,7 +203,7 @@ class PyAvDecoder(PacketDecoder):
             return False
         return True
 
-    def _placed(self, frames: Iterator[Any], end: int | None) -> Iterator[Piece]:
+    def _place_frames(self, frames: Iterator[Any], end: int | None) -> Iterator[Piece]:
         """Frames with their places; one after which time goes back had a wrong time.
 
         ``end`` is where the first one is expected, if that is known.
@@ -234,15 +234,15 @@ class PyAvDecoder(PacketDecoder):
         on_grid = abs(behind - steps * self._grid_step) <= slack
         return self._grid_start + (steps * self._grid_step if on_grid else round(behind))
 
-    def _frames(self) -> Iterator[Any]:
+    def _iterate_frames(self) -> Iterator[Any]:
         """Frames from where the file stands; packets that cannot be decoded are passed over."""
-        for packet in self._packets():
+        for packet in self._iterate_packets():
             try:
                 yield from packet.decode()
             except self._av.error.FFmpegError:
                 continue
 
-    def _packets(self) -> Iterator[Any]:
+    def _iterate_packets(self) -> Iterator[Any]:
         """Packets up to the end, or to a place from which on none can be found."""
         packets = self._container.demux(self._stream)
         while True:

@@ -12,7 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.decode import LibsndfileDecoder, decoder_of, opened
+from earwitness.audio.decode import LibsndfileDecoder, decoder_of, open_decoder
 from earwitness.audio.files import Decoder, DecodingError, Samples
 
 # --- Read-ahead thread ---------------------------------------------------------------------------
@@ -56,10 +56,10 @@ class _Ahead(Generic[T]):
         return False
 
 
-def ahead(make: Callable[[], Iterator[T]], depth: int = QUEUE_DEPTH) -> Iterator[T]:
+def iterate_ahead(make: Callable[[], Iterator[T]], depth: int = QUEUE_DEPTH) -> Iterator[T]:
     """What an iterator gives, made ahead in a thread that ends with this one.
 
-    >>> list(ahead(lambda: iter("abc")))
+    >>> list(iterate_ahead(lambda: iter("abc")))
     ['a', 'b', 'c']
     """
     work = _Ahead(make, depth)
@@ -110,7 +110,7 @@ class Chunk(NamedTuple):
     samples: NDArray[np.float32]
 
 
-def ignore(_: Break) -> None:
+def ignore_break(_: Break) -> None:
     """Nobody wants to know."""
 
 
@@ -120,20 +120,20 @@ def read_blocks(
     at: float = 0.0,
     seconds: float | None = None,
     size: float = CHUNK_SECONDS,
-    broken: Callable[[Break], object] = ignore,
+    broken: Callable[[Break], object] = ignore_break,
 ) -> Iterator[Chunk]:
     """A file from a position on, in order; so many seconds of it, or all.
 
     Chunks follow each other without a gap but for breaks, which are told to ``broken`` before the
     chunk behind them comes; a chunk is shorter than ``size`` at breaks and at the end.
     """
-    return ahead(lambda: _chunks(path, at, seconds, size, broken))
+    return iterate_ahead(lambda: _read_chunks(path, at, seconds, size, broken))
 
 
-def _chunks(
+def _read_chunks(
     path: Path, at: float, seconds: float | None, size: float, broken: Callable[[Break], object]
 ) -> Iterator[Chunk]:
-    decoder = opened(path)
+    decoder = open_decoder(path)
     facts = decoder.facts
     first = round(at * facts.rate)
     last = facts.frames if seconds is None else first + round(seconds * facts.rate)
@@ -171,9 +171,9 @@ class Walk:
             least = min(round(MIN_SOUND_SECONDS * self.rate), self.last - frame) if lost else 1
             if len(samples) >= least:
                 if lost:
-                    self._tell(*lost, frame)
+                    self._report_break(*lost, frame)
                     lost = None
-                yield from self._divided(frame, samples)
+                yield from self._split_chunks(frame, samples)
             elif (
                 not len(samples)
                 and isinstance(self.decoder, LibsndfileDecoder)
@@ -185,7 +185,7 @@ class Walk:
                 frame = self.last if fault.resumes is None else fault.resumes
             frame += len(samples)
         if lost:
-            self._tell(*lost, self.last)
+            self._report_break(*lost, self.last)
 
     def _read(self, frame: int) -> tuple[Samples, DecodingError]:
         """What comes next, and why it is nothing if it is."""
@@ -195,10 +195,10 @@ class Walk:
         except DecodingError as error:
             return np.zeros((0, 1), np.float32), error
 
-    def _divided(self, frame: int, samples: Samples) -> Iterator[Chunk]:
+    def _split_chunks(self, frame: int, samples: Samples) -> Iterator[Chunk]:
         for start in range(0, len(samples), self.size):
             part = samples[start : start + self.size]
-            yield Chunk((frame + start) / self.rate, mono(part))
+            yield Chunk((frame + start) / self.rate, mix_to_mono(part))
 
     def _take_care(self, frame: int) -> None:
         """Go on with a decoder that may well read where the first one could not."""
@@ -209,7 +209,7 @@ class Walk:
             self.decoder = decoder
             decoder.seek(frame)
 
-    def _tell(self, start: int, fault: str, end: int) -> None:
+    def _report_break(self, start: int, fault: str, end: int) -> None:
         """Tell a hole; a file that ends a little early is not called damaged."""
         seconds = (end - start) / self.rate
         slight = end == self.last and seconds <= END_TOLERANCE_SECONDS
@@ -218,7 +218,7 @@ class Walk:
         self.broken(Break(str(self.path), start / self.rate, seconds, message))
 
 
-def mono(samples: Samples) -> NDArray[np.float32]:
+def mix_to_mono(samples: Samples) -> NDArray[np.float32]:
     """The mean of all channels."""
     if samples.shape[1] == 1:
         return samples[:, 0]

@@ -41,7 +41,7 @@ def render(pieces: Sequence[Samples], rate: int, overlap: float) -> Samples:
     """
     if not pieces:
         raise UsageError("there is no sound to put together")
-    columns = _alike(pieces)
+    columns = _match_channels(pieces)
     shared = round(overlap * rate)
     _refuse_short(columns, shared, rate)
     lengths = [len(piece) for piece in columns]
@@ -50,26 +50,28 @@ def render(pieces: Sequence[Samples], rate: int, overlap: float) -> Samples:
     for number, (start, piece) in enumerate(zip(starts, columns, strict=True)):
         rise = shared if number else 0
         fall = shared if number + 1 < len(columns) else 0
-        whole[start : start + len(piece)] += piece * gains(len(piece), rise, fall, rate)[:, None]
+        whole[start : start + len(piece)] += (
+            piece * fade_gains(len(piece), rise, fall, rate)[:, None]
+        )
     return whole[:, 0] if all(piece.ndim == 1 for piece in pieces) else whole
 
 
-def gains(frames: int, rise: int, fall: int, rate: int) -> NDArray[np.float32]:
+def fade_gains(frames: int, rise: int, fall: int, rate: int) -> NDArray[np.float32]:
     """How loud each frame of a piece is; no rise and no fall mean those of 10 ms."""
     edge = min(round(EDGE_FADE_SECONDS * rate), frames // 2)
     rise, fall = rise or min(edge, frames - fall), fall or min(edge, frames - rise)
-    made = np.ones(frames, np.float32)
-    made[:rise] = _rising(rise)
-    made[frames - fall :] *= _rising(fall)[::-1]
-    return made
+    gain = np.ones(frames, np.float32)
+    gain[:rise] = _rising_gains(rise)
+    gain[frames - fall :] *= _rising_gains(fall)[::-1]
+    return gain
 
 
-def _rising(frames: int) -> NDArray[np.float32]:
+def _rising_gains(frames: int) -> NDArray[np.float32]:
     """From silence to all of it; backwards it is what belongs to it: the cosine to the sine."""
     return np.sin(np.pi / 2 * (np.arange(frames) + 0.5) / max(1, frames)).astype(np.float32)
 
 
-def _alike(pieces: Sequence[Samples]) -> list[Samples]:
+def _match_channels(pieces: Sequence[Samples]) -> list[Samples]:
     columns = [piece[:, None] if piece.ndim == 1 else piece for piece in pieces]
     if len({piece.shape[1] for piece in columns}) == 1:
         return columns
@@ -92,15 +94,15 @@ def _refuse_short(pieces: Sequence[Samples], shared: int, rate: int) -> None:
 # --- Sample-rate conversion ----------------------------------------------------------------------
 
 
-def resampled(samples: Samples, rate: int, wanted: int) -> Samples:
+def resample(samples: Samples, rate: int, wanted: int) -> Samples:
     """Sound at another sample rate, without what that rate cannot hold; a column a channel."""
     if rate == wanted:
         return samples
     from scipy.signal import resample_poly
 
     common = gcd(rate, wanted)
-    made = resample_poly(samples, wanted // common, rate // common, axis=0)
-    return np.asarray(made, samples.dtype)
+    converted = resample_poly(samples, wanted // common, rate // common, axis=0)
+    return np.asarray(converted, samples.dtype)
 
 
 # --- Decimation to a low rate --------------------------------------------------------------------
@@ -120,41 +122,41 @@ class LowRateSound(NamedTuple):
     samples: Floats
 
 
-def thinning_factor(rate: int, low_rate: int) -> int:
+def decimation_factor(rate: int, low_rate: int) -> int:
     """How many samples make one of about a low rate."""
     return max(1, round(rate / low_rate))
 
 
-def thinned(samples: NDArray[Any], factor: int) -> Floats:
+def decimate(samples: NDArray[Any], factor: int) -> Floats:
     """A low sample for every so many; as many fewer at the end as a filter reaches beyond."""
     count = len(samples) // factor
     if count < FILTER_SPAN_SAMPLES:
         return np.zeros(0, np.float32)
     rows = np.asarray(samples[: count * factor], np.float32).reshape(
         count, factor
-    ) @ _make_thinning_taps(factor)
+    ) @ _make_decimation_taps(factor)
     kept = count - FILTER_SPAN_SAMPLES + 1
     return np.asarray(
         np.sum([rows[n : n + kept, n] for n in range(FILTER_SPAN_SAMPLES)], axis=0), np.float32
     )
 
 
-def thinned_pieces(pieces: Iterable[tuple[int, Floats]], factor: int) -> Iterator[LowRateSound]:
+def decimate_pieces(pieces: Iterable[tuple[int, Floats]], factor: int) -> Iterator[LowRateSound]:
     """Sound that comes in pieces, each with its place; those that follow each other are one."""
-    rest, place = np.zeros(0, np.float32), 0
+    remainder, place = np.zeros(0, np.float32), 0
     for at, samples in pieces:
-        if at != place + len(rest):
-            rest, place = rest[:0], at
-        whole = np.concatenate([rest, samples])
-        low = thinned(whole, factor)
+        if at != place + len(remainder):
+            remainder, place = remainder[:0], at
+        whole = np.concatenate([remainder, samples])
+        low = decimate(whole, factor)
         if len(low):
             yield LowRateSound(place, low)
         used = factor * len(low)
-        rest, place = whole[used:], place + used
+        remainder, place = whole[used:], place + used
 
 
 @lru_cache(8)
-def _make_thinning_taps(factor: int) -> Floats:
+def _make_decimation_taps(factor: int) -> Floats:
     """A sinc in a Kaiser window; a column for each low sample that it spans."""
     places = np.arange(FILTER_SPAN_SAMPLES * factor) - (FILTER_SPAN_SAMPLES * factor - 1) / 2
     cutoff = PASSBAND_FRACTION / factor

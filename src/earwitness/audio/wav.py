@@ -51,7 +51,7 @@ def wav_head(path: str | Path) -> Head:
     return Head(header, size)
 
 
-def wav_parts(content: bytes) -> tuple[bytes, bytes]:
+def split_wav(content: bytes) -> tuple[bytes, bytes]:
     """The header of a WAV file, and its samples."""
     file = io.BytesIO(content)
     head = file.read(12)
@@ -60,25 +60,25 @@ def wav_parts(content: bytes) -> tuple[bytes, bytes]:
     header, sound = b"", None
     while sound is None and len(head := file.read(8)) == 8:
         name, size = struct.unpack("<4sI", head)
-        own = file.read() if name == b"data" and size == SIZE_IN_DS64 else file.read(size)
+        chunk = file.read() if name == b"data" and size == SIZE_IN_DS64 else file.read(size)
         file.seek(size % 2, io.SEEK_CUR)
-        header = own if name == b"fmt " else header
-        sound = own if name == b"data" else None
+        header = chunk if name == b"fmt " else header
+        sound = chunk if name == b"data" else None
     if len(header) < MIN_FORMAT_CHUNK_BYTES or sound is None:
         raise UsageError("a WAV file without a header or without sound")
     return header, sound
 
 
-def made_wav(header: bytes, sound: bytes) -> bytes:
+def build_wav(header: bytes, sound: bytes) -> bytes:
     """A WAV file of a header and samples, and no other chunk.
 
     Names, dates and programs that stand in other chunks would tell where a sound comes from.
     """
-    chunks = b"".join(_chunk(*one) for one in ((b"fmt ", header), (b"data", sound)))
+    chunks = b"".join(_encode_chunk(*chunk) for chunk in ((b"fmt ", header), (b"data", sound)))
     return b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WAVE" + chunks
 
 
-def _chunk(name: bytes, content: bytes) -> bytes:
+def _encode_chunk(name: bytes, content: bytes) -> bytes:
     return name + struct.pack("<I", len(content)) + content + bytes(len(content) % 2)
 
 
@@ -91,7 +91,7 @@ def _find_sound_chunk(file: BinaryIO, total: int) -> tuple[bytes, int | None]:
         if name == b"fmt ":
             header = file.read(min(size, 64))
         elif name == b"ds64":
-            long_size = _field(file, "<8xQ")
+            long_size = _read_field(file, "<8xQ")
         elif name == b"data":
             if size == SIZE_IN_DS64 and long_size is not None:
                 size = long_size
@@ -102,7 +102,7 @@ def _find_sound_chunk(file: BinaryIO, total: int) -> tuple[bytes, int | None]:
     return header, None
 
 
-def _field(file: BinaryIO, form: str) -> int:
+def _read_field(file: BinaryIO, form: str) -> int:
     data = file.read(struct.calcsize(form))
     return int(struct.unpack(form, data)[0]) if len(data) == struct.calcsize(form) else 0
 
@@ -152,23 +152,23 @@ class SoundProfile(NamedTuple):
     seconds: float
 
 
-def measured(path: Path) -> SoundProfile:
+def read_profile(path: Path) -> SoundProfile:
     """What a file says of itself; its samples are not read."""
     if path.suffix.lower() != ".wav":
-        return _decoded(path)
+        return _decode_profile(path)
     head = wav_head(path)
     return SoundProfile(form_of(head.header), head.seconds)
 
 
-def _decoded(path: Path) -> SoundProfile:
+def _decode_profile(path: Path) -> SoundProfile:
     soundfile = sound_library()
     try:
-        known = soundfile.info(path)
+        info = soundfile.info(path)
     except soundfile.SoundFileError as error:
         raise UsageError(f"{path}: cannot be read: {error}") from error
-    sample = SUBTYPES.get(known.subtype, (FLOAT_TAG, 32))
-    form = Form(*sample, known.channels, known.samplerate)
-    return SoundProfile(form, known.frames / known.samplerate)
+    sample = SUBTYPES.get(info.subtype, (FLOAT_TAG, 32))
+    form = Form(*sample, info.channels, info.samplerate)
+    return SoundProfile(form, info.frames / info.samplerate)
 
 
 def form_of(header: bytes) -> Form:
@@ -182,53 +182,53 @@ def form_of(header: bytes) -> Form:
     return Form(tag, 8 * frame // max(1, channels), channels, rate)
 
 
-def widest(samples: Iterable[tuple[int, int]]) -> tuple[int, int] | None:
+def widest_sample(samples: Iterable[tuple[int, int]]) -> tuple[int, int] | None:
     """Tag and bits that hold samples of all these exactly; None if there are none such.
 
-    >>> widest([(PCM_TAG, 16), (PCM_TAG, 24)])
+    >>> widest_sample([(PCM_TAG, 16), (PCM_TAG, 24)])
     (1, 24)
-    >>> widest([(PCM_TAG, 16), (FLOAT_TAG, 32)])
+    >>> widest_sample([(PCM_TAG, 16), (FLOAT_TAG, 32)])
     (3, 32)
-    >>> widest([(PCM_TAG, 32), (FLOAT_TAG, 32)])
+    >>> widest_sample([(PCM_TAG, 32), (FLOAT_TAG, 32)])
     """
-    known = set(samples)
+    sample_types = set(samples)
     if (
-        not known
-        or not known <= CONVERTIBLE_SAMPLE_TYPES
-        or {(PCM_TAG, 32), (FLOAT_TAG, 32)} <= known
+        not sample_types
+        or not sample_types <= CONVERTIBLE_SAMPLE_TYPES
+        or {(PCM_TAG, 32), (FLOAT_TAG, 32)} <= sample_types
     ):
         return None
-    return max(known)
+    return max(sample_types)
 
 
-def widened(content: bytes, sample: tuple[int, int] | None) -> bytes:
+def widen_wav(content: bytes, sample: tuple[int, int] | None) -> bytes:
     """A WAV file with format and samples alone, its samples in a form that is as wide or wider.
 
     Without a form for all, each keeps its own; what is in no plain form is left as it is.
     """
-    header, samples = wav_parts(content)
+    header, samples = split_wav(content)
     form = form_of(header)
     if form.sample not in CONVERTIBLE_SAMPLE_TYPES:
-        return made_wav(header, samples)
+        return build_wav(header, samples)
     sample = sample or form.sample
     wide = form._replace(tag=sample[0], bits=sample[1])
     if form.sample != sample:
         whole = len(samples) - len(samples) % (form.bits // 8)
-        samples = _written(_whole(samples[:whole], form.bits), sample)
-    return made_wav(wide.header, samples)
+        samples = _encode_samples(_widen_integers(samples[:whole], form.bits), sample)
+    return build_wav(wide.header, samples)
 
 
-def _whole(samples: bytes, bits: int) -> NDArray[np.int32]:
+def _widen_integers(samples: bytes, bits: int) -> NDArray[np.int32]:
     """Whole numbers of 32 bits, the given ones at the top; those of 8 bits have no sign."""
-    given = np.frombuffer(samples, np.uint8).reshape(-1, bits // 8)
-    wide = np.zeros((len(given), 4), np.uint8)
-    wide[:, 4 - bits // 8 :] = given
+    sample_bytes = np.frombuffer(samples, np.uint8).reshape(-1, bits // 8)
+    wide = np.zeros((len(sample_bytes), 4), np.uint8)
+    wide[:, 4 - bits // 8 :] = sample_bytes
     if bits == 8:
         wide[:, 3] ^= 0x80
     return wide.view("<i4")[:, 0]
 
 
-def _written(samples: NDArray[np.int32], sample: tuple[int, int]) -> bytes:
+def _encode_samples(samples: NDArray[np.int32], sample: tuple[int, int]) -> bytes:
     tag, bits = sample
     if tag == FLOAT_TAG:
         floats: NDArray[Any] = samples.astype(np.float64) / 2**31
@@ -260,7 +260,7 @@ class Riff(NamedTuple):
 
     form: Form
     start: int
-    told: int
+    stated_bytes: int
     real: int
 
     @property
@@ -269,12 +269,12 @@ class Riff(NamedTuple):
         return self.form.channels * self.form.bits // 8
 
     @property
-    def honest(self) -> bool:
+    def is_honest(self) -> bool:
         """Whether the header tells what is there; less than a sample does not count."""
-        return abs(self.told - self.real) < max(2, self.frame)
+        return abs(self.stated_bytes - self.real) < max(2, self.frame)
 
     @property
-    def plain(self) -> bool:
+    def is_plain(self) -> bool:
         """Whether its samples are numbers as they are."""
         return self.form.sample in DECODABLE_SAMPLE_TYPES and self.frame > 0 and self.form.rate > 0
 
@@ -285,10 +285,10 @@ def riff_of(path: Path) -> Riff | None:
         head = file.read(12)
         if head[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
             return None
-        return _found(file, os.fstat(file.fileno()).st_size)
+        return _read_riff(file, os.fstat(file.fileno()).st_size)
 
 
-def _found(file: BinaryIO, total: int) -> Riff | None:
+def _read_riff(file: BinaryIO, total: int) -> Riff | None:
     header, long_size = b"", None
     for name, start, size in _iterate_chunks(file, 12):
         if name == b"fmt ":
@@ -296,9 +296,11 @@ def _found(file: BinaryIO, total: int) -> Riff | None:
         elif name == b"ds64" and len(data := file.read(16)) == 16:
             long_size = struct.unpack("<8xQ", data)[0]
         elif name == b"data" and len(header) >= MIN_FORMAT_CHUNK_BYTES:
-            told = long_size if size == 0xFFFFFFFF and long_size is not None else size
-            whole = 0 < told <= total - start and _ends(file, start + told, total)
-            return Riff(form_of(header), start, told, told if whole else total - start)
+            stated_bytes = long_size if size == 0xFFFFFFFF and long_size is not None else size
+            whole = 0 < stated_bytes <= total - start and _is_end(file, start + stated_bytes, total)
+            return Riff(
+                form_of(header), start, stated_bytes, stated_bytes if whole else total - start
+            )
     return None
 
 
@@ -313,7 +315,7 @@ def _iterate_chunks(file: BinaryIO, place: int) -> Iterator[tuple[bytes, int, in
         place += 8 + size + size % 2
 
 
-def _ends(file: BinaryIO, place: int, total: int) -> bool:
+def _is_end(file: BinaryIO, place: int, total: int) -> bool:
     """Whether nothing but other chunks stands from a place to the end."""
     place += place % 2
     for name, start, size in _iterate_chunks(file, place):
@@ -327,24 +329,26 @@ def riff_facts(riff: Riff) -> Facts:
     """What can be read, and what the header tells instead."""
     frames = riff.real // riff.frame
     facts = Facts(riff.form.rate, riff.form.channels, frames)
-    if riff.honest:
+    if riff.is_honest:
         return facts
-    told = riff.told / riff.frame / riff.form.rate
+    stated_seconds = riff.stated_bytes / riff.frame / riff.form.rate
     has = f"the file has {facts.seconds:.1f} s"
-    if any(riff.told in values for values in PLACEHOLDER_SIZES):
+    if any(riff.stated_bytes in values for values in PLACEHOLDER_SIZES):
         return facts._replace(note=f"its header tells no length, but {has}, which are read")
-    if riff.real < riff.told:
+    if riff.real < riff.stated_bytes:
         return facts._replace(
-            note=f"was cut short: its header tells {told:.1f} s, {has}", short=True
+            note=f"was cut short: its header tells {stated_seconds:.1f} s, {has}", short=True
         )
-    return facts._replace(note=f"its header tells {told:.1f} s, but {has}, which are read")
+    return facts._replace(
+        note=f"its header tells {stated_seconds:.1f} s, but {has}, which are read"
+    )
 
 
 class PcmDecoder:
     """A decoder of samples that are numbers as they are."""
 
     def __init__(self, path: Path, riff: Riff) -> None:
-        if not riff.plain:
+        if not riff.is_plain:
             raise DecodingError("its header lies about its length, and its samples are packed")
         self._riff, self.facts = riff, riff_facts(riff)
         self._file = path.open("rb")
@@ -361,7 +365,7 @@ class PcmDecoder:
         frames = min(frames, self.facts.frames - self._frame)
         data = self._file.read(frames * self._riff.frame)
         data = data[: len(data) - len(data) % self._riff.frame]
-        samples = floats(data, self._riff.form).reshape(-1, self._riff.form.channels)
+        samples = decode_floats(data, self._riff.form).reshape(-1, self._riff.form.channels)
         self._frame += len(samples)
         return samples
 
@@ -370,7 +374,7 @@ class PcmDecoder:
         self._file.close()
 
 
-def floats(data: bytes, form: Form) -> Samples:
+def decode_floats(data: bytes, form: Form) -> Samples:
     """Numbers of a WAV file as floats of 32 bits; those of 8 bits have no sign."""
     if form.tag == FLOAT_TAG:
         return np.frombuffer(data, f"<f{form.bits // 8}").astype(np.float32)

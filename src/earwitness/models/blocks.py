@@ -12,9 +12,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.logmel import FRAMES_PER_SECOND, LOGMEL_FORMAT, levels
+from earwitness.audio.logmel import FRAMES_PER_SECOND, LOGMEL_FORMAT, frame_levels
 from earwitness.audio.read import Chunk, read_blocks
-from earwitness.audio.signal import resampled
+from earwitness.audio.signal import resample
 from earwitness.core import Progress, no_progress
 from earwitness.errors import UsageError
 from earwitness.models.base import BlockEmbeddings, BlockPlace, FrameBlocks, block_places
@@ -91,7 +91,7 @@ def without_hour_gaps(
     rough, exact = HourMarks(gap), HourMarks(gap)
     for stretch in recording.stretches:
         for first, last in _iterate_portions(stretch):
-            peaks = 10 ** (levels(files[stretch.path].rows(first, last)) / 20)
+            peaks = 10 ** (frame_levels(files[stretch.path].rows(first, last)) / 20)
             start = stretch.start + first / FRAMES_PER_SECOND - stretch.at
             rough.feed_levels(start, peaks, 1 / FRAMES_PER_SECOND)
     for mark in rough.marks():
@@ -228,7 +228,7 @@ def _read_block_sounds(
         chunks = source.read(source.path, at=run[0].at, seconds=len(run) * cut.block)
     begins = [round((place.at + skipped_seconds) * source.rate) for place in run]
     for sound in fill_blocks(chunks, begins, size, source.rate):
-        yield resampled(sound, source.rate, rate)
+        yield resample(sound, source.rate, rate)
 
 
 def fill_blocks(

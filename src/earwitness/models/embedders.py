@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.logmel import ABSENT_BYTE, LOGMEL_FORMAT, MEL_BANDS, Bytes, in_decibels
+from earwitness.audio.logmel import ABSENT_BYTE, LOGMEL_FORMAT, MEL_BANDS, Bytes, decode_decibels
 from earwitness.errors import UsageError, nearest
 from earwitness.models.base import BlockEmbeddings, FrameBlocks, standardise
 from earwitness.models.codebook import Codebook
@@ -46,7 +46,7 @@ class LogMel:
 def describe_blocks(portion: Bytes) -> NDArray[np.float32]:
     """Mean and spread of the decibels of every band over frames that are there, a row a block."""
     is_present = (portion[:, :, :1] != ABSENT_BYTE).astype(np.float32)
-    decibels = in_decibels(portion)
+    decibels = decode_decibels(portion)
     counts = np.maximum(1, is_present.sum(axis=1))
     means = (decibels * is_present).sum(axis=1) / counts
     spreads = np.sqrt((np.square(decibels - means[:, None]) * is_present).sum(axis=1) / counts)

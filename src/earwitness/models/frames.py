@@ -22,9 +22,9 @@ from earwitness.audio.logmel import (
     first_sample,
     frames_from,
     frames_within,
-    kernel,
+    make_kernel,
 )
-from earwitness.audio.read import Break, Chunk, ignore, read_blocks
+from earwitness.audio.read import Break, Chunk, ignore_break, read_blocks
 from earwitness.core import Progress, no_progress
 from earwitness.models.cache import Cache, find_cache, open_sealed, write_sealed
 from earwitness.recordings.cut import FilePiece, read_pieces
@@ -64,7 +64,7 @@ class PendingSamples:
             yield self._skip_frames(frames_within(at - 1, self.rate) + 1 - self.next)
         end = self.begin + len(self.samples)
         self.samples = np.concatenate([self.samples, samples[max(0, end - at) :]])
-        last_complete = self.begin + len(self.samples) - kernel(self.rate).reach
+        last_complete = self.begin + len(self.samples) - make_kernel(self.rate).reach
         yield self._take_frames(frames_within(last_complete, self.rate) + 1)
 
     def finish(self) -> Bytes:
@@ -107,7 +107,7 @@ class StreamReader(Protocol):
         *,
         at: float = 0.0,
         seconds: float | None = None,
-        broken: Callable[[Break], object] = ignore,
+        broken: Callable[[Break], object] = ignore_break,
     ) -> Iterable[Chunk]: ...
 
 
@@ -120,7 +120,7 @@ class PieceReader(Protocol):
         pieces: Iterator[FilePiece],
         /,
         *,
-        broken: Callable[[Break], object] = ignore,
+        broken: Callable[[Break], object] = ignore_break,
     ) -> Iterable[Chunk]: ...
 
 

@@ -8,9 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from earwitness.audio.decode import decoder_of, opened
+from earwitness.audio.decode import decoder_of, open_decoder
 from earwitness.audio.files import Decoder, DecodingError, Samples
-from earwitness.audio.read import CHUNK_SECONDS, Break, Chunk, ahead, ignore, mono, read_blocks
+from earwitness.audio.read import (
+    CHUNK_SECONDS,
+    Break,
+    Chunk,
+    ignore_break,
+    iterate_ahead,
+    mix_to_mono,
+    read_blocks,
+)
 from earwitness.errors import UsageError
 from earwitness.recordings.types import Recording, Stretch
 
@@ -23,7 +31,7 @@ def read_recording(
     start: float = 0.0,
     seconds: float | None = None,
     size: float = CHUNK_SECONDS,
-    broken: Callable[[Break], object] = ignore,
+    broken: Callable[[Break], object] = ignore_break,
 ) -> Iterator[tuple[float, Chunk]]:
     """A recording from a time on, in order: chunks with their times on its clock."""
     end = recording.seconds if seconds is None else start + seconds
@@ -72,7 +80,7 @@ def _stretch_frames(stretch: Stretch, rate: int) -> tuple[int, int]:
 def _read_exactly(stretch: Stretch, recording: Recording, skipped: int, count: int) -> Samples:
     path, frame = Path(stretch.path), round(stretch.at * recording.rate) + skipped
     is_damaged = any(damage.path == stretch.path for damage in recording.damages)
-    decoder = opened(path, careful=is_damaged)
+    decoder = open_decoder(path, careful=is_damaged)
     try:
         decoder.seek(frame)
         samples = np.concatenate(list(_read_frames(decoder, count)))
@@ -82,7 +90,7 @@ def _read_exactly(stretch: Stretch, recording: Recording, skipped: int, count: i
     finally:
         decoder.close()
     if recording.channels == 1 and samples.shape[1] > 1:
-        return mono(samples)[:, None]
+        return mix_to_mono(samples)[:, None]
     return samples
 
 
@@ -107,14 +115,14 @@ class FilePiece(NamedTuple):
 
 
 def read_pieces(
-    path: Path, pieces: Iterator[FilePiece], *, broken: Callable[[Break], object] = ignore
+    path: Path, pieces: Iterator[FilePiece], *, broken: Callable[[Break], object] = ignore_break
 ) -> Iterator[Chunk]:
     """Pieces up to the first that begins behind the end of the file, decoded ahead in a thread.
 
     Those that cannot be read are left out and told to ``broken``: what lies from the first of them
     up to the next that can be read counts as one break.
     """
-    return ahead(lambda: _read_readable_pieces(path, pieces, broken), depth=16)
+    return iterate_ahead(lambda: _read_readable_pieces(path, pieces, broken), depth=16)
 
 
 def _read_readable_pieces(
@@ -129,7 +137,7 @@ def _read_readable_pieces(
         if first_lost:
             broken(_make_break(path, *first_lost, piece.at))
             first_lost = None
-        yield Chunk(piece.at, mono(samples))
+        yield Chunk(piece.at, mix_to_mono(samples))
     if first_lost:
         broken(_make_break(path, *first_lost, end))
 

@@ -74,7 +74,7 @@ class Periods(NamedTuple):
     first: Ints
 
 
-def periods(day: Day, seconds: float = PERIOD_SECONDS) -> Periods:
+def split_periods(day: Day, seconds: float = PERIOD_SECONDS) -> Periods:
     """Periods of so many seconds; a block belongs to the one in which it begins."""
     number = np.floor(day.starts / seconds + PERIOD_TOLERANCE).astype(np.int64)
     kept, first, of = np.unique(number, return_index=True, return_inverse=True)
@@ -92,7 +92,7 @@ class BlockContent(NamedTuple):
     classes: Doubles
 
 
-def heard_rows(day: Day, rows: Any) -> BlockContent:
+def hear_rows(day: Day, rows: Any) -> BlockContent:
     """Picks that are blocks of the day."""
     index = np.asarray(rows, np.int64)
     return BlockContent(
@@ -100,7 +100,7 @@ def heard_rows(day: Day, rows: Any) -> BlockContent:
     )
 
 
-def heard(day: Day, picks: Any) -> BlockContent | None:
+def hear_picks(day: Day, picks: Any) -> BlockContent | None:
     """Picks by start and seconds, which need not begin where blocks do; None if there is no sound.
 
     A pick has the mean of the blocks that it overlaps, each by its share of the pick, so that a
@@ -109,12 +109,12 @@ def heard(day: Day, picks: Any) -> BlockContent | None:
     """
     vectors, classes = [], []
     for start, seconds in picks:
-        parts = [_part(day, *part) for part in _parts(start, seconds, day.seconds)]
-        known = [part for part in parts if part is not None]
-        if not known:
+        parts = [_hear_part(day, *part) for part in _split_pick(start, seconds, day.seconds)]
+        audible = [part for part in parts if part is not None]
+        if not audible:
             return None
-        vectors.append(np.mean([part[0] for part in known], axis=0))
-        classes.append(np.max([part[1] for part in known], axis=0))
+        vectors.append(np.mean([part[0] for part in audible], axis=0))
+        classes.append(np.max([part[1] for part in audible], axis=0))
     empty = (0, day.vectors.shape[1]), (0, day.classes.shape[1])
     return BlockContent(
         np.array(vectors) if vectors else np.zeros(empty[0]),
@@ -122,12 +122,12 @@ def heard(day: Day, picks: Any) -> BlockContent | None:
     )
 
 
-def _parts(start: float, seconds: float, block: float) -> list[tuple[float, float]]:
+def _split_pick(start: float, seconds: float, block: float) -> list[tuple[float, float]]:
     count = max(1, round(seconds / block))
     return [(start + part * seconds / count, seconds / count) for part in range(count)]
 
 
-def _part(day: Day, start: float, seconds: float) -> tuple[Doubles, Doubles] | None:
+def _hear_part(day: Day, start: float, seconds: float) -> tuple[Doubles, Doubles] | None:
     """What is heard in a part: the blocks that it overlaps, or one that it touches nearly."""
     first = int(np.searchsorted(day.starts, start - day.seconds, side="right"))
     last = int(np.searchsorted(day.starts, start + seconds, side="left"))
@@ -135,12 +135,12 @@ def _part(day: Day, start: float, seconds: float) -> tuple[Doubles, Doubles] | N
     over = np.minimum(begins + day.seconds, start + seconds) - np.maximum(begins, start)
     over = np.where(over > PERIOD_TOLERANCE * seconds, over, 0.0)
     if not over.any():
-        return _nearest(day, start, seconds)
+        return _hear_nearest(day, start, seconds)
     share = over / over.sum()
     return share @ day.vectors[first:last], share @ day.classes[first:last]
 
 
-def _nearest(day: Day, start: float, seconds: float) -> tuple[Doubles, Doubles] | None:
+def _hear_nearest(day: Day, start: float, seconds: float) -> tuple[Doubles, Doubles] | None:
     """The nearest block, for a part in a remainder that was too short to be a block."""
     if not len(day):
         return None
@@ -156,15 +156,15 @@ def _nearest(day: Day, start: float, seconds: float) -> tuple[Doubles, Doubles] 
 # the Euclidean distance of what stands beside each other, from both first ones to both last ones.
 
 
-def distances(first: Doubles, second: Doubles) -> Doubles:
+def euclidean_distances(first: Doubles, second: Doubles) -> Doubles:
     """Euclidean distances, a row for every row of the first; what is equal is exactly 0 apart."""
     result = np.zeros((len(first), len(second)))
-    for column, one in enumerate(second):
-        result[:, column] = np.sqrt(((first - one) ** 2).sum(axis=1))
+    for column, vector in enumerate(second):
+        result[:, column] = np.sqrt(((first - vector) ** 2).sum(axis=1))
     return result
 
 
-def warped(costs: Doubles) -> float:
+def warp_cost(costs: Doubles) -> float:
     """The least sum of costs from corner to corner; diagonal by diagonal."""
     rows, columns = costs.shape
     if not rows or not columns:
@@ -183,4 +183,4 @@ def warped(costs: Doubles) -> float:
 
 def dtw(means: Doubles, picks: Doubles) -> float:
     """How far picks lie from the course of means; NaN if there are none of either."""
-    return warped(distances(means, picks))
+    return warp_cost(euclidean_distances(means, picks))

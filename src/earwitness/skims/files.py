@@ -41,7 +41,7 @@ class SkimFiles:
     notes: tuple[str, ...]
 
 
-def sound_of(recording: Recording, skim: Skim) -> Any:
+def render_skim(recording: Recording, skim: Skim) -> Any:
     """The samples of a skim; those that are no numbers are silent."""
     pieces = [
         np.nan_to_num(cut(recording, pick.start, pick.seconds), copy=False, posinf=0, neginf=0)
@@ -54,91 +54,91 @@ def sound_of(recording: Recording, skim: Skim) -> Any:
     return render(turned, recording.rate, skim.overlap)
 
 
-def files_of(path: Path, asked: SkimOptions) -> dict[str, Path]:
+def name_skim_files(path: Path, options: SkimOptions) -> dict[str, Path]:
     """Where each of the files of a skim goes, by name."""
     endings = {name: ending for name, (ending, _) in {**PICK_LISTS, **DRAWINGS}.items()}
     return {
         "sound": path,
-        **{n: path.with_suffix(endings[n]) for n in EXTRAS if n not in asked.without},
+        **{n: path.with_suffix(endings[n]) for n in EXTRAS if n not in options.without},
     }
 
 
 def write_skim(
     path: Path,
-    made: SkimResult,
+    result: SkimResult,
     others: Sequence[SkimResult],
     spectrogram: Spectrogram,
-    asked: SkimOptions,
+    options: SkimOptions,
 ) -> SkimFiles:
     """All files of one skim, the sound first and the JSON last: what has its JSON is whole.
 
     ``others`` are the skims of the same recording, for the curve over z.
     """
-    sound = encode(sound_of(made.recording, made.skim), made.recording.rate, path.suffix)
-    shown = _shown(made, others, spectrogram, sound)
-    places = files_of(path, asked)
+    sound = encode(render_skim(result.recording, result.skim), result.recording.rate, path.suffix)
+    view = _make_view(result, others, spectrogram, sound)
+    places = name_skim_files(path, options)
     contents: dict[str, Callable[[], bytes]] = {"sound": lambda: sound.content}
     for name, (_, draw) in DRAWINGS.items():
-        contents[name] = lambda draw=draw: draw(shown).encode()  # type: ignore[misc]
-    for name, (_, listed) in PICK_LISTS.items():
-        contents[name] = lambda listed=listed: listed(made.recording, made.skim).encode()  # type: ignore[misc]
-    told = _told(made, (*made.notes, *sound.notes))
-    contents["json"] = lambda: picks_json(made.recording, made.skim, told).encode()
-    for name in sorted(places, key=lambda one: one == "json"):
+        contents[name] = lambda draw=draw: draw(view).encode()  # type: ignore[misc]
+    for name, (_, write) in PICK_LISTS.items():
+        contents[name] = lambda write=write: write(result.recording, result.skim).encode()  # type: ignore[misc]
+    fields = _result_fields(result, (*result.notes, *sound.notes))
+    contents["json"] = lambda: picks_json(result.recording, result.skim, fields).encode()
+    for name in sorted(places, key=lambda name: name == "json"):
         write_whole(places[name], contents[name]())
     return SkimFiles(tuple(places.values()), sound.notes)
 
 
-def is_made(path: Path, made: SkimResult, asked: SkimOptions) -> bool:
+def is_made(path: Path, result: SkimResult, options: SkimOptions) -> bool:
     """Whether a skim is there as it would be made, with all its files."""
-    places = files_of(path, asked)
+    places = name_skim_files(path, options)
     if "json" not in places or not all(place.is_file() for place in places.values()):
         return False
-    told = picks_json(made.recording, made.skim, _told(made, ()))
+    expected = picks_json(result.recording, result.skim, _result_fields(result, ()))
     try:
-        known = msgspec.json.decode(places["json"].read_bytes())
+        content = msgspec.json.decode(places["json"].read_bytes())
     except (OSError, msgspec.DecodeError):
         return False
-    return isinstance(known, dict) and known | {"notes": []} == msgspec.json.decode(told)
+    return isinstance(content, dict) and content | {"notes": []} == msgspec.json.decode(expected)
 
 
-def _told(made: SkimResult, notes: Sequence[str]) -> dict[str, Any]:
+def _result_fields(result: SkimResult, notes: Sequence[str]) -> dict[str, Any]:
     return {
-        "signature": made.signature,
-        "method": made.method,
-        "z": made.z,
-        "measures": {name: _number(value) for name, value in made.measures.items()},
+        "signature": result.signature,
+        "method": result.method,
+        "z": result.z,
+        "measures": {name: _number_or_none(value) for name, value in result.measures.items()},
         "notes": list(notes),
     }
 
 
-def _number(value: float) -> float | None:
+def _number_or_none(value: float) -> float | None:
     return value if value == value else None
 
 
-def _shown(
-    made: SkimResult, others: Sequence[SkimResult], spectrogram: Spectrogram, sound: EncodedSound
+def _make_view(
+    result: SkimResult, others: Sequence[SkimResult], spectrogram: Spectrogram, sound: EncodedSound
 ) -> SkimView:
     measures = tuple(
-        SkimMeasure(name, made.measures[key], doc) for key, (name, doc) in MEASURE_DOCS.items()
+        SkimMeasure(name, result.measures[key], doc) for key, (name, doc) in MEASURE_DOCS.items()
     )
     return SkimView(
-        made.recording,
-        made.skim,
+        result.recording,
+        result.skim,
         spectrogram,
         sound.content,
         sound.mime,
         measures,
-        tuple(_points(made, others)),
-        made.z,
-        (*made.notes, *sound.notes, made.signature),
+        tuple(_curve_points(result, others)),
+        result.z,
+        (*result.notes, *sound.notes, result.signature),
     )
 
 
-def _points(made: SkimResult, others: Sequence[SkimResult]) -> Iterator[CurvePoint]:
-    for one in others if made.method in METHODS_WITH_Z else ():
-        if one.method == made.method and one.z is not None:
-            yield CurvePoint(one.z, one.measures["tc"], one.measures["sd"])
+def _curve_points(result: SkimResult, others: Sequence[SkimResult]) -> Iterator[CurvePoint]:
+    for other in others if result.method in METHODS_WITH_Z else ():
+        if other.method == result.method and other.z is not None:
+            yield CurvePoint(other.z, other.measures["tc"], other.measures["sd"])
 
 
 # --- Lines for scoring ---------------------------------------------------------------------------
@@ -148,52 +148,60 @@ OUTPUTS_FILE, RECORDINGS_FILE = "outputs.jsonl", "recordings.jsonl"
 
 
 def write_lines(
-    folder: Path, skims: Sequence[SkimResult], wholes: Mapping[str, Recording], asked: SkimOptions
+    folder: Path, skims: Sequence[SkimResult], wholes: Mapping[str, Recording], options: SkimOptions
 ) -> tuple[Path, Path]:
     """Both files, in a folder; ``wholes`` are the recordings that were given, by those skimmed."""
-    recordings = {one.recording.name: one.recording for one in skims}
+    recordings = {result.recording.name: result.recording for result in skims}
     outputs, references = folder / OUTPUTS_FILE, folder / RECORDINGS_FILE
-    write_whole(outputs, _lines(_output(one, asked) for one in skims))
-    lines = (_recording(one, wholes[name], folder, asked) for name, one in recordings.items())
-    write_whole(references, _lines(lines))
+    write_whole(outputs, _encode_lines(_output_record(result, options) for result in skims))
+    lines = (
+        _recording_record(recording, wholes[name], folder, options)
+        for name, recording in recordings.items()
+    )
+    write_whole(references, _encode_lines(lines))
     return outputs, references
 
 
-def _lines(records: Iterable[dict[str, Any]]) -> bytes:
+def _encode_lines(records: Iterable[dict[str, Any]]) -> bytes:
     return b"".join(msgspec.json.encode(record) + b"\n" for record in records)
 
 
-def _output(one: SkimResult, asked: SkimOptions) -> dict[str, Any]:
-    plan = asked.plan
-    made: dict[str, Any] = {"embedder": asked.embedder, "block": plan.block, "period": plan.period}
-    made |= {"sparse": True} if asked.sparse else {}
-    dial = {} if one.z is None else {"z": one.z}
-    picks = [[pick.start, pick.seconds] for pick in one.skim.picks]
+def _output_record(result: SkimResult, options: SkimOptions) -> dict[str, Any]:
+    plan = options.plan
+    settings: dict[str, Any] = {
+        "embedder": options.embedder,
+        "block": plan.block,
+        "period": plan.period,
+    }
+    settings |= {"sparse": True} if options.sparse else {}
+    dial = {} if result.z is None else {"z": result.z}
+    picks = [[pick.start, pick.seconds] for pick in result.skim.picks]
     return {
-        "item": one.recording.name,
-        "system": one.system,
+        "item": result.recording.name,
+        "system": result.system,
         "output": {"picks": picks},
-        "meta": {"method": one.method, **dial, "made": made},
+        "meta": {"method": result.method, **dial, "made": settings},
     }
 
 
-def _recording(
-    one: Recording, whole: Recording, folder: Path, asked: SkimOptions
+def _recording_record(
+    recording: Recording, whole: Recording, folder: Path, options: SkimOptions
 ) -> dict[str, Any]:
     """The recording by its files, and what was said about its clock.
 
     A day has its own files, if names alone tell their times; else all of them, from the first on.
     """
-    start, zone = asked.start, asked.zone
-    if asked.by_day and asked.shown and whole.began:  # midnight is that of the zone that is shown
-        start, zone = whole.began.isoformat(), asked.shown
-    known = whole if start or asked.hour_gap else one
-    paths = dict.fromkeys(_seen(stretch.path, folder) for stretch in known.stretches)
-    told = {"start": start, "zone": zone, "hour_gap": asked.hour_gap}
-    if asked.by_day and one.began is not None:
-        told["day"] = f"{one.began:%Y-%m-%d}"
-    return {"item": one.name, "recording": list(paths)} | {n: v for n, v in told.items() if v}
+    start, zone = options.start, options.zone
+    if options.by_day and options.shown and whole.began:  # midnight in the zone that is shown
+        start, zone = whole.began.isoformat(), options.shown
+    source = whole if start or options.hour_gap else recording
+    paths = dict.fromkeys(_relative_path(stretch.path, folder) for stretch in source.stretches)
+    clock = {"start": start, "zone": zone, "hour_gap": options.hour_gap}
+    if options.by_day and recording.began is not None:
+        clock["day"] = f"{recording.began:%Y-%m-%d}"
+    record: dict[str, Any] = {"item": recording.name, "recording": list(paths)}
+    return record | {name: value for name, value in clock.items() if value}
 
 
-def _seen(path: str, folder: Path) -> str:
+def _relative_path(path: str, folder: Path) -> str:
     return Path(os.path.relpath(Path(path).resolve(), folder.resolve())).as_posix()

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.signal import Floats, thinned, thinned_pieces, thinning_factor
+from earwitness.audio.signal import Floats, decimate, decimate_pieces, decimation_factor
 from earwitness.recordings.cut import read_recording
 from earwitness.recordings.types import Recording
 from earwitness.skims.types import Pick, Skim
@@ -85,20 +85,24 @@ def locate_skims(
     factor = _choose_factor(sounds, recording.rate)
     rate = recording.rate / factor
     length = round(min(max(block / 2, MIN_PART_SECONDS), MAX_PART_SECONDS) * rate)
-    skims = [thinned(sound, factor) for sound in sounds]
-    found = _search(skims, recording, factor, length)
-    lost = [n for n, picks in enumerate(found) if _find_holes(picks, len(skims[n]), length // 2)]
+    skims = [decimate(sound, factor) for sound in sounds]
+    picks_of_skims = _search(skims, recording, factor, length)
+    lost = [
+        n
+        for n, picks in enumerate(picks_of_skims)
+        if _find_holes(picks, len(skims[n]), length // 2)
+    ]
     backwards = _search([skims[n][::-1] for n in lost], recording, factor, length)
     for n, reversed_picks in zip(lost, backwards, strict=True):
         size = len(skims[n])
-        holes = _find_holes(found[n], size, length // 2)
+        holes = _find_holes(picks_of_skims[n], size, length // 2)
         for pick in reversed_picks:
             first, last = size - pick.last, size - pick.first
             if any(hole[0] <= (first + last) / 2 <= hole[1] for hole in holes):
-                found[n].append(pick._replace(first=first, last=last, turned=True))
+                picks_of_skims[n].append(pick._replace(first=first, last=last, turned=True))
     return [
         _describe(sorted(picks), len(skim), length // 2, rate)
-        for picks, skim in zip(found, skims, strict=True)
+        for picks, skim in zip(picks_of_skims, skims, strict=True)
     ]
 
 
@@ -106,8 +110,8 @@ def _choose_factor(sounds: Sequence[Floats], rate: int) -> int:
     """That of the lowest rate at which all skims keep enough of their power."""
     powers = [float(np.square(sound, dtype=np.float64).mean()) for sound in sounds if len(sound)]
     for low_rate in LOW_RATES_HZ:
-        factor = thinning_factor(rate, low_rate)
-        low = [np.square(thinned(sound, factor)) for sound in sounds if len(sound)]
+        factor = decimation_factor(rate, low_rate)
+        low = [np.square(decimate(sound, factor)) for sound in sounds if len(sound)]
         shares = [
             values.mean() >= MIN_POWER_SHARE * power
             for values, power in zip(low, powers, strict=True)
@@ -143,7 +147,7 @@ def _read_overlapping(
     pieces = ((round(time * recording.rate), chunk.samples) for time, chunk in chunks)
     zeros, step = np.zeros(size, np.float32), size - overlap
     waiting, start, end = zeros[:0], 0.0, -1
-    for piece_start, samples in thinned_pieces(pieces, factor):
+    for piece_start, samples in decimate_pieces(pieces, factor):
         if piece_start != end:
             if len(waiting):
                 yield start, np.concatenate([waiting, zeros])[:size]
@@ -261,8 +265,9 @@ class _SkimSearch:
 
     def _compare(self, place: _Place, other: _Place) -> float:
         """How alike the sound at two places is."""
-        one, two = (x.sound[self._reach :][: self._length] for x in (place, other))
-        return abs(float(one @ two)) / float(np.sqrt((one @ one) * (two @ two)) + 1e-20)
+        first, second = (x.sound[self._reach :][: self._length] for x in (place, other))
+        energies = (first @ first) * (second @ second)
+        return abs(float(first @ second)) / float(np.sqrt(energies) + 1e-20)
 
     def _agree(self, offset: float, other: float) -> bool:
         return abs(offset - other) <= OFFSET_TOLERANCE_SECONDS * self._rate

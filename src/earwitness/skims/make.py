@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.audio.logmel import ABSENT_BYTE, LOGMEL_FORMAT, edges
+from earwitness.audio.logmel import ABSENT_BYTE, LOGMEL_FORMAT, band_edges
 from earwitness.core import Estimate, Progress, no_progress
 from earwitness.errors import UsageError
 from earwitness.models.base import BlockEmbeddings
@@ -28,14 +28,14 @@ from earwitness.models.speech import (
     speech_class_scores,
 )
 from earwitness.recordings.types import Recording
-from earwitness.skims.day import Bools, Day, Ints, heard
+from earwitness.skims.day import Bools, Day, Ints, hear_picks
 from earwitness.skims.measures import DayMeasures, calibration_sd, calibration_tc
 from earwitness.skims.methods import Picker
-from earwitness.skims.methods.pareto import SkimArchive, archive_of
+from earwitness.skims.methods.pareto import SkimArchive, make_archive
 from earwitness.skims.methods.plan import SkimPlan
 from earwitness.skims.options import MANUAL_METHOD, SkimOptions
 from earwitness.skims.picks import read_times
-from earwitness.skims.tradeoff import MIN_CURVE_POINTS, along_z
+from earwitness.skims.tradeoff import MIN_CURVE_POINTS, measure_curve
 from earwitness.skims.types import Pick, Skim, SkimResult, TradeoffCurve
 from earwitness.skims.view import Spectrogram
 from earwitness.stats.significance import column_moments, mean_interval
@@ -51,7 +51,7 @@ class SpeechBlocks(NamedTuple):
     signature: str
 
 
-def spoken_in(
+def find_speech(
     recording: Recording,
     blocks: RecordingBlocks,
     cache: Cache,
@@ -59,20 +59,20 @@ def spoken_in(
     progress: Progress = no_progress,
 ) -> SpeechBlocks:
     """Of all blocks of a recording; who listens hears all of it, once, as it is kept."""
-    known = None if model else speech_class_scores(blocks.class_names, blocks.classes)
-    if known is not None:
-        return SpeechBlocks(np.asarray(known >= MIN_SPEECH_CLASS_SCORE), "classes")
+    class_scores = None if model else speech_class_scores(blocks.class_names, blocks.classes)
+    if class_scores is not None:
+        return SpeechBlocks(np.asarray(class_scores >= MIN_SPEECH_CLASS_SCORE), "classes")
     detector = find_detector("cues" if model is None else str(model))
-    heard, _ = read_recording_blocks(
+    speech, _ = read_recording_blocks(
         recording,
         SpeechEmbedder(detector, recording.rate),
         block=blocks.seconds,
         cache=cache,
         progress=progress,
     )
-    shares = dict(zip(heard.starts.tolist(), heard.vectors[:, 0].tolist(), strict=True))
-    found = [shares.get(start, 1.0) >= MIN_SPEECH_SHARE for start in blocks.starts.tolist()]
-    return SpeechBlocks(np.array(found, np.bool_), detector.signature)
+    shares = dict(zip(speech.starts.tolist(), speech.vectors[:, 0].tolist(), strict=True))
+    speaks = [shares.get(start, 1.0) >= MIN_SPEECH_SHARE for start in blocks.starts.tolist()]
+    return SpeechBlocks(np.array(speaks, np.bool_), detector.signature)
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ class SpeechEmbedder:
     def embed(self, sounds: Iterable[NDArray[np.float32]], /) -> BlockEmbeddings:
         """A share a block."""
         shares = [[self.detector.share(sound, self.rate)] for sound in sounds]
-        found = np.array(shares, np.float32).reshape(-1, 1)
-        return BlockEmbeddings(found, np.clip(found, 0, 1), ("speech",))
+        vectors = np.array(shares, np.float32).reshape(-1, 1)
+        return BlockEmbeddings(vectors, np.clip(vectors, 0, 1), ("speech",))
 
 
 # --- Cache of archives ---------------------------------------------------------------------------
@@ -107,24 +107,24 @@ class SpeechEmbedder:
 ARCHIVE_VERSION = 1  # of the way from numbers to an archive: a new one, and all are made anew
 
 
-def kept_archive(day: Day, plan: SkimPlan, cache: Cache) -> SkimArchive:
+def load_archive(day: Day, plan: SkimPlan, cache: Cache) -> SkimArchive:
     """The archive of a day: that which is kept, or a new one."""
-    place = cache.folder / "archives" / f"{_key(day, plan)}.sealed"
-    kept = open_sealed(place)
-    if kept is not None:
-        return msgspec.convert(kept.facts, SkimArchive)
-    made = archive_of(day, plan)
-    write_sealed(place, msgspec.to_builtins(made))
-    return made
+    place = cache.folder / "archives" / f"{_archive_key(day, plan)}.sealed"
+    sealed = open_sealed(place)
+    if sealed is not None:
+        return msgspec.convert(sealed.facts, SkimArchive)
+    archive = make_archive(day, plan)
+    write_sealed(place, msgspec.to_builtins(archive))
+    return archive
 
 
-def _key(day: Day, plan: SkimPlan) -> str:
+def _archive_key(day: Day, plan: SkimPlan) -> str:
     numbers = hashlib.sha256()
     for array in (day.starts, day.vectors, day.classes, day.allowed):
         numbers.update(f"{array.dtype.str}{array.shape}".encode())
         numbers.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-    made = [ARCHIVE_VERSION, __version__, numbers.hexdigest(), day.seconds, day.length, plan]
-    return hash_text(msgspec.json.encode(made).decode())
+    parts = [ARCHIVE_VERSION, __version__, numbers.hexdigest(), day.seconds, day.length, plan]
+    return hash_text(msgspec.json.encode(parts).decode())
 
 
 # --- Skims of one recording ----------------------------------------------------------------------
@@ -146,46 +146,50 @@ class SkimMaker:
 
     recording: Recording
     blocks: RecordingBlocks
-    asked: SkimOptions
+    options: SkimOptions
     sound: str
     spoken: SpeechBlocks | None = None
     cache: Cache | None = None
 
-    def skims(self) -> Iterator[SkimResult]:
+    def make_skims(self) -> Iterator[SkimResult]:
         """All that were asked for."""
-        for method, z in self.asked.wanted:
-            yield self.skim(method, z)
+        for method, z in self.options.method_and_z_pairs:
+            yield self.make_skim(method, z)
 
-    def skim(self, method: str, z: float | None) -> SkimResult:
+    def make_skim(self, method: str, z: float | None) -> SkimResult:
         """One of them."""
-        picks, terms, notes = self._manual() if method == MANUAL_METHOD else self._picked(method, z)
+        picks, terms, notes = (
+            self._read_picks() if method == MANUAL_METHOD else self._pick_blocks(method, z)
+        )
         by = self.spoken.signature if self.spoken else ""
-        signature = self.asked.signature(self.blocks.signature, by, method, z)
+        signature = self.options.signature(self.blocks.signature, by, method, z)
         return SkimResult(
             self.recording,
             method,
             z,
-            Skim(picks, self.asked.plan.overlap),
-            {**self.measures(picks), **terms},
+            Skim(picks, self.options.plan.overlap),
+            {**self.measure_picks(picks), **terms},
             f"earwitness={__version__}|{signature}|sound={self.sound[:16]}",
             notes,
         )
 
-    def measures(self, picks: tuple[Pick, ...]) -> dict[str, float]:
+    def measure_picks(self, picks: tuple[Pick, ...]) -> dict[str, float]:
         """TC, SD and coverage."""
-        found = heard(self._day, [(pick.start, pick.seconds) for pick in picks])
-        if found is None:
+        content = hear_picks(self._day, [(pick.start, pick.seconds) for pick in picks])
+        if content is None:
             return dict.fromkeys(MEASURES, float("nan"))
-        return {name: float(getattr(self._measured, name)(found)) for name in MEASURES}
+        return {name: float(getattr(self._day_measures, name)(content)) for name in MEASURES}
 
-    def baselines(self, picks: int) -> dict[str, dict[str, Estimate]]:
+    def estimate_baselines(self, picks: int) -> dict[str, dict[str, Estimate]]:
         """What picks without a thought are worth, over so many draws; and the calibrations.
 
         They have as many picks as the skims beside which they stand.
         """
-        drawn = {name: self._baseline(name, picks) for name in BASELINES}
-        known = {name: find(self._day, picks) for name, find in CALIBRATIONS.items()}
-        return drawn | {name: _estimates([self._worth(rows)]) for name, rows in known.items()}
+        drawn = {name: self._estimate_baseline(name, picks) for name in BASELINES}
+        calibrated = {name: find(self._day, picks) for name, find in CALIBRATIONS.items()}
+        return drawn | {
+            name: _estimate_means([self._measure_rows(rows)]) for name, rows in calibrated.items()
+        }
 
     @cached_property
     def _day(self) -> Day:
@@ -194,7 +198,7 @@ class SkimMaker:
             raise UsageError(f"{self.recording.name}: not one block of {blocks.seconds:g} s in it")
         length = self.recording.seconds
         day = Day.of(blocks.starts, blocks.seconds, blocks.vectors, blocks.classes, length)
-        if self.spoken is None or self.asked.speech != "avoid":
+        if self.spoken is None or self.options.speech != "avoid":
             return day
         if self.spoken.rows.all():
             message = f"{self.recording.name}: somebody seems to speak in all of it"
@@ -202,52 +206,52 @@ class SkimMaker:
         return replace(day, allowed=~self.spoken.rows)
 
     @cached_property
-    def _measured(self) -> DayMeasures:
-        return DayMeasures(self._day, self.asked.plan.period)
+    def _day_measures(self) -> DayMeasures:
+        return DayMeasures(self._day, self.options.plan.period)
 
     @cached_property
     def _picker(self) -> Picker:
         if self.cache is None:
-            return Picker(self._day, self.asked.plan)
-        return Picker(self._day, self.asked.plan, partial(kept_archive, cache=self.cache))
+            return Picker(self._day, self.options.plan)
+        return Picker(self._day, self.options.plan, partial(load_archive, cache=self.cache))
 
-    def _manual(self) -> tuple[tuple[Pick, ...], dict[str, float], tuple[str, ...]]:
-        assert self.asked.times is not None
-        picks = read_times(self.asked.times, self.recording, block=self.asked.plan.block)
-        return tuple(self._turned(pick) for pick in picks), {}, ()
+    def _read_picks(self) -> tuple[tuple[Pick, ...], dict[str, float], tuple[str, ...]]:
+        assert self.options.times is not None
+        picks = read_times(self.options.times, self.recording, block=self.options.plan.block)
+        return tuple(self._reverse_speech(pick) for pick in picks), {}, ()
 
-    def _picked(
+    def _pick_blocks(
         self, method: str, z: float | None
     ) -> tuple[tuple[Pick, ...], dict[str, float], tuple[str, ...]]:
-        found = self._picker.pick(method, 0.5 if z is None else z)
+        selection = self._picker.pick(method, 0.5 if z is None else z)
         picks = [
             Pick(float(self._day.starts[row]), self._day.seconds, why=why)
-            for row, why in zip(found.rows, found.why, strict=True)
+            for row, why in zip(selection.rows, selection.why, strict=True)
         ]
-        terms = {"tc_term": found.tc_term, "sd_term": found.sd_term}
-        return tuple(self._turned(pick) for pick in picks), terms, found.notes
+        terms = {"tc_term": selection.tc_term, "sd_term": selection.sd_term}
+        return tuple(self._reverse_speech(pick) for pick in picks), terms, selection.notes
 
-    def _turned(self, pick: Pick) -> Pick:
+    def _reverse_speech(self, pick: Pick) -> Pick:
         """Played backwards, if somebody speaks in it and that was asked for."""
-        if self.spoken is None or self.asked.speech != "reverse":
+        if self.spoken is None or self.options.speech != "reverse":
             return pick
         starts = self._day.starts
         over = (starts < pick.start + pick.seconds) & (starts + self._day.seconds > pick.start)
         return replace(pick, turned=True) if (over & self.spoken.rows).any() else pick
 
-    def _baseline(self, name: str, picks: int) -> dict[str, Estimate]:
+    def _estimate_baseline(self, name: str, picks: int) -> dict[str, Estimate]:
         rows = []
         for seed in range(BASELINE_DRAWS):
-            plan = replace(self.asked.plan, picks=picks, seed=self.asked.plan.seed + seed)
-            rows.append(self._worth(Picker(self._day, plan).baseline(name)))
-        return _estimates(rows)
+            plan = replace(self.options.plan, picks=picks, seed=self.options.plan.seed + seed)
+            rows.append(self._measure_rows(Picker(self._day, plan).baseline(name)))
+        return _estimate_means(rows)
 
-    def _worth(self, rows: Ints) -> dict[str, float]:
+    def _measure_rows(self, rows: Ints) -> dict[str, float]:
         starts = self._day.starts[rows].tolist()
-        return self.measures(tuple(Pick(start, self._day.seconds) for start in starts))
+        return self.measure_picks(tuple(Pick(start, self._day.seconds) for start in starts))
 
 
-def _estimates(rows: list[dict[str, float]], level: float = 0.95) -> dict[str, Estimate]:
+def _estimate_means(rows: list[dict[str, float]], level: float = 0.95) -> dict[str, Estimate]:
     """Means over draws, with t intervals."""
     moments = column_moments(np.array([[row[name] for name in MEASURES] for row in rows]))
     low, high = mean_interval(moments, level)
@@ -265,17 +269,17 @@ def _estimates(rows: list[dict[str, float]], level: float = 0.95) -> dict[str, E
     }
 
 
-def courses(skims: tuple[SkimResult, ...]) -> Iterator[TradeoffCurve]:
+def tradeoff_curves(skims: tuple[SkimResult, ...]) -> Iterator[TradeoffCurve]:
     """Curves over z, where a method has three z and more."""
     groups: dict[tuple[str, str], list[tuple[float, SkimResult]]] = {}
-    for one in skims:
-        if one.z is not None:
-            groups.setdefault((one.recording.name, one.method), []).append((one.z, one))
+    for result in skims:
+        if result.z is not None:
+            groups.setdefault((result.recording.name, result.method), []).append((result.z, result))
     for (recording, method), group in groups.items():
         if len(group) >= MIN_CURVE_POINTS:
-            tc, sd = ([one.measures[name] for _, one in group] for name in ("tc", "sd"))
-            found = along_z([z for z, _ in group], tc, sd)
-            yield TradeoffCurve(recording, method, *found, len(group))
+            tc, sd = ([result.measures[name] for _, result in group] for name in ("tc", "sd"))
+            figures = measure_curve([z for z, _ in group], tc, sd)
+            yield TradeoffCurve(recording, method, *figures, len(group))
 
 
 # --- Spectrogram of a recording ------------------------------------------------------------------
@@ -287,20 +291,20 @@ def courses(skims: tuple[SkimResult, ...]) -> Iterator[TradeoffCurve]:
 MAX_COLUMNS = 1_200  # of a spectrogram
 
 
-def spectrogram_of(recording: Recording, cache: Cache, *, sparse: bool = False) -> Spectrogram:
+def make_spectrogram(recording: Recording, cache: Cache, *, sparse: bool = False) -> Spectrogram:
     """Levels of all bands over the time of a recording."""
-    whole = edges(recording.rate)
-    bands = (float(whole[0]), float(whole[-1]))
+    frequencies = band_edges(recording.rate)
+    bands = (float(frequencies[0]), float(frequencies[-1]))
     key = hash_text(f"{LOGMEL_FORMAT}|{sparse}|{sound_key(recording, cache)}")
     place = cache.folder / "pictures" / f"{key}.sealed"
-    kept = open_sealed(place)
-    if kept is not None:
-        return Spectrogram(kept.arrays[0], kept.arrays[1].astype(np.bool_), *bands)
+    sealed = open_sealed(place)
+    if sealed is not None:
+        return Spectrogram(sealed.arrays[0], sealed.arrays[1].astype(np.bool_), *bands)
     files = load_frame_files(recording, cache=cache, sparse=sparse)
     count = max(1, min(MAX_COLUMNS, int(recording.seconds)))
-    found = make_spectrogram_columns(recording, files, count)
-    levels = ((found.loudest.astype(np.uint16) + found.mean) // 2).astype(np.uint8)
-    missing = found.loudest[0] == ABSENT_BYTE
+    columns = make_spectrogram_columns(recording, files, count)
+    levels = ((columns.loudest.astype(np.uint16) + columns.mean) // 2).astype(np.uint8)
+    missing = columns.loudest[0] == ABSENT_BYTE
     write_sealed(place, {}, [levels, missing.astype(np.uint8)])
     return Spectrogram(levels, missing, *bands)
 
@@ -308,8 +312,8 @@ def spectrogram_of(recording: Recording, cache: Cache, *, sparse: bool = False) 
 def sound_key(recording: Recording, cache: Cache) -> str:
     """A name for what is heard in a recording and when, whatever its files are called."""
     spans = [
-        (cache.digest(Path(one.path)), one.at, one.start, one.seconds)
-        for one in recording.stretches
+        (cache.digest(Path(stretch.path)), stretch.at, stretch.start, stretch.seconds)
+        for stretch in recording.stretches
     ]
-    made = [recording.rate, recording.seconds, spans]
-    return hash_text(msgspec.json.encode(made).decode())
+    parts = [recording.rate, recording.seconds, spans]
+    return hash_text(msgspec.json.encode(parts).decode())

@@ -15,8 +15,8 @@ from earwitness.skims.day import (
     Periods,
     Singles,
     dtw,
-    heard_rows,
-    periods,
+    hear_rows,
+    split_periods,
 )
 
 # --- TC, SD and coverage -------------------------------------------------------------------------
@@ -28,7 +28,7 @@ from earwitness.skims.day import (
 CLASS_THRESHOLDS = np.arange(1, 100) / 100
 
 
-def runs(rows: Ints, count: int) -> list[Ints]:
+def split_runs(rows: Ints, count: int) -> list[Ints]:
     """Equal parts of a day: blocks in so many runs of as equal length as can be, none empty."""
     return [run for run in np.array_split(rows, count) if len(run)]
 
@@ -36,7 +36,7 @@ def runs(rows: Ints, count: int) -> list[Ints]:
 def calibration_tc(day: Day, picks: int) -> Ints:
     """For each of so many equal parts of the day the block that is nearest to the part's mean."""
     chosen = []
-    for run in runs(np.arange(len(day)), picks):
+    for run in split_runs(np.arange(len(day)), picks):
         vectors = day.vectors[run].astype(np.float64)
         away = ((vectors - vectors.mean(axis=0)) ** 2).sum(axis=1)
         chosen.append(int(run[np.argmin(away)]))
@@ -53,7 +53,7 @@ def calibration_sd(day: Day, picks: int) -> Ints:
     return np.array(sorted(kept), np.int64)
 
 
-def maxima(day: Day) -> Doubles:
+def class_maxima(day: Day) -> Doubles:
     """The highest of every class in the day."""
     return np.asarray(day.classes.max(axis=0), np.float64)
 
@@ -75,14 +75,14 @@ def coverage(skim: Doubles, day: Doubles) -> float:
     return float(skim.sum()) / whole if whole > 0 else float("nan")
 
 
-def over(top: float, bottom: float) -> float:
+def divide_or_nan(top: float, bottom: float) -> float:
     """A quotient; 1 if both are 0, which is the same course, and NaN if only the bottom is."""
     if bottom == 0:
         return 1.0 if top == 0 else float("nan")
     return top / bottom
 
 
-def _highest(skim: BlockContent) -> Doubles:
+def _skim_maxima(skim: BlockContent) -> Doubles:
     """Of every class in a skim."""
     return np.asarray(skim.classes.max(axis=0, initial=0.0), np.float64)
 
@@ -92,8 +92,8 @@ class DayMeasures:
 
     def __init__(self, day: Day, period: float = PERIOD_SECONDS) -> None:
         self.day = day
-        self.periods: Periods = periods(day, period)
-        self.maxima = maxima(day) if len(day) else np.zeros(day.classes.shape[1])
+        self.periods: Periods = split_periods(day, period)
+        self.maxima = class_maxima(day) if len(day) else np.zeros(day.classes.shape[1])
         self._calibrations: dict[int, tuple[float, float]] = {}
 
     def distance(self, skim: BlockContent) -> float:
@@ -102,13 +102,13 @@ class DayMeasures:
 
     def agreement(self, skim: BlockContent) -> float:
         """Of classes with those of the day."""
-        return msiou(_highest(skim), self.maxima)
+        return msiou(_skim_maxima(skim), self.maxima)
 
     def calibrations(self, picks: int) -> tuple[float, float]:
         """The distance and the agreement of the calibrations of so many picks."""
         if picks not in self._calibrations:
-            course = heard_rows(self.day, calibration_tc(self.day, picks))
-            classes = heard_rows(self.day, calibration_sd(self.day, picks))
+            course = hear_rows(self.day, calibration_tc(self.day, picks))
+            classes = hear_rows(self.day, calibration_sd(self.day, picks))
             self._calibrations[picks] = self.distance(course), self.agreement(classes)
         return self._calibrations[picks]
 
@@ -116,17 +116,17 @@ class DayMeasures:
         """Temporal consistency: DTW(calibration) / DTW(skim); 0 of nothing, which is far away."""
         if not len(skim.vectors):
             return 0.0 if len(self.day) else float("nan")
-        return over(self.calibrations(len(skim.vectors))[0], self.distance(skim))
+        return divide_or_nan(self.calibrations(len(skim.vectors))[0], self.distance(skim))
 
     def sd(self, skim: BlockContent) -> float:
         """Source diversity: msIoU(skim) / msIoU(calibration); 0 of nothing."""
         if not len(skim.classes):
             return 0.0 if len(self.day) else float("nan")
-        return over(self.agreement(skim), self.calibrations(len(skim.classes))[1])
+        return divide_or_nan(self.agreement(skim), self.calibrations(len(skim.classes))[1])
 
     def coverage(self, skim: BlockContent) -> float:
         """Of class maxima."""
-        return coverage(_highest(skim), self.maxima)
+        return coverage(_skim_maxima(skim), self.maxima)
 
 
 def tc(day: Day, skim: BlockContent, period: float = PERIOD_SECONDS) -> float:
@@ -146,7 +146,7 @@ def sd(day: Day, skim: BlockContent) -> float:
 # The cheapest picks of all are found by Bellman's recursion over runs.
 
 
-def prefixes(vectors: Doubles | Singles, means: Doubles) -> Doubles:
+def prefix_sums(vectors: Doubles | Singles, means: Doubles) -> Doubles:
     """Sums of distances to the means before each period and to all, a row for every vector."""
     exact = np.asarray(vectors, np.float64)
     squares = (exact**2).sum(axis=1)[:, None] + (means**2).sum(axis=1)[None]
@@ -163,7 +163,7 @@ class PickCourse(NamedTuple):
     first: Ints
 
 
-def course(sums: Doubles, lies: Ints) -> PickCourse:
+def find_course(sums: Doubles, lies: Ints) -> PickCourse:
     """Picks in the order of time, with their sums of distances and the periods in which they lie.
 
     Of picks in one period the nearest stands for it, the first for what comes before it and the
@@ -176,39 +176,41 @@ def course(sums: Doubles, lies: Ints) -> PickCourse:
     for period in np.unique(lies):
         cost += float(np.min((sums[:, period + 1] - sums[:, period])[lies == period]))
     for row in range(len(lies) - 1):
-        here, there = int(lies[row]), int(lies[row + 1])
-        if here == there:
-            first[row + 1] = here
+        current, following = int(lies[row]), int(lies[row + 1])
+        if current == following:
+            first[row + 1] = current
             continue
-        more = sums[row, here + 1 : there + 1] - sums[row + 1, here + 1 : there + 1]
+        more = sums[row, current + 1 : following + 1] - sums[row + 1, current + 1 : following + 1]
         place = int(np.argmin(more))
-        cost += float(more[place] + sums[row + 1, there] - sums[row, here + 1])
-        first[row + 1] = here + 1 + place
+        cost += float(more[place] + sums[row + 1, following] - sums[row, current + 1])
+        first[row + 1] = current + 1 + place
     return PickCourse(cost, first)
 
 
-def run_costs(day: Day, known: Periods) -> Singles:
+def run_costs(day: Day, day_periods: Periods) -> Singles:
     """What the best block within each run of periods costs: from a row's to a column's, both in.
 
     Infinite where no block may be picked. In single precision, which halves the time of long
     recordings: what is cheapest is so up to a ten millionth.
     """
-    count = len(known.means)
+    count = len(day_periods.means)
     costs = np.full((count, count), np.inf, np.float32)
     room = np.empty(count * count, np.float32)
     for period in range(count):
-        sums = prefixes(day.vectors[_rows(day, known, period, period)], known.means)
+        sums = prefix_sums(
+            day.vectors[_allowed_rows(day, day_periods, period, period)], day_periods.means
+        )
         before = (sums[:, period, None] - sums[:, : period + 1]).astype(np.float32)
         behind = (sums[:, period + 1 :] - sums[:, period, None]).astype(np.float32)
         best = costs[: period + 1, period:]
         total = room[: best.size].reshape(best.shape)
-        for row in _hopeful(before, behind):
+        for row in _find_undominated(before, behind):
             np.add(before[row, :, None], behind[row, None], out=total)
             np.minimum(best, total, out=best)
     return costs
 
 
-def _hopeful(before: Singles, behind: Singles) -> list[int]:
+def _find_undominated(before: Singles, behind: Singles) -> list[int]:
     """Blocks of a period without those that are never better than one of its best.
 
     A block's cost in a run is the sum of one number for where the run begins and one for where it
@@ -221,21 +223,21 @@ def _hopeful(before: Singles, behind: Singles) -> list[int]:
     totals = [begin + end for begin in begins for end in ends]
     best = list(dict.fromkeys(int(np.argmin(total)) for total in totals))
     left = np.ones(len(before), np.bool_)
-    for one in best:
-        worse = (before >= before[one]).all(axis=1) & (behind >= behind[one]).all(axis=1)
-        worse[one] = False
+    for row in best:
+        worse = (before >= before[row]).all(axis=1) & (behind >= behind[row]).all(axis=1)
+        worse[row] = False
         left &= ~worse | np.isin(np.arange(len(left)), best)
     return np.flatnonzero(left).tolist()
 
 
-def _rows(day: Day, known: Periods, first: int, last: int) -> Ints:
-    rows = np.arange(known.first[first], known.first[last + 1])
+def _allowed_rows(day: Day, day_periods: Periods, first: int, last: int) -> Ints:
+    rows = np.arange(day_periods.first[first], day_periods.first[last + 1])
     return rows[day.allowed[rows]]
 
 
-def cheapest(day: Day, known: Periods, picks: int) -> Ints:
+def find_cheapest_picks(day: Day, day_periods: Periods, picks: int) -> Ints:
     """The rows of so many picks, no two in one period, that stand for the course at least cost."""
-    costs = run_costs(day, known)
+    costs = run_costs(day, day_periods)
     count = len(costs)
     best = np.concatenate([[0.0], np.full(count, np.inf)])  # of the periods before each
     cuts = np.zeros((picks, count + 1), np.int64)
@@ -246,20 +248,20 @@ def cheapest(day: Day, known: Periods, picks: int) -> Ints:
     chosen, end = [], count
     for pick in reversed(range(picks)):
         start = int(cuts[pick, end])
-        chosen.append(_representative(day, known, start, end))
+        chosen.append(_find_representative(day, day_periods, start, end))
         end = start
     return np.array(chosen[::-1], np.int64)
 
 
-def _representative(day: Day, known: Periods, start: int, end: int) -> int:
+def _find_representative(day: Day, day_periods: Periods, start: int, end: int) -> int:
     """The block within a run that stands for it at least cost.
 
     One period's blocks at a time: a run may hold most of a week.
     """
-    best, found = np.inf, -1
+    best, chosen = np.inf, -1
     for period in range(start, end):
-        rows = _rows(day, known, period, period)
-        costs = prefixes(day.vectors[rows], known.means[start:end])[:, -1]
+        rows = _allowed_rows(day, day_periods, period, period)
+        costs = prefix_sums(day.vectors[rows], day_periods.means[start:end])[:, -1]
         if len(rows) and costs.min() < best:
-            best, found = float(costs.min()), int(rows[np.argmin(costs)])
-    return found
+            best, chosen = float(costs.min()), int(rows[np.argmin(costs)])
+    return chosen

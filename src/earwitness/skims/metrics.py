@@ -15,7 +15,7 @@ from earwitness.core import Case, Value
 from earwitness.errors import UsageError
 from earwitness.metric import CaseList, Metric, at_least, mean_pool, mean_statistics, mean_values
 from earwitness.recordings.types import Recording
-from earwitness.skims.day import PERIOD_SECONDS, Day, heard
+from earwitness.skims.day import PERIOD_SECONDS, Day, hear_picks
 from earwitness.skims.measures import DayMeasures
 from earwitness.skims.types import Skim
 from earwitness.stats.arrays import Floats
@@ -45,7 +45,7 @@ class EmbeddedDay(NamedTuple):
     real: Recording
 
 
-def embedded(reference: MarkedRecording, embedder: str, block: float) -> EmbeddedDay:
+def embed_recording(reference: MarkedRecording, embedder: str, block: float) -> EmbeddedDay:
     """A recording through an embedder."""
     from earwitness.models.blocks import read_recording_blocks
     from earwitness.models.embedders import find_embedder
@@ -54,24 +54,26 @@ def embedded(reference: MarkedRecording, embedder: str, block: float) -> Embedde
     blocks, real = read_recording_blocks(
         recording, find_embedder(embedder), block=block, hour_gap=gap
     )
-    every = np.ones(len(blocks.starts), np.bool_)
+    all_allowed = np.ones(len(blocks.starts), np.bool_)
     vectors, classes = np.asarray(blocks.vectors), np.asarray(blocks.classes)
     return EmbeddedDay(
-        Day(blocks.starts, blocks.seconds, vectors, classes, real.seconds, every), real
+        Day(blocks.starts, blocks.seconds, vectors, classes, real.seconds, all_allowed), real
     )
 
 
-def day_of(reference: SkimReference, embedder: str, block: float) -> Day:
+def embed_day(reference: SkimReference, embedder: str, block: float) -> Day:
     """The blocks of a recording; a day has its own."""
     if isinstance(reference, Day):
         return reference
-    return embedded(reference, embedder, block).day
+    return embed_recording(reference, embedder, block).day
 
 
 @lru_cache(DAYS_IN_MEMORY)
-def measured(reference: SkimReference, embedder: str, block: float, period: float) -> DayMeasures:
+def measure_day(
+    reference: SkimReference, embedder: str, block: float, period: float
+) -> DayMeasures:
     """A day with what belongs to it alone."""
-    return DayMeasures(day_of(reference, embedder, block), period)
+    return DayMeasures(embed_day(reference, embedder, block), period)
 
 
 # --- Skim metric ---------------------------------------------------------------------------------
@@ -131,8 +133,8 @@ class SkimMeasures(Metric):
         object.__setattr__(self, "period", at_least(self.block, "period", self.period))
 
     def measure_many(self, cases: Sequence[Case]) -> Floats:
-        some = CaseList.of(cases)
-        rows = [(case.output, one) for case in some for one in case.references]
+        case_list = CaseList.of(cases)
+        rows = [(case.output, reference) for case in case_list for reference in case.references]
         table = np.full((len(rows), len(self.values)), nan)
         order: dict[Any, list[int]] = {}
         for row, (_, reference) in enumerate(rows):
@@ -140,17 +142,17 @@ class SkimMeasures(Metric):
         for reference, places in order.items():  # a day at a time
             for row in places:
                 table[row] = self.measure_skim(rows[row][0], reference)
-        return self.pool(mean_statistics(table), some.counts)
+        return self.pool(mean_statistics(table), case_list.counts)
 
     def measure_skim(self, skim: Skim, reference: SkimReference) -> tuple[float, ...]:
         """Values of a skim of one recording."""
-        day = measured(reference, self.embedder, self.block, self.period)
+        day = measure_day(reference, self.embedder, self.block, self.period)
         picks = [(pick.start, pick.seconds) for pick in skim.picks]
-        found = heard(day.day, picks) if len(day.day) else None
-        if found is None:
+        content = hear_picks(day.day, picks) if len(day.day) else None
+        if content is None:
             return (nan,) * len(self.values)
-        far, like = day.distance(found), day.agreement(found)
-        return day.tc(found), day.sd(found), day.coverage(found), far, like
+        distance, agreement = day.distance(content), day.agreement(content)
+        return day.tc(content), day.sd(content), day.coverage(content), distance, agreement
 
     def pool(self, statistics: Floats, counts: NDArray[np.int64]) -> Floats:
         return mean_pool(statistics, counts) if len(counts) else statistics

@@ -75,7 +75,7 @@ class SkimOptions:
         overlap: float = 3.0,
         period: float = 900.0,
         seed: int = 0,
-        **rest: Any,
+        **settings: Any,
     ) -> SkimOptions:
         """As the command has it: a length in place of a number of picks, manual if there are times.
 
@@ -92,7 +92,7 @@ class SkimOptions:
         plan = SkimPlan(count, block, overlap, period, seed)
         usual = (MANUAL_METHOD,) if times is not None else cls.methods
         chosen = tuple(dict.fromkeys(methods)) or usual
-        return cls(methods=chosen, plan=plan, times=times, length=length, **rest)
+        return cls(methods=chosen, plan=plan, times=times, length=length, **settings)
 
     @property
     def other_length(self) -> str:
@@ -110,7 +110,7 @@ class SkimOptions:
         return f"--length {self.length:g}: {message} last {seconds:g} s"
 
     @property
-    def wanted(self) -> tuple[tuple[str, float | None], ...]:
+    def method_and_z_pairs(self) -> tuple[tuple[str, float | None], ...]:
         """Methods with z where it matters."""
         zs = tuple(dict.fromkeys(self.zs))
         return tuple(
@@ -126,9 +126,9 @@ class SkimOptions:
         dial = "" if z is None else f",z={z:g}"
         plan = self.plan
         picks = "" if method == MANUAL_METHOD else f",picks={plan.picks}"
-        made = (
+        skim_signature = (
             f"skim(method={method}{dial}{picks},block={plan.block:g}"
             f",overlap={plan.overlap:g},period={plan.period:g},seed={plan.seed}"
             f",speech={self.speech}{spoken and f':{spoken}'})"
         )
-        return f"{made}|{embedder}"
+        return f"{skim_signature}|{embedder}"

@@ -60,17 +60,17 @@ class PickRow:
     joined: float
 
 
-def listed(recording: Recording, skim: Skim) -> tuple[PickRow, ...]:
+def list_pick_rows(recording: Recording, skim: Skim) -> tuple[PickRow, ...]:
     """All picks in the order in which they are heard."""
     heard = starts_of([pick.seconds for pick in skim.picks], skim.overlap)
-    before = _before(recording)
+    before = _sum_files_before(recording)
     return tuple(
-        _one(number, pick, start, recording, before)
+        _pick_row(number, pick, start, recording, before)
         for number, (pick, start) in enumerate(zip(skim.picks, heard, strict=True), 1)
     )
 
 
-def _one(
+def _pick_row(
     number: int, pick: Pick, heard: float, recording: Recording, before: Mapping[str, float]
 ) -> PickRow:
     clock = recording.clock(pick.start)
@@ -82,69 +82,72 @@ def _one(
     return PickRow(number, pick, heard, time, stretch.path, at, before[stretch.path] + at)
 
 
-def _before(recording: Recording) -> dict[str, float]:
+def _sum_files_before(recording: Recording) -> dict[str, float]:
     """How many seconds lie in the files before each file."""
     ends: dict[str, float] = {}
-    for one in recording.stretches:
-        ends[one.path] = max(ends.get(one.path, 0.0), one.at + one.seconds)
-    found, total = {}, 0.0
+    for stretch in recording.stretches:
+        ends[stretch.path] = max(ends.get(stretch.path, 0.0), stretch.at + stretch.seconds)
+    offsets, total = {}, 0.0
     for path, seconds in ends.items():
-        found[path] = total
+        offsets[path] = total
         total += seconds
-    return found
+    return offsets
 
 
-def picks_json(recording: Recording, skim: Skim, told: Mapping[str, Any] | None = None) -> str:
-    """All that is known; ``told`` are fields of the caller that come first: method, measures, …"""
-    whole = {
-        **(told or {}),
-        "recording": _recording(recording),
-        "skim": {"seconds": _round(skim.seconds), "overlap": skim.overlap},
-        "picks": [_fields(one) | {"why": dict(one.pick.why)} for one in listed(recording, skim)],
+def picks_json(recording: Recording, skim: Skim, fields: Mapping[str, Any] | None = None) -> str:
+    """All that is known; ``fields`` are those of the caller that come first: method, measures, …"""
+    content = {
+        **(fields or {}),
+        "recording": _recording_fields(recording),
+        "skim": {"seconds": _round_seconds(skim.seconds), "overlap": skim.overlap},
+        "picks": [
+            _row_fields(row) | {"why": dict(row.pick.why)}
+            for row in list_pick_rows(recording, skim)
+        ],
     }
-    return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 
 def picks_csv(recording: Recording, skim: Skim) -> str:
     """A row a pick, with a column for every reason; it can be read again as times."""
-    rows = listed(recording, skim)
-    reasons = list(dict.fromkeys(name for one in rows for name in one.pick.why))
+    rows = list_pick_rows(recording, skim)
+    reasons = list(dict.fromkeys(name for row in rows for name in row.pick.why))
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([*COLUMNS, *(f"why_{name}" for name in reasons)])
-    for one in rows:
-        why = [_plain(one.pick.why.get(name, "")) for name in reasons]
-        writer.writerow([*map(_plain, _fields(one).values()), *why])
+    for row in rows:
+        why = [_plain_cell(row.pick.why.get(name, "")) for name in reasons]
+        writer.writerow([*map(_plain_cell, _row_fields(row).values()), *why])
     return file.getvalue()
 
 
 def picks_labels(recording: Recording, skim: Skim, where: TimeBase = "skim") -> str:
     """Labels for Audacity: start, end and text, with tabs between them."""
     lines = []
-    for one in listed(recording, skim):
-        start, end = _span(one, where)
-        turned = " (backwards)" if one.pick.turned else ""
-        lines.append(f"{start:.6f}\t{end:.6f}\t{one.number}  {_short(one)}{turned}\n")
+    for row in list_pick_rows(recording, skim):
+        start, end = _row_span(row, where)
+        turned = " (backwards)" if row.pick.turned else ""
+        lines.append(f"{start:.6f}\t{end:.6f}\t{row.number}  {_format_row_time(row)}{turned}\n")
     return "".join(lines)
 
 
 def picks_raven(recording: Recording, skim: Skim, where: TimeBase = "files") -> str:
     """A selection table for Raven, whose selections reach over all frequencies."""
     lines = ["\t".join(RAVEN_COLUMNS)]
-    for one in listed(recording, skim):
-        start, end = _span(one, where)
+    for row in list_pick_rows(recording, skim):
+        start, end = _row_span(row, where)
         cells = [
-            str(one.number),
+            str(row.number),
             "Spectrogram 1",
             "1",
             f"{start:.6f}",
             f"{end:.6f}",
             "0",
             f"{recording.rate / 2:g}",
-            _untabbed(PurePath(one.path).name) if where == "files" else "",
-            f"{one.at:.6f}" if where == "files" else "",
-            one.time[11:23],
-            f"pick {one.number}",
+            " ".join(PurePath(row.path).name.split()) if where == "files" else "",
+            f"{row.at:.6f}" if where == "files" else "",
+            row.time[11:23],
+            f"pick {row.number}",
         ]
         lines.append("\t".join(cells))
     return "\n".join(lines) + "\n"
@@ -163,55 +166,60 @@ PICK_LISTS: dict[str, tuple[str, PicksWriter]] = {  # name: ending of the file, 
 }
 
 
-def _fields(one: PickRow) -> dict[str, Any]:
-    pick = one.pick
-    times = (pick.start, pick.seconds, one.heard)
-    values = (one.number, *map(_round, times), one.time, one.path, _round(one.at), pick.turned)
+def _row_fields(row: PickRow) -> dict[str, Any]:
+    pick = row.pick
+    times = (pick.start, pick.seconds, row.heard)
+    values = (
+        row.number,
+        *map(_round_seconds, times),
+        row.time,
+        row.path,
+        _round_seconds(row.at),
+        pick.turned,
+    )
     return dict(zip(COLUMNS, values, strict=True))
 
 
-def _recording(recording: Recording) -> dict[str, Any]:
+def _recording_fields(recording: Recording) -> dict[str, Any]:
     began = recording.began
     return {
         "name": recording.name,
         "began": began.isoformat() if began else None,
-        "seconds": _round(recording.seconds),
-        "missing": _round(recording.seconds - sum(one.seconds for one in recording.stretches)),
+        "seconds": _round_seconds(recording.seconds),
+        "missing": _round_seconds(
+            recording.seconds - sum(stretch.seconds for stretch in recording.stretches)
+        ),
         "rate": recording.rate,
-        "files": list(dict.fromkeys(one.path for one in recording.stretches)),
-        "damages": [_damage(one) for one in recording.damages],
+        "files": list(dict.fromkeys(stretch.path for stretch in recording.stretches)),
+        "damages": [_damage_fields(damage) for damage in recording.damages],
         "notes": list(recording.notes),
     }
 
 
-def _damage(one: Damage) -> dict[str, Any]:
-    at, start = _round(one.at), _round(one.start)
-    return {"file": one.path, "at": at, "start": start, "what": one.message}
+def _damage_fields(damage: Damage) -> dict[str, Any]:
+    at, start = _round_seconds(damage.at), _round_seconds(damage.start)
+    return {"file": damage.path, "at": at, "start": start, "what": damage.message}
 
 
-def _span(one: PickRow, where: TimeBase) -> tuple[float, float]:
-    start = one.heard if where == "skim" else one.joined
-    return start, start + one.pick.seconds
+def _row_span(row: PickRow, where: TimeBase) -> tuple[float, float]:
+    start = row.heard if where == "skim" else row.joined
+    return start, start + row.pick.seconds
 
 
-def _short(one: PickRow) -> str:
+def _format_row_time(row: PickRow) -> str:
     """Time of day; else seconds after the recording began."""
-    return one.time[11:19] or f"{one.pick.start:.1f} s"
+    return row.time[11:19] or f"{row.pick.start:.1f} s"
 
 
-def _plain(value: object) -> object:
+def _plain_cell(value: object) -> object:
     if isinstance(value, bool):
         return "yes" if value else ""
-    return _round(value) if isinstance(value, float) else value
+    return _round_seconds(value) if isinstance(value, float) else value
 
 
-def _round(seconds: float) -> float:
+def _round_seconds(seconds: float) -> float:
     """To the microsecond, which no sample rate needs."""
     return round(float(seconds), 6) + 0.0
-
-
-def _untabbed(text: str) -> str:
-    return " ".join(text.split())
 
 
 # --- Times of picks, read ------------------------------------------------------------------------
@@ -229,7 +237,7 @@ TIME_TOLERANCE_SECONDS = 1e-6  # seconds: times are written to the microsecond
 START_REMEDY = "write seconds, 06:15:08, or 2025-07-22 06:15:08"
 
 
-class _Wrong(Exception):
+class _CellError(Exception):
     """What is wrong with a cell, and what to do about it."""
 
 
@@ -252,162 +260,175 @@ def read_times(
         table.tell(1, "", "has no pick in it")
     if START_COLUMN not in table.names or not table.lines:
         table.wrong.refuse()
-    picks = [_pick(table, line, row, recording, block) for line, row in _rows(table)]
+    picks = [_parse_pick(table, line, row, recording, block) for line, row in _iterate_rows(table)]
     table.wrong.refuse()
     return tuple(pick for pick in picks if pick is not None)
 
 
-def _rows(table: InputTable) -> Iterator[tuple[int, dict[str, Cell]]]:
+def _iterate_rows(table: InputTable) -> Iterator[tuple[int, dict[str, Cell]]]:
     columns = {name: table.cells(name) for name in TIMES_COLUMNS if name in table.names}
     for place, line in enumerate(table.lines):
         yield line, {name: cells[place] for name, cells in columns.items()}
 
 
-def _pick(
+def _parse_pick(
     table: InputTable, line: int, row: dict[str, Cell], recording: Recording, block: float
 ) -> Pick | None:
     cells = {name: cell if isinstance(cell, str) else show(cell) for name, cell in row.items()}
     before = table.wrong.count
-    found = Pick(0.0, block)
+    pick = Pick(0.0, block)
     for name in cells:
         try:
             if name == START_COLUMN:
-                found = replace(found, start=_start(cells[name], recording, table.comma))
+                pick = replace(pick, start=_parse_start(cells[name], recording, table.comma))
             elif name == SECONDS_COLUMN and cells[name]:
-                found = replace(found, seconds=_seconds(cells[name], table.comma))
+                pick = replace(pick, seconds=_parse_seconds(cells[name], table.comma))
             elif name == TURNED_COLUMN:
-                found = replace(found, turned=_turned(cells[name]))
-        except _Wrong as wrong:
+                pick = replace(pick, turned=_parse_turned(cells[name]))
+        except _CellError as wrong:
             table.tell(line, name, *wrong.args)
     if table.wrong.count > before:
         return None
-    for fault in _not_there(found, recording):
+    for fault in _find_pick_faults(pick, recording):
         table.wrong.add([(line, fault)])
-    return found
+    return pick
 
 
-def _start(cell: str, recording: Recording, comma: bool) -> float:
+def _parse_start(cell: str, recording: Recording, comma: bool) -> float:
     if DATE_TIME_PATTERN.match(cell):
-        return _dated(cell, recording)
+        return _parse_date_time(cell, recording)
     if match := DAYTIME_PATTERN.match(cell):
-        return _of_day(cell, match, recording)
-    start = _number(cell, comma, START_REMEDY)
+        return _parse_time_of_day(cell, match, recording)
+    start = _parse_number(cell, comma, START_REMEDY)
     if start < 0:
-        raise _Wrong(f"must not be before the recording, got {show(cell)}")
+        raise _CellError(f"must not be before the recording, got {show(cell)}")
     return start
 
 
-def _seconds(cell: str, comma: bool) -> float:
-    seconds = _number(cell, comma, "leave it empty for a whole block")
+def _parse_seconds(cell: str, comma: bool) -> float:
+    seconds = _parse_number(cell, comma, "leave it empty for a whole block")
     if seconds <= 0:
-        raise _Wrong(f"must be above 0, got {show(cell)}")
+        raise _CellError(f"must be above 0, got {show(cell)}")
     return seconds
 
 
-def _number(cell: str, comma: bool, remedy: str) -> float:
+def _parse_number(cell: str, comma: bool, remedy: str) -> float:
     try:
-        found = float("_" if "_" in cell else cell.replace(",", ".") if comma else cell)
+        number = float("_" if "_" in cell else cell.replace(",", ".") if comma else cell)
     except ValueError:
-        raise _Wrong(f"must be a number, got {show(cell)}", remedy) from None
-    if abs(found) < float("inf"):
-        return found
-    raise _Wrong(f"must be finite, got {show(cell)}", remedy)
+        raise _CellError(f"must be a number, got {show(cell)}", remedy) from None
+    if abs(number) < float("inf"):
+        return number
+    raise _CellError(f"must be finite, got {show(cell)}", remedy)
 
 
-def _turned(cell: str) -> bool:
+def _parse_turned(cell: str) -> bool:
     if cell.lower() in TRUE_WORDS or cell.lower() in FALSE_WORDS:
         return cell.lower() in TRUE_WORDS
-    raise _Wrong(f"must be yes, or empty, got {show(cell)}")
+    raise _CellError(f"must be yes, or empty, got {show(cell)}")
 
 
-def _began(recording: Recording) -> datetime:
+def _require_began(recording: Recording) -> datetime:
     if recording.began is None:
-        raise _Wrong("nobody knows when the recording began", "write seconds, or say --start")
+        raise _CellError("nobody knows when the recording began", "write seconds, or say --start")
     return recording.began
 
 
-def _dated(cell: str, recording: Recording) -> float:
-    began = _began(recording)
+def _parse_date_time(cell: str, recording: Recording) -> float:
+    began = _require_began(recording)
     try:
         moment = datetime.fromisoformat(cell)
     except ValueError:
-        raise _Wrong(f"is no date and time: {show(cell)}", START_REMEDY) from None
+        raise _CellError(f"is no date and time: {show(cell)}", START_REMEDY) from None
     if moment.tzinfo is not None and began.tzinfo is None:
-        raise _Wrong(f"has a zone, and the recording has none: {show(cell)}", "say --zone")
-    both = [moment] if moment.tzinfo else _folds(moment, began.tzinfo)
-    return _only([_since(began, one) for one in both], cell, recording)
+        raise _CellError(f"has a zone, and the recording has none: {show(cell)}", "say --zone")
+    candidates = [moment] if moment.tzinfo else _resolve_folds(moment, began.tzinfo)
+    return _choose_start(
+        [_seconds_since(began, candidate) for candidate in candidates], cell, recording
+    )
 
 
-def _of_day(cell: str, match: re.Match[str], recording: Recording) -> float:
-    began = _began(recording)
+def _parse_time_of_day(cell: str, match: re.Match[str], recording: Recording) -> float:
+    began = _require_began(recording)
     hours, minutes = int(match[1]), int(match[2])
     seconds = float((match[3] or "0").replace(",", "."))
     if hours > 23 or minutes > 59 or seconds >= 60:
-        raise _Wrong(f"is no time of day: {show(cell)}", START_REMEDY)
+        raise _CellError(f"is no time of day: {show(cell)}", START_REMEDY)
     whole = time(hours, minutes, int(seconds), round(seconds % 1 * 1e6) % 1_000_000)
     days = int(recording.seconds // 86_400) + 3
     dates = [(began + timedelta(days=day - 1)).date() for day in range(days)]
-    moments = [one for date in dates for one in _folds(datetime.combine(date, whole), began.tzinfo)]
-    return _only([_since(began, one) for one in moments], cell, recording)
+    moments = [
+        moment
+        for date in dates
+        for moment in _resolve_folds(datetime.combine(date, whole), began.tzinfo)
+    ]
+    return _choose_start([_seconds_since(began, moment) for moment in moments], cell, recording)
 
 
-def _folds(moment: datetime, zone: tzinfo | None) -> list[datetime]:
+def _resolve_folds(moment: datetime, zone: tzinfo | None) -> list[datetime]:
     """What the clock may have meant: twice in the hour that is repeated, never in one left out."""
     if zone is None:
         return [moment]
-    both = [moment.replace(tzinfo=zone, fold=fold) for fold in (0, 1)]
-    shown = {one.astimezone(UTC): one for one in both}
+    candidates = [moment.replace(tzinfo=zone, fold=fold) for fold in (0, 1)]
+    by_utc = {candidate.astimezone(UTC): candidate for candidate in candidates}
     return [
-        one for utc, one in shown.items() if utc.astimezone(zone).replace(tzinfo=None) == moment
+        candidate
+        for utc, candidate in by_utc.items()
+        if utc.astimezone(zone).replace(tzinfo=None) == moment
     ]
 
 
-def _since(began: datetime, moment: datetime) -> float:
+def _seconds_since(began: datetime, moment: datetime) -> float:
     """Seconds that went by; clocks that were changed between do not matter."""
     if began.tzinfo is None:
         return (moment - began).total_seconds()
     return moment.timestamp() - began.timestamp()
 
 
-def _only(starts: list[float], cell: str, recording: Recording) -> float:
+def _choose_start(starts: list[float], cell: str, recording: Recording) -> float:
     """The one of these times that is in the recording."""
     within = [start for start in starts if -TIME_TOLERANCE_SECONDS <= start < recording.seconds]
     if len(within) == 1:
         return max(0.0, within[0])
     if within:
-        raise _Wrong(f"comes {len(within)} times in the recording: {show(cell)}", "write the date")
-    raise _Wrong(f"is not in the recording: {show(cell)}", _lasts(recording))
+        raise _CellError(
+            f"comes {len(within)} times in the recording: {show(cell)}", "write the date"
+        )
+    raise _CellError(f"is not in the recording: {show(cell)}", _duration_text(recording))
 
 
-def _not_there(pick: Pick, recording: Recording) -> Iterator[Fault]:
+def _find_pick_faults(pick: Pick, recording: Recording) -> Iterator[Fault]:
     """All of a pick must have been recorded, without a gap."""
     stretch = recording.find(pick.start)
     if pick.start >= recording.seconds:
-        yield Fault(START_COLUMN, f"{pick.start:g} s is not in the recording", _lasts(recording))
-    elif stretch is None:
-        yield Fault(START_COLUMN, f"nothing was recorded at {_shown(pick.start, recording)}")
-    elif pick.start + pick.seconds > _until(stretch, recording) + TIME_TOLERANCE_SECONDS:
-        left = f"{_until(stretch, recording) - pick.start:.3f} s"
         yield Fault(
-            START_COLUMN, f"only {left} were recorded from {_shown(pick.start, recording)} on"
+            START_COLUMN, f"{pick.start:g} s is not in the recording", _duration_text(recording)
+        )
+    elif stretch is None:
+        yield Fault(START_COLUMN, f"nothing was recorded at {_format_start(pick.start, recording)}")
+    elif pick.start + pick.seconds > _find_gapless_end(stretch, recording) + TIME_TOLERANCE_SECONDS:
+        left = f"{_find_gapless_end(stretch, recording) - pick.start:.3f} s"
+        yield Fault(
+            START_COLUMN,
+            f"only {left} were recorded from {_format_start(pick.start, recording)} on",
         )
 
 
-def _until(stretch: Stretch, recording: Recording) -> float:
+def _find_gapless_end(stretch: Stretch, recording: Recording) -> float:
     """When sound ends that goes on without a gap, be it in another file."""
     end = stretch.end
-    for one in recording.stretches:
-        if abs(one.start - end) <= TIME_TOLERANCE_SECONDS:
-            end = one.end
+    for other in recording.stretches:
+        if abs(other.start - end) <= TIME_TOLERANCE_SECONDS:
+            end = other.end
     return end
 
 
-def _shown(start: float, recording: Recording) -> str:
+def _format_start(start: float, recording: Recording) -> str:
     clock = recording.clock(start)
     return f"{start:g} s" if clock is None else f"{clock:%H:%M:%S} ({start:g} s)"
 
 
-def _lasts(recording: Recording) -> str:
+def _duration_text(recording: Recording) -> str:
     end = recording.clock(recording.seconds)
     if recording.began is None or end is None:
         return f"it lasts {recording.seconds:g} s"

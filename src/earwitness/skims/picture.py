@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from earwitness.recordings.types import Recording
 from earwitness.report.html.elements import Html, element
 from earwitness.report.numbers import clock
-from earwitness.skims.view import SkimView, Spectrogram, day_of, lasting
+from earwitness.skims.view import SkimView, Spectrogram, format_day, format_duration
 
 # --- Axis ticks and spacing ----------------------------------------------------------------------
 
@@ -55,13 +55,13 @@ class AxisTick(NamedTuple):
 def time_ticks(recording: Recording) -> list[AxisTick]:
     """Round times of day, and the date where a day begins; without a clock, round times."""
     whole = recording.seconds or 1.0
-    step = _step(whole)
+    step = _choose_step(whole)
     if recording.began is None:
-        return [AxisTick(_percent(t, whole), clock(t)) for t in _multiples(0, step, whole)]
-    found = []
-    for t in _multiples(_of_day(recording, 0.0), min(step, 3_600), whole):
+        return [AxisTick(_to_percent(t, whole), clock(t)) for t in _list_multiples(0, step, whole)]
+    ticks = []
+    for t in _list_multiples(_seconds_of_day(recording, 0.0), min(step, 3_600), whole):
         moment = recording.clock(t)
-        if moment is None or round(_of_day(recording, t)) % min(step, SECONDS_PER_DAY):
+        if moment is None or round(_seconds_of_day(recording, t)) % min(step, SECONDS_PER_DAY):
             continue
         if step > SECONDS_PER_DAY and moment.toordinal() % (step // SECONDS_PER_DAY):
             continue
@@ -73,11 +73,11 @@ def time_ticks(recording: Recording) -> list[AxisTick]:
         )
         if step < 60:
             text = f"{moment:%H:%M:%S}"
-        found.append(AxisTick(_percent(t, whole), text))
-    return found
+        ticks.append(AxisTick(_to_percent(t, whole), text))
+    return ticks
 
 
-def _step(seconds: float) -> int:
+def _choose_step(seconds: float) -> int:
     days = [SECONDS_PER_DAY * n for n in (1, 2, 5, 7, 14, 28)]
     longest = SECONDS_PER_DAY * ceil(seconds / SECONDS_PER_DAY / MAX_TIME_TICKS)
     return next(
@@ -85,13 +85,13 @@ def _step(seconds: float) -> int:
     )
 
 
-def _multiples(begin: float, step: float, length: float) -> list[float]:
+def _list_multiples(begin: float, step: float, length: float) -> list[float]:
     """Times after a begin at which a clock that shows the begin then shows multiples of a step."""
     first = -begin % step
     return [first + n * step for n in range(int((length - first) // step) + 1)]
 
 
-def _of_day(recording: Recording, time: float) -> float:
+def _seconds_of_day(recording: Recording, time: float) -> float:
     moment = recording.clock(time)
     if moment is None:
         return time
@@ -101,39 +101,39 @@ def _of_day(recording: Recording, time: float) -> float:
 
 def frequency_ticks(low: float, high: float) -> list[AxisTick]:
     """Octaves in kHz, from below; those near the ends are left out."""
-    found = []
+    ticks = []
     for hertz in OCTAVES_HZ:
-        place = 100 * (_mel(hertz) - _mel(low)) / (_mel(high) - _mel(low))
+        place = 100 * (_to_mel(hertz) - _to_mel(low)) / (_to_mel(high) - _to_mel(low))
         if 2 <= place <= 98 or hertz == high:
-            found.append(AxisTick(round(min(100.0, place), 3), f"{hertz / 1_000:g}"))
-    return found
+            ticks.append(AxisTick(round(min(100.0, place), 3), f"{hertz / 1_000:g}"))
+    return ticks
 
 
-def _mel(hertz: float) -> float:
+def _to_mel(hertz: float) -> float:
     return 2_595 * log10(1 + hertz / 700)
 
 
-def gaps(missing: Sequence[bool]) -> list[tuple[float, float]]:
+def find_gaps(missing: Sequence[bool]) -> list[tuple[float, float]]:
     """Runs of missing columns: from where to where, in percent.
 
-    >>> gaps([False, True, True, False])
+    >>> find_gaps([False, True, True, False])
     [(25.0, 75.0)]
     """
-    found: list[tuple[float, float]] = []
+    spans: list[tuple[float, float]] = []
     start: int | None = None
     for place, gone in enumerate([*missing, False]):
         if gone and start is None:
             start = place
         elif not gone and start is not None:
-            found.append((_percent(start, len(missing)), _percent(place, len(missing))))
+            spans.append((_to_percent(start, len(missing)), _to_percent(place, len(missing))))
             start = None
-    return found
+    return spans
 
 
-def spread(places: Sequence[float], apart: float, low: float, high: float) -> list[float]:
+def spread_places(places: Sequence[float], apart: float, low: float, high: float) -> list[float]:
     """Places moved as little as can be (in squares), so that all are this far apart or farther.
 
-    >>> spread([10, 50, 50], 4, 0, 100)
+    >>> spread_places([10, 50, 50], 4, 0, 100)
     [10.0, 48.0, 52.0]
     """
     apart = min(apart, (high - low) / max(1, len(places) - 1))
@@ -146,13 +146,13 @@ def spread(places: Sequence[float], apart: float, low: float, high: float) -> li
             total, count = runs.pop()
             runs[-1] = [runs[-1][0] + total, runs[-1][1] + count]
     level = [min(top, max(low, total / count)) for total, count in runs for _ in range(int(count))]
-    found = [0.0] * len(places)
+    moved = [0.0] * len(places)
     for rank, n in enumerate(order):
-        found[n] = round(level[rank] + apart * rank, 3)
-    return found
+        moved[n] = round(level[rank] + apart * rank, 3)
+    return moved
 
 
-def _percent(part: float, whole: float) -> float:
+def _to_percent(part: float, whole: float) -> float:
     return round(100 * part / whole, 3)
 
 
@@ -191,20 +191,20 @@ def data_address(spectrogram: Spectrogram) -> str:
 
 def spectrogram_png(spectrogram: Spectrogram) -> bytes:
     """The picture, with the highest band on top."""
-    shown = shades(spectrogram)[::-1]
+    shaded = shade_levels(spectrogram)[::-1]
     colours = np.vstack([np.zeros((1, 3), np.uint8), colour_map(255)])
-    return png(shown, colours, clear=0)
+    return encode_png(shaded, colours, clear=0)
 
 
-def shades(spectrogram: Spectrogram) -> NDArray[np.uint8]:
+def shade_levels(spectrogram: Spectrogram) -> NDArray[np.uint8]:
     """From 1, the softest, to 255; 0 is missing."""
-    levels, there = spectrogram.levels, ~spectrogram.missing
-    if not there.any():
+    levels, recorded = spectrogram.levels, ~spectrogram.missing
+    if not recorded.any():
         return np.zeros(levels.shape, np.uint8)
-    low, high = np.percentile(levels[:, there], (SOFTEST_PERCENTILE, LOUDEST_PERCENTILE))
+    low, high = np.percentile(levels[:, recorded], (SOFTEST_PERCENTILE, LOUDEST_PERCENTILE))
     share = (levels - low) / max(MIN_LEVEL_RANGE, high - low)
-    shown: NDArray[Any] = 1 + np.round(254 * np.clip(share, 0, 1))
-    return np.where(there[None, :], shown, 0).astype(np.uint8)
+    shaded: NDArray[Any] = 1 + np.round(254 * np.clip(share, 0, 1))
+    return np.where(recorded[None, :], shaded, 0).astype(np.uint8)
 
 
 @cache
@@ -220,7 +220,9 @@ def colour_map(count: int) -> NDArray[np.uint8]:
     return np.round(255 * curved.T).astype(np.uint8)
 
 
-def png(places: NDArray[np.uint8], colours: NDArray[np.uint8], clear: int | None = None) -> bytes:
+def encode_png(
+    places: NDArray[np.uint8], colours: NDArray[np.uint8], clear: int | None = None
+) -> bytes:
     """A PNG file of places in a table of colours; one of them may be transparent."""
     height, width = places.shape
     rows = np.zeros((height, width + 1), np.uint8)  # each row starts with its filter: none
@@ -232,10 +234,10 @@ def png(places: NDArray[np.uint8], colours: NDArray[np.uint8], clear: int | None
     if clear is not None:
         chunks.append((b"tRNS", bytes([255] * clear + [0])))
     chunks += [(b"IDAT", zlib.compress(rows.tobytes(), 9)), (b"IEND", b"")]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*chunk) for chunk in chunks)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_encode_chunk(*chunk) for chunk in chunks)
 
 
-def _chunk(name: bytes, content: bytes) -> bytes:
+def _encode_chunk(name: bytes, content: bytes) -> bytes:
     check = zlib.crc32(name + content)
     return struct.pack(">I", len(content)) + name + content + struct.pack(">I", check)
 
@@ -259,21 +261,21 @@ PLOT_WIDTH = PICTURE_WIDTH - LEFT_MARGIN - RIGHT_MARGIN
 PLOT_TOP = TITLE_HEIGHT + MARKS_HEIGHT
 
 
-def skim_picture(shown: SkimView) -> str:
+def skim_picture(view: SkimView) -> str:
     """The whole picture, which needs nothing from outside."""
     size = {"width": PICTURE_WIDTH, "height": PLOT_TOP + PLOT_HEIGHT + FOOT_HEIGHT}
     parts = [
-        _hatching(),
+        _hatching_pattern(),
         element("rect", fill=PAPER_COLOR, **size),
-        _title(shown),
-        *_ground(shown),
-        *_frequencies(shown),
-        *_times(shown),
-        *_picks(shown),
+        _title_text(view),
+        *_background_elements(view),
+        *_frequency_axis(view),
+        *_time_axis(view),
+        *_pick_marks(view),
     ]
-    made = element(
+    svg = element(
         "svg",
-        element("title", spoken(shown)),
+        element("title", describe_picture(view)),
         *parts,
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {size['width']:g} {size['height']:g}",
@@ -283,43 +285,45 @@ def skim_picture(shown: SkimView) -> str:
         fill=INK_COLOR,
         **size,
     )
-    return f"{made}\n"
+    return f"{svg}\n"
 
 
-def spoken(shown: SkimView) -> str:
+def describe_picture(view: SkimView) -> str:
     """The picture in words."""
-    name = shown.recording.name or "the recording"
-    return f"Spectrogram of {name}, {headed(shown)}, with {len(shown.skim.picks)} picks"
+    name = view.recording.name or "the recording"
+    return f"Spectrogram of {name}, {describe_times(view)}, with {len(view.skim.picks)} picks"
 
 
-def headed(shown: SkimView) -> str:
+def describe_times(view: SkimView) -> str:
     """When it was, how long it lasts, and in how long it is heard."""
-    began, end = shown.recording.began, shown.recording.clock(shown.recording.seconds)
-    gone = f" ({lasting(shown.missing)} missing)" if shown.missing >= 1 else ""
-    length = f"{lasting(shown.recording.seconds)}{gone} in {lasting(shown.skim.seconds)}"
+    began, end = view.recording.began, view.recording.clock(view.recording.seconds)
+    gone = f" ({format_duration(view.missing)} missing)" if view.missing >= 1 else ""
+    length = (
+        f"{format_duration(view.recording.seconds)}{gone} in {format_duration(view.skim.seconds)}"
+    )
     if began is None or end is None:
         return length
     same = began.date() == end.date()
-    until = f"{end:%H:%M}" if same else f"{day_of(end)}, {end:%H:%M}"
-    return f"{day_of(began)}, {began:%H:%M} to {until}{_zone(shown)}; {length}"
+    until = f"{end:%H:%M}" if same else f"{format_day(end)}, {end:%H:%M}"
+    return f"{format_day(began)}, {began:%H:%M} to {until}{_zone_text(view)}; {length}"
 
 
-def _zone(shown: SkimView) -> str:
-    began = shown.recording.began
+def _zone_text(view: SkimView) -> str:
+    began = view.recording.began
     return f" ({began.tzinfo})" if began is not None and began.tzinfo is not None else ""
 
 
-def _x(percent: float) -> float:
+def _plot_x(percent: float) -> float:
     return LEFT_MARGIN + PLOT_WIDTH * percent / 100
 
 
-def _title(shown: SkimView) -> Html:
-    name = element("tspan", shown.recording.name, font_weight="600", font_size="16")
-    about = element("tspan", headed(shown), fill=SOFT_COLOR, dx=12.0)
+def _title_text(view: SkimView) -> Html:
+    name = element("tspan", view.recording.name, font_weight="600", font_size="16")
+    about = element("tspan", describe_times(view), fill=SOFT_COLOR, dx=12.0)
     return element("text", name, about, x=LEFT_MARGIN, y=24.0)
 
 
-def _hatching() -> Html:
+def _hatching_pattern() -> Html:
     line = element("line", x1=0.0, y1=0.0, x2=0.0, y2=8.0, stroke=LINE_COLOR, stroke_width=2.0)
     pattern = element(
         "pattern",
@@ -333,17 +337,17 @@ def _hatching() -> Html:
     return element("defs", pattern)
 
 
-def _ground(shown: SkimView) -> list[Html]:
+def _background_elements(view: SkimView) -> list[Html]:
     """Missing time below, and the spectrogram, which is clear there, over it."""
     box = {"y": PLOT_TOP, "height": PLOT_HEIGHT}
-    missing = gaps(shown.spectrogram.missing.tolist())
+    missing = find_gaps(view.spectrogram.missing.tolist())
     hatched = [
-        element("rect", x=_x(a), width=PLOT_WIDTH * (b - a) / 100, fill="url(#missing)", **box)
+        element("rect", x=_plot_x(a), width=PLOT_WIDTH * (b - a) / 100, fill="url(#missing)", **box)
         for a, b in missing
     ]
     image = element(
         "image",
-        href=data_address(shown.spectrogram),
+        href=data_address(view.spectrogram),
         x=LEFT_MARGIN,
         width=PLOT_WIDTH,
         preserveAspectRatio="none",
@@ -353,14 +357,14 @@ def _ground(shown: SkimView) -> list[Html]:
     return [*hatched, image, frame]
 
 
-def _frequencies(shown: SkimView) -> list[Html]:
-    found = []
-    for tick in frequency_ticks(shown.spectrogram.low, shown.spectrogram.high):
+def _frequency_axis(view: SkimView) -> list[Html]:
+    elements = []
+    for tick in frequency_ticks(view.spectrogram.low, view.spectrogram.high):
         y = PLOT_TOP + PLOT_HEIGHT * (1 - tick.place / 100)
-        found.append(
+        elements.append(
             element("line", x1=LEFT_MARGIN - 5, x2=LEFT_MARGIN, y1=y, y2=y, stroke=LINE_COLOR)
         )
-        found.append(
+        elements.append(
             element(
                 "text", tick.text, x=LEFT_MARGIN - 9, y=y + 4.5, text_anchor="end", fill=SOFT_COLOR
             )
@@ -368,33 +372,35 @@ def _frequencies(shown: SkimView) -> list[Html]:
     unit = element(
         "text", "kHz", x=LEFT_MARGIN - 9, y=PLOT_TOP - 6, text_anchor="end", fill=SOFT_COLOR
     )
-    return [*found, unit]
+    return [*elements, unit]
 
 
-def _times(shown: SkimView) -> list[Html]:
+def _time_axis(view: SkimView) -> list[Html]:
     bottom = PLOT_TOP + PLOT_HEIGHT
-    found = []
-    for tick in time_ticks(shown.recording):
-        x = _x(tick.place)
-        found.append(element("line", x1=x, x2=x, y1=bottom, y2=bottom + 5, stroke=LINE_COLOR))
+    elements = []
+    for tick in time_ticks(view.recording):
+        x = _plot_x(tick.place)
+        elements.append(element("line", x1=x, x2=x, y1=bottom, y2=bottom + 5, stroke=LINE_COLOR))
         anchor = "end" if tick.place > 98 else "start" if tick.place < 1 else "middle"
-        found.append(
+        elements.append(
             element("text", tick.text, x=x, y=bottom + 20, text_anchor=anchor, fill=SOFT_COLOR)
         )
-    return found
+    return elements
 
 
-def _picks(shown: SkimView) -> list[Html]:
-    places = [100 * pick.start / (shown.recording.seconds or 1) for pick in shown.skim.picks]
+def _pick_marks(view: SkimView) -> list[Html]:
+    places = [100 * pick.start / (view.recording.seconds or 1) for pick in view.skim.picks]
     margin = 100 * MARK_RADIUS / PLOT_WIDTH
-    marks = spread(places, 2.3 * margin, margin, 100 - margin)
+    marks = spread_places(places, 2.3 * margin, margin, 100 - margin)
     pairs = enumerate(zip(places, marks, strict=True), 1)
-    return [_mark(number, AxisTick(place, str(number)), mark) for number, (place, mark) in pairs]
+    return [
+        _pick_mark(number, AxisTick(place, str(number)), mark) for number, (place, mark) in pairs
+    ]
 
 
-def _mark(number: int, tick: AxisTick, mark: float) -> Html:
+def _pick_mark(number: int, tick: AxisTick, mark: float) -> Html:
     """A number above, and a line from it down through the spectrogram."""
-    x, over, y = _x(tick.place), _x(mark), TITLE_HEIGHT + MARK_RADIUS + 3
+    x, over, y = _plot_x(tick.place), _plot_x(mark), TITLE_HEIGHT + MARK_RADIUS + 3
     size = 12.0 if number < 100 else 9.0
     shaft = {"x1": x, "x2": x, "y1": PLOT_TOP, "y2": PLOT_TOP + PLOT_HEIGHT}
     return element(

@@ -77,25 +77,25 @@ Z_PATTERN = re.compile(r"(?:^|[-_ ])z[-_= ]?\d*\.?\d+(?=$|[-_ ])", re.I)
 UNNAMED_METHOD = "z"  # a method of which nothing but z is named
 
 
-def dial_of(record: SkimOutputLine) -> Dial | None:
+def read_dial(record: SkimOutputLine) -> Dial | None:
     """The method that ``meta`` names, else the system without its z; nothing where no z is told."""
     meta = unset_to_empty(record.meta)
     if meta.get("z") is None:
         return None
     named = meta.get("method")
-    method = str(named) if is_name(named) else without_z(str(record.system))
-    return Dial(method, _z(meta["z"]))
+    method = str(named) if is_name(named) else strip_z(str(record.system))
+    return Dial(method, _parse_z(meta["z"]))
 
 
-def without_z(system: str) -> str:
+def strip_z(system: str) -> str:
     """What is left of a system's name.
 
-    >>> without_z("pareto-z0.5"), without_z("ours_z=1_long"), without_z("jazz"), without_z("z0")
-    ('pareto', 'ours_long', 'jazz', 'z')
+    >>> [strip_z(name) for name in ("pareto-z0.5", "ours_z=1_long", "jazz", "z0")]
+    ['pareto', 'ours_long', 'jazz', 'z']
     """
     return Z_PATTERN.sub("", system, count=1).strip("-_ ") or UNNAMED_METHOD
 
 
-def _z(value: Any) -> float:
+def _parse_z(value: Any) -> float:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) + 0.0 if number and 0 <= value <= 1 else nan

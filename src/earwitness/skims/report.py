@@ -24,16 +24,18 @@ TC_VALUE = Value("tc", "high", 0, 1, "temporal consistency")
 SD_VALUE = Value("sd", "high", 0, 1, "SD (up) over TC (to the right) at each z, means over items")
 
 
-def course_sections(courses: Sequence[MeanTradeoffCurve]) -> Iterator[Section]:
+def tradeoff_sections(curves: Sequence[MeanTradeoffCurve]) -> Iterator[Section]:
     """The numbers, and for media that draw the curves; apart for every metric."""
     text = (
         "Area below SD over TC, and Spearman's correlation of z with both, of items with three z "
         "and more; means over items."
     )
-    families = list(dict.fromkeys(one.family for one in courses))
-    parts = [(_curve_title(f, families), [c for c in courses if c.family == f]) for f in families]
-    yield Section("z from TC to SD", tuple(_table(name, own) for name, own in parts), text)
-    drawn = tuple(_picture(name, own) for name, own in parts)
+    families = list(dict.fromkeys(curve.family for curve in curves))
+    parts = [(_curve_title(f, families), [c for c in curves if c.family == f]) for f in families]
+    yield Section(
+        "z from TC to SD", tuple(_curve_table(name, group) for name, group in parts), text
+    )
+    drawn = tuple(_curve_scatters(name, group) for name, group in parts)
     yield Section("SD over TC", drawn, place="pictures")
 
 
@@ -41,47 +43,44 @@ def _curve_title(family: str, families: Sequence[str]) -> str:
     return CURVE_TITLE if len(families) == 1 else f"{CURVE_TITLE}, {family}"
 
 
-def _table(title: str, courses: Sequence[MeanTradeoffCurve]) -> Table:
-    rows = tuple((one.method, *_cells(one)) for one in courses)
+def _curve_table(title: str, curves: Sequence[MeanTradeoffCurve]) -> Table:
+    rows = tuple((curve.method, *_curve_cells(curve)) for curve in curves)
     return Table(title, ("method", "n", *CURVE_COLUMNS), rows)
 
 
-def _cells(one: MeanTradeoffCurve) -> Iterator[str]:
+def _curve_cells(curve: MeanTradeoffCurve) -> Iterator[str]:
     """How many items, and the estimates; an n that differs is added."""
-    first = one.estimates["area"]
+    first = curve.estimates["area"]
     yield count_with_undefined(first)
     for name, value in CURVE_VALUES.items():
-        estimate = one.estimates[name]
+        estimate = curve.estimates[name]
         yield cell(estimate, value) + f" n={estimate.n:,}" * (estimate.n != first.n)
 
 
-def _picture(title: str, courses: Sequence[MeanTradeoffCurve]) -> Scatters:
+def _curve_scatters(title: str, curves: Sequence[MeanTradeoffCurve]) -> Scatters:
     rows = tuple(
         (
-            one.method,
+            curve.method,
             f"{point.z:g}",
             f"{point.tc.n:,}",
             cell(point.tc, TC_VALUE),
             cell(point.sd, SD_VALUE),
         )
-        for one in courses
-        for point in one.points
+        for curve in curves
+        for point in curve.points
     )
     table = Table(
         title, ("method", "z", "n", value_title(TC_VALUE), value_title(SD_VALUE)), rows, names=2
     )
-    return Scatters(title, SD_VALUE, tuple(map(_curve, courses)), table)
+    return Scatters(title, SD_VALUE, tuple(map(_curve_scatter, curves)), table)
 
 
-def _curve(one: MeanTradeoffCurve) -> Scatter:
+def _curve_scatter(curve: MeanTradeoffCurve) -> Scatter:
     """Points joined in the order of TC, as the area has them."""
-    points = tuple(ScatterPoint(f"z = {p.z:g}", p.tc.value, p.sd) for p in one.points)
+    points = tuple(ScatterPoint(f"z = {p.z:g}", p.tc.value, p.sd) for p in curve.points)
     line = sorted((p.x, p.y.value) for p in points if p.x == p.x and p.y.value == p.y.value)
-    return Scatter(one.method, f"area {_area(one.estimates['area'])}", points, tuple(line))
-
-
-def _area(estimate: Estimate) -> str:
-    return number(estimate.value, CURVE_VALUES["area"])
+    area = number(curve.estimates["area"].value, CURVE_VALUES["area"])
+    return Scatter(curve.method, f"area {area}", points, tuple(line))
 
 
 # --- Report of a run -----------------------------------------------------------------------------
@@ -96,71 +95,73 @@ Z_PATTERN = re.compile(r",z=([^,]+)")
 SHARE_VALUE = Value("", "none", 0.0, 1.0, "")
 
 
-def skimming_report(found: SkimRun) -> Report:
+def skimming_report(run: SkimRun) -> Report:
     """A section a recording."""
-    names = list(dict.fromkeys(one.recording.name for one in found.skims))
+    names = list(dict.fromkeys(result.recording.name for result in run.skims))
     return Report(
         "Skims",
         "",
-        tuple(dict.fromkeys(one.system for one in found.skims)),
-        tuple(Section(name, tuple(_parts(found, name))) for name in names),
-        tuple(f"signature: {one}" for one in _signatures(found)),
+        tuple(dict.fromkeys(result.system for result in run.skims)),
+        tuple(Section(name, tuple(_recording_tables(run, name))) for name in names),
+        tuple(f"signature: {signature}" for signature in _list_signatures(run)),
     )
 
 
-def _signatures(found: SkimRun) -> list[str]:
+def _list_signatures(run: SkimRun) -> list[str]:
     """One a method, with all its z; sound is named if there is only one."""
     zs: dict[str, list[str]] = {}
-    for one in found.skims:
-        made = Z_PATTERN.search(one.signature)
-        several = zs.setdefault(Z_PATTERN.sub(",z=*", one.signature), [])
-        several += [made[1]] if made and made[1] not in several else []
-    alike = [one.replace(",z=*", f",z={'|'.join(several)}") for one, several in zs.items()]
-    bare = dict.fromkeys(one.rpartition("|sound=")[0] for one in alike)
+    for result in run.skims:
+        match = Z_PATTERN.search(result.signature)
+        several = zs.setdefault(Z_PATTERN.sub(",z=*", result.signature), [])
+        several += [match[1]] if match and match[1] not in several else []
+    alike = [
+        signature.replace(",z=*", f",z={'|'.join(several)}") for signature, several in zs.items()
+    ]
+    bare = dict.fromkeys(signature.rpartition("|sound=")[0] for signature in alike)
     return list(alike if len(alike) == len(bare) else bare)
 
 
-def _parts(found: SkimRun, name: str) -> Iterator[Part]:
+def _recording_tables(run: SkimRun, name: str) -> Iterator[Part]:
     header = ("system", *(f"{value.name} ↑" for value in MEASURE_VALUES), "n")
-    skims = [one for one in found.skims if one.recording.name == name]
-    several = len({len(one.skim.picks) for one in skims}) > 1
-    rows = [_skim(one, several=several) for one in skims]
+    skims = [result for result in run.skims if result.recording.name == name]
+    several = len({len(result.skim.picks) for result in skims}) > 1
+    rows = [_skim_row(result, several=several) for result in skims]
     beside = [
-        _baseline(other, measures, _picks(count) if several else "")
-        for (recording, other, count), measures in found.baselines.items()
+        _baseline_row(other, measures, _picks_text(count) if several else "")
+        for (recording, other, count), measures in run.baselines.items()
         if recording == name
     ]
     yield Table(name, header, (*rows, *beside))
-    curves = [_course(one) for one in found.courses if one.recording == name]
+    curves = [_curve_row(curve) for curve in run.courses if curve.recording == name]
     if curves:
         header = ("method", *CURVE_COLUMNS, "n")
         yield Table(f"{name}: {CURVE_TITLE}", header, tuple(curves))
 
 
-def _picks(count: int) -> str:
+def _picks_text(count: int) -> str:
     return "1 pick" if count == 1 else f"{count} picks"
 
 
-def _skim(one: SkimResult, *, several: bool) -> tuple[str, ...]:
+def _skim_row(result: SkimResult, *, several: bool) -> tuple[str, ...]:
     """A row; it says how many picks there are if not all skims have as many."""
-    name = _system_label(one.system, _picks(len(one.skim.picks)) if several else "")
-    return (name, *(number(one.measures[value.name], value) for value in MEASURE_VALUES), "1")
+    name = _system_label(result.system, _picks_text(len(result.skim.picks)) if several else "")
+    return (name, *(number(result.measures[value.name], value) for value in MEASURE_VALUES), "1")
 
 
-def _baseline(name: str, measures: Mapping[str, Estimate], picks: str) -> tuple[str, ...]:
-    drawn = max(one.n + one.undefined for one in measures.values())
+def _baseline_row(name: str, measures: Mapping[str, Estimate], picks: str) -> tuple[str, ...]:
+    drawn = max(estimate.n + estimate.undefined for estimate in measures.values())
     if drawn == 1:
-        known = (number(measures[value.name].value, value) for value in MEASURE_VALUES)
-        return (_system_label(name, picks), *known, "1")
+        numbers = (number(measures[value.name].value, value) for value in MEASURE_VALUES)
+        return (_system_label(name, picks), *numbers, "1")
     cells = (cell(measures[value.name], value) for value in MEASURE_VALUES)
     return (_system_label(name, picks, "mean of draws"), *cells, str(drawn))
 
 
-def _system_label(name: str, *more: str) -> str:
-    told = ", ".join(one for one in more if one)
-    return f"{name} ({told})" if told else name
+def _system_label(name: str, *details: str) -> str:
+    detail = ", ".join(detail for detail in details if detail)
+    return f"{name} ({detail})" if detail else name
 
 
-def _course(one: TradeoffCurve) -> tuple[str, ...]:
-    numbers = (number(x, SHARE_VALUE) for x in (one.area, one.tc_with_z, one.sd_with_z))
-    return (one.method, *numbers, str(one.n))
+def _curve_row(curve: TradeoffCurve) -> tuple[str, ...]:
+    numbers = (number(x, SHARE_VALUE) for x in (curve.area, curve.tc_with_z, curve.sd_with_z))
+    return (curve.method, *numbers, str(curve.n))

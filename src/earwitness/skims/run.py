@@ -21,7 +21,13 @@ from earwitness.models.speech import find_detector
 from earwitness.recordings.recording import SOUND_ENDINGS, open_recording, split_days
 from earwitness.recordings.types import Damage, Recording
 from earwitness.skims.files import OUTPUTS_FILE, is_made, write_lines, write_skim
-from earwitness.skims.make import SkimMaker, courses, sound_key, spectrogram_of, spoken_in
+from earwitness.skims.make import (
+    SkimMaker,
+    find_speech,
+    make_spectrogram,
+    sound_key,
+    tradeoff_curves,
+)
 from earwitness.skims.options import ENDINGS, SPEECH_CHOICES, SkimOptions
 from earwitness.skims.picks import read_times
 from earwitness.skims.types import SkimResult, SkimRun
@@ -39,7 +45,7 @@ def is_file(output: Path) -> bool:
     return output.suffix.lower() in ENDINGS
 
 
-def refuse_place(output: Path, given: Sequence[Path], asked: SkimOptions) -> None:
+def refuse_place(output: Path, paths: Sequence[Path], options: SkimOptions) -> None:
     """Places where nothing can be written, or where a recording would be hurt by it."""
     ending = output.suffix.lower()
     if ending in SOUND_ENDINGS and not is_file(output) and not output.is_dir():
@@ -54,28 +60,28 @@ def refuse_place(output: Path, given: Sequence[Path], asked: SkimOptions) -> Non
     _refuse_unwritable(output)
     _refuse_lines_of_others(output)
     place = output.resolve()
-    for path in given:
-        own = path.resolve()
-        if own == place and not path.is_dir():
+    for path in paths:
+        resolved = path.resolve()
+        if resolved == place and not path.is_dir():
             raise UsageError(f"{output}: is the recording itself — name another file")
-        if path.is_dir() and own in (place, *place.parents):
+        if path.is_dir() and resolved in (place, *place.parents):
             message = f"{output}: lies in the recording {path}, which would then have skims in it"
             raise UsageError(f"{message} — name a place outside of it")
-    if asked.speech_model is not None:
-        _ = find_detector(str(asked.speech_model)).signature  # it must be there
+    if options.speech_model is not None:
+        _ = find_detector(str(options.speech_model)).signature  # it must be there
 
 
 def _refuse_unwritable(output: Path) -> None:
     """A folder that will be made must lie in one that can be written to."""
     inside = output.parent if is_file(output) else output
-    there = next(one for one in (inside, *inside.absolute().parents) if one.exists())
-    if not there.is_dir():
-        raise UsageError(f"{output}: cannot be written: {there} is a file, not a folder")
+    existing = next(folder for folder in (inside, *inside.absolute().parents) if folder.exists())
+    if not existing.is_dir():
+        raise UsageError(f"{output}: cannot be written: {existing} is a file, not a folder")
     try:
-        with TemporaryFile(dir=there):
+        with TemporaryFile(dir=existing):
             pass
     except OSError as error:
-        message = f"{output}: cannot be written: {there}: {error.strerror or error}"
+        message = f"{output}: cannot be written: {existing}: {error.strerror or error}"
         raise UsageError(f"{message} — name another place") from error
 
 
@@ -90,27 +96,27 @@ def _refuse_lines_of_others(output: Path) -> None:
             raise UsageError(f"{message} — name another folder")
 
 
-def refuse_recordings(output: Path, recordings: Sequence[Recording], asked: SkimOptions) -> None:
+def refuse_recordings(output: Path, recordings: Sequence[Recording], options: SkimOptions) -> None:
     """More skims than files, names that come twice, sound that is too short, and wrong times."""
-    count = len(recordings) * len(asked.wanted)
+    count = len(recordings) * len(options.method_and_z_pairs)
     if is_file(output) and count > 1:
         raise UsageError(f"{output}: one file for {count} skims — name a folder")
-    names = [one.name for one in recordings]
+    names = [recording.name for recording in recordings]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(f"several recordings are called {', '.join(twice)} — rename them")
-    ending = output.suffix if is_file(output) else asked.ending
-    for form in {(one.channels, one.rate) for one in recordings}:
+    ending = output.suffix if is_file(output) else options.ending
+    for form in {(recording.channels, recording.rate) for recording in recordings}:
         encode(np.zeros((1, form[0]), np.float32), form[1], ending)
-    for one in recordings:
-        if not block_places(one, asked.plan.block):
-            longest = max(stretch.seconds for stretch in one.stretches)
-            message = f"{one.name}: not one block of {asked.plan.block:g} s in it"
+    for recording in recordings:
+        if not block_places(recording, options.plan.block):
+            longest = max(stretch.seconds for stretch in recording.stretches)
+            message = f"{recording.name}: not one block of {options.plan.block:g} s in it"
             raise UsageError(
                 f"{message}, only {longest:.1f} s without a gap — take a shorter --block"
             )
-        if asked.times is not None and (asked.by_day or not asked.hour_gap):
-            read_times(asked.times, one, block=asked.plan.block)
+        if options.times is not None and (options.by_day or not options.hour_gap):
+            read_times(options.times, recording, block=options.plan.block)
 
 
 # --- Run over recordings -------------------------------------------------------------------------
@@ -123,7 +129,7 @@ MORE_BLOCKS_REMEDY = "a shorter --block has more"
 def skim(
     recordings: Sequence[Path | str],
     output: Path | str,
-    asked: SkimOptions | None = None,
+    options: SkimOptions | None = None,
     *,
     progress: Progress = no_progress,
 ) -> SkimRun:
@@ -132,15 +138,15 @@ def skim(
     ``output`` is the file of the only skim, or a folder. A skim that is there already, made in the
     same way of the same sound, is not made again.
     """
-    asked = asked or SkimOptions()
-    place, given = Path(output), [Path(path) for path in recordings]
-    run = _Run(place, asked, find_embedder(asked.embedder), find_cache(asked.cache))
-    run.notes += [asked.other_length] if asked.other_length else []
-    refuse_place(place, given, asked)
-    found = run.all_recorded(given)
-    refuse_recordings(place, found, asked)
-    before, total = 0.0, sum(one.seconds for one in found)
-    for recording in found:
+    options = options or SkimOptions()
+    place, paths = Path(output), [Path(path) for path in recordings]
+    run = _Run(place, options, find_embedder(options.embedder), find_cache(options.cache))
+    run.notes += [options.other_length] if options.other_length else []
+    refuse_place(place, paths, options)
+    all_recordings = run.open_recordings(paths)
+    refuse_recordings(place, all_recordings, options)
+    before, total = 0.0, sum(recording.seconds for recording in all_recordings)
+    for recording in all_recordings:
         run.make(recording, RecordingProgress(progress, before, recording.seconds, total))
         before += recording.seconds
     return run.result()
@@ -149,7 +155,7 @@ def skim(
 @dataclass
 class _Run:
     output: Path
-    asked: SkimOptions
+    options: SkimOptions
     embedder: Embedder
     cache: Cache
     skims: list[SkimResult] = field(default_factory=list)
@@ -159,71 +165,73 @@ class _Run:
     kept: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def all_recorded(self, paths: Sequence[Path]) -> list[Recording]:
+    def open_recordings(self, paths: Sequence[Path]) -> list[Recording]:
         """All recordings, or all that is wrong with any of them."""
-        found: list[Recording] = []
+        recordings: list[Recording] = []
         problems: list[Problem] = []
         for path in paths:
             try:
-                found += self.recorded(path)
+                recordings += self.open_path(path)
             except InputError as error:
                 problems += error.problems
         if problems:
             raise InputError(problems, done="read")
-        return found
+        return recordings
 
-    def recorded(self, path: Path) -> list[Recording]:
+    def open_path(self, path: Path) -> list[Recording]:
         """The recording of an argument, or its days."""
-        asked, own = self.asked, path.resolve()
+        options, resolved = self.options, path.resolve()
         whole = open_recording(
             [path],
-            name=own.name if path.is_dir() else own.stem,
-            start=asked.start,
-            zone=asked.zone,
-            shown=asked.shown,
-            hour_gap=asked.hour_gap if asked.by_day else 0.0,
+            name=resolved.name if path.is_dir() else resolved.stem,
+            start=options.start,
+            zone=options.zone,
+            shown=options.shown,
+            hour_gap=options.hour_gap if options.by_day else 0.0,
         )
-        self.notes += [_named(note, whole.name, path) for note in whole.notes]
-        found = split_days(whole) if asked.by_day else [whole]
-        self.wholes |= {one.name: whole for one in found}
-        return found
+        self.notes += [_name_note(note, whole.name, path) for note in whole.notes]
+        recordings = split_days(whole) if options.by_day else [whole]
+        self.wholes |= {recording.name: whole for recording in recordings}
+        return recordings
 
     def make(self, recording: Recording, shares: RecordingProgress) -> None:
         """All skims of one recording; days have their true clock already."""
-        asked, listens = self.asked, self.asked.speech != SPEECH_CHOICES[0]
+        options, listens = self.options, self.options.speech != SPEECH_CHOICES[0]
         blocks, real = read_recording_blocks(
             recording,
             self.embedder,
-            block=asked.plan.block,
+            block=options.plan.block,
             cache=self.cache,
-            sparse=asked.sparse,
-            hour_gap=0.0 if asked.by_day else asked.hour_gap,
+            sparse=options.sparse,
+            hour_gap=0.0 if options.by_day else options.hour_gap,
             progress=shares.part(0, 1 + listens),
         )
         sound = sound_key(real, self.cache)
         spoken = None
         if listens:
-            told = shares.part(1, 2)
-            spoken = spoken_in(real, blocks, self.cache, asked.speech_model, told)
-        maker = SkimMaker(real, blocks, asked, sound, spoken, self.cache)
-        made = tuple(maker.skims())
-        self.skims += made
-        for count in dict.fromkeys(len(one.skim.picks) for one in made):
-            for name, found in maker.baselines(count).items():
-                self.baselines[real.name, name, count] = found
-        self._tell(real, known=recording.notes)
+            speech_progress = shares.part(1, 2)
+            spoken = find_speech(real, blocks, self.cache, options.speech_model, speech_progress)
+        maker = SkimMaker(real, blocks, options, sound, spoken, self.cache)
+        results = tuple(maker.make_skims())
+        self.skims += results
+        for count in dict.fromkeys(len(result.skim.picks) for result in results):
+            for name, estimates in maker.estimate_baselines(count).items():
+                self.baselines[real.name, name, count] = estimates
+        self._add_notes(real, recording.notes)
         if blocks.few_classes_note:
             self.notes.append(f"{real.name}: {blocks.few_classes_note} — {MORE_BLOCKS_REMEDY}")
-        for one in made:
-            self._write(one, made)
-        shares.over()
+        for result in results:
+            self._write(result, results)
+        shares.finish()
 
     def result(self) -> SkimRun:
         """All of it."""
         if not is_file(self.output):
-            self.written += map(str, write_lines(self.output, self.skims, self.wholes, self.asked))
+            self.written += map(
+                str, write_lines(self.output, self.skims, self.wholes, self.options)
+            )
         skims = tuple(self.skims)
-        curves = tuple(courses(skims))
+        curves = tuple(tradeoff_curves(skims))
         return SkimRun(
             skims,
             self.baselines,
@@ -233,32 +241,32 @@ class _Run:
             tuple(self.notes),
         )
 
-    def _write(self, one: SkimResult, others: tuple[SkimResult, ...]) -> None:
+    def _write(self, result: SkimResult, others: tuple[SkimResult, ...]) -> None:
         path, alone = self.output, is_file(self.output)
         if not alone:
-            path = path / f"{one.recording.name}_{one.system}{self.asked.ending}"
-        if not self.asked.again and is_made(path, one, self.asked):
+            path = path / f"{result.recording.name}_{result.system}{self.options.ending}"
+        if not self.options.again and is_made(path, result, self.options):
             self.kept.append(str(path))
             return
-        spectrogram = spectrogram_of(one.recording, self.cache, sparse=self.asked.sparse)
-        done = write_skim(path, one, others, spectrogram, self.asked)
+        spectrogram = make_spectrogram(result.recording, self.cache, sparse=self.options.sparse)
+        done = write_skim(path, result, others, spectrogram, self.options)
         self.written += map(str, done.paths if alone else done.paths[:1])
-        self.notes += [f"{path.name}: {note}" for note in (*one.notes, *done.notes)]
+        self.notes += [f"{path.name}: {note}" for note in (*result.notes, *done.notes)]
 
-    def _tell(self, real: Recording, known: tuple[str, ...]) -> None:
-        self.notes += [f"{real.name}: {note}" for note in real.notes if note not in known]
-        self.notes += [_damage(one, real) for one in real.damages]
+    def _add_notes(self, real: Recording, earlier_notes: tuple[str, ...]) -> None:
+        self.notes += [f"{real.name}: {note}" for note in real.notes if note not in earlier_notes]
+        self.notes += [_damage_note(damage, real) for damage in real.damages]
 
 
-def _named(note: str, name: str, path: Path) -> str:
+def _name_note(note: str, name: str, path: Path) -> str:
     """A note with the recording that it is about, named once."""
     return note if note.startswith(f"{path}: ") else f"{name}: {note}"
 
 
-def _damage(one: Damage, recording: Recording) -> str:
-    clock = recording.clock(one.start)
-    time = f"{one.start:.0f} s on the clock" if clock is None else f"{clock:%Y-%m-%d %H:%M:%S}"
-    return f"{one.path}: damaged at {one.at:.1f} s ({time}): {one.message}"
+def _damage_note(damage: Damage, recording: Recording) -> str:
+    clock = recording.clock(damage.start)
+    time = f"{damage.start:.0f} s on the clock" if clock is None else f"{clock:%Y-%m-%d %H:%M:%S}"
+    return f"{damage.path}: damaged at {damage.at:.1f} s ({time}): {damage.message}"
 
 
 @dataclass
@@ -277,16 +285,16 @@ class RecordingProgress:
     def part(self, number: int, parts: int) -> Progress:
         """One part of the work, of several that are equally long."""
 
-        def told(done: int, total: int | None, cases: int) -> None:
+        def report(done: int, total: int | None, cases: int) -> None:
             share = (number + (min(1.0, done / total) if total else 0.0)) / parts
-            self._tell(READING_SHARE * share, cases)
+            self._report(READING_SHARE * share, cases)
 
-        return told
+        return report
 
-    def over(self) -> None:
+    def finish(self) -> None:
         """All of it is done."""
-        self._tell(1.0, 0)
+        self._report(1.0, 0)
 
-    def _tell(self, share: float, cases: int) -> None:
+    def _report(self, share: float, cases: int) -> None:
         self.most = max(self.most, share)
         self.progress(int(self.before + self.most * self.seconds), int(self.total), cases)

@@ -13,7 +13,7 @@ from earwitness.core import Estimate, Estimates
 from earwitness.metric import mean_statistics, mean_values
 from earwitness.report.parts import Section
 from earwitness.skims.day import Doubles
-from earwitness.skims.report import course_sections
+from earwitness.skims.report import tradeoff_sections
 from earwitness.skims.types import Dial, MeanTradeoffCurve, TradeoffPoint
 from earwitness.stats.arrays import Floats, Hashes
 from earwitness.stats.bootstrap import Bootstrap, bootstrap_estimates
@@ -33,7 +33,7 @@ class TradeoffFigures(NamedTuple):
     sd_with_z: float
 
 
-def along_z(z: ArrayLike, tc: ArrayLike, sd: ArrayLike) -> TradeoffFigures:
+def measure_curve(z: ArrayLike, tc: ArrayLike, sd: ArrayLike) -> TradeoffFigures:
     """What skims of one recording by one method say, each with another z.
 
     NaN where there are fewer than three z, or where one of them comes twice.
@@ -41,10 +41,12 @@ def along_z(z: ArrayLike, tc: ArrayLike, sd: ArrayLike) -> TradeoffFigures:
     dial = np.asarray(z, np.float64)
     if len(dial) < MIN_CURVE_POINTS or len(np.unique(dial)) < len(dial):
         return TradeoffFigures(*(float("nan"),) * 3)
-    return TradeoffFigures(area(tc, sd), z_correlation(dial, tc), z_correlation(dial, sd))
+    return TradeoffFigures(
+        area_below_curve(tc, sd), correlate_with_z(dial, tc), correlate_with_z(dial, sd)
+    )
 
 
-def area(tc: ArrayLike, sd: ArrayLike) -> float:
+def area_below_curve(tc: ArrayLike, sd: ArrayLike) -> float:
     """The area below the curve of SD over TC, from TC 0 on; NaN where a point is missing.
 
     Points are joined by lines in the order of TC. Left of the first the curve goes on at its
@@ -58,7 +60,7 @@ def area(tc: ArrayLike, sd: ArrayLike) -> float:
     return float(across[0] * up[0] + np.sum(np.diff(across) * (up[1:] + up[:-1]) / 2))
 
 
-def z_correlation(z: ArrayLike, measured: ArrayLike) -> float:
+def correlate_with_z(z: ArrayLike, measured: ArrayLike) -> float:
     """Spearman's rank correlation of z with what was measured; NaN where either stays the same."""
     from scipy.stats import rankdata
 
@@ -69,9 +71,9 @@ def z_correlation(z: ArrayLike, measured: ArrayLike) -> float:
 
 
 def _pearson(first: Doubles, second: Doubles) -> float:
-    one, other = first - first.mean(), second - second.mean()
-    size = float(np.sqrt((one @ one) * (other @ other)))
-    return float(one @ other) / size if size > 0 else float("nan")
+    x, y = first - first.mean(), second - second.mean()
+    size = float(np.sqrt((x @ x) * (y @ y)))
+    return float(x @ y) / size if size > 0 else float("nan")
 
 
 # --- Trade-off collector -------------------------------------------------------------------------
@@ -85,19 +87,19 @@ class TradeoffRows(NamedTuple):
     z: Floats
     values: Floats
 
-    def items(self) -> list[TradeoffRows]:
+    def split_items(self) -> list[TradeoffRows]:
         """Those of each item, where they are in the order of items."""
         starts = np.flatnonzero(np.diff(self.hashes)) + 1
         return [
             TradeoffRows(*parts) for parts in zip(*(np.split(x, starts) for x in self), strict=True)
         ]
 
-    def by(self, metric: int) -> TradeoffRows:
+    def of_metric(self, metric: int) -> TradeoffRows:
         """With TC and SD of one metric."""
         return self._replace(values=self.values[:, 2 * metric : 2 * metric + 2])
 
     @property
-    def different(self) -> int:
+    def distinct_z(self) -> int:
         """How many z there are."""
         return len(np.unique(self.z))
 
@@ -120,7 +122,7 @@ class TradeoffCurves:
 
     def sections(self) -> Iterator[Section]:
         """Tables and pictures, where there are curves."""
-        return course_sections(self.curves) if self.curves else iter(())
+        return tradeoff_sections(self.curves) if self.curves else iter(())
 
 
 @dataclass
@@ -145,7 +147,9 @@ class TradeoffCollector(TaskCollector):
                 self.bad += 1
             else:
                 groups.setdefault(dial.method, []).append((place, dial.z))
-        values = batch.values[:, [column for pair in self._pairs.values() for column in pair]]
+        values = batch.values[
+            :, [column for pair in self._column_pairs.values() for column in pair]
+        ]
         for method, dialled in groups.items():
             index = np.array([place for place, _ in dialled])
             z = np.array([z for _, z in dialled], np.float64)
@@ -153,7 +157,7 @@ class TradeoffCollector(TaskCollector):
             self._methods.setdefault(method, []).append(rows)
 
     @property
-    def _pairs(self) -> dict[str, tuple[int, int]]:
+    def _column_pairs(self) -> dict[str, tuple[int, int]]:
         """The columns of TC and SD of every metric that has them."""
         columns, before = {}, 0
         for metric in self.settings.metrics.metrics:
@@ -163,7 +167,7 @@ class TradeoffCollector(TaskCollector):
             before += len(names)
         return columns
 
-    def _sorted(self) -> Iterator[tuple[str, TradeoffRows]]:
+    def _iterate_methods(self) -> Iterator[tuple[str, TradeoffRows]]:
         """All cases of each method, in the order of items and z."""
         for method, blocks in sorted(self._methods.items()):
             rows = TradeoffRows(*map(np.concatenate, zip(*blocks, strict=True)))
@@ -174,31 +178,31 @@ class TradeoffCollector(TaskCollector):
         """Of methods that have three z and more for at least one item."""
         return TradeoffCurves(
             tuple(
-                self._course(family, method, rows.by(metric), level)
-                for metric, family in enumerate(self._pairs)
-                for method, rows in self._sorted()
-                if _most(rows) >= MIN_CURVE_POINTS
+                self._mean_curve(family, method, rows.of_metric(metric), level)
+                for metric, family in enumerate(self._column_pairs)
+                for method, rows in self._iterate_methods()
+                if _max_distinct_z(rows) >= MIN_CURVE_POINTS
             )
         )
 
-    def _course(
+    def _mean_curve(
         self, family: str, method: str, rows: TradeoffRows, level: float
     ) -> MeanTradeoffCurve:
-        items = rows.items()
-        table = np.array([along_z(one.z, *one.values.T) for one in items])
-        hashes = np.array([one.hashes[0] for one in items])
-        estimates = self._means(TradeoffFigures._fields, hashes, table, level)
-        whole = np.repeat(~np.isnan(table[:, 0]), [len(one.z) for one in items])
+        items = rows.split_items()
+        table = np.array([measure_curve(item.z, *item.values.T) for item in items])
+        hashes = np.array([item.hashes[0] for item in items])
+        estimates = self._estimate_means(TradeoffFigures._fields, hashes, table, level)
+        whole = np.repeat(~np.isnan(table[:, 0]), [len(item.z) for item in items])
         drawn = TradeoffRows(rows.hashes[whole], rows.z[whole], rows.values[whole])
-        return MeanTradeoffCurve(family, method, estimates, tuple(self._points(drawn, level)))
+        return MeanTradeoffCurve(family, method, estimates, tuple(self._curve_points(drawn, level)))
 
-    def _points(self, rows: TradeoffRows, level: float) -> Iterator[TradeoffPoint]:
+    def _curve_points(self, rows: TradeoffRows, level: float) -> Iterator[TradeoffPoint]:
         for z in np.unique(rows.z):
-            here = rows.z == z
-            found = self._means(("tc", "sd"), rows.hashes[here], rows.values[here], level)
-            yield TradeoffPoint(float(z), found["tc"], found["sd"])
+            at_z = rows.z == z
+            means = self._estimate_means(("tc", "sd"), rows.hashes[at_z], rows.values[at_z], level)
+            yield TradeoffPoint(float(z), means["tc"], means["sd"])
 
-    def _means(
+    def _estimate_means(
         self, names: Sequence[str], hashes: Hashes, table: Floats, level: float
     ) -> dict[str, Estimate]:
         """Means over items, with the bootstrap that all estimates have."""
@@ -215,25 +219,25 @@ class TradeoffCollector(TaskCollector):
     def notes(self) -> Iterator[str]:
         """What is odd about z."""
         if self.bad:
-            one = self.bad == 1
-            outputs = "output has" if one else "outputs have"
+            is_single = self.bad == 1
+            outputs = "output has" if is_single else "outputs have"
             message = f"{self.bad:,} {outputs} a z in meta that is no number from 0 to 1"
-            yield f"{message}: no curve over z has {'it' if one else 'them'}"
-        known = list(self._sorted())
-        for method, rows in known:
-            twice = sum(one.different < len(one.z) for one in rows.items())
+            yield f"{message}: no curve over z has {'it' if is_single else 'them'}"
+        method_rows = list(self._iterate_methods())
+        for method, rows in method_rows:
+            twice = sum(item.distinct_z < len(item.z) for item in rows.split_items())
             if twice:
                 items = "item, which has" if twice == 1 else "items, which have"
                 message = f'method "{method}" has a z twice for {twice:,} {items} no curve'
                 yield f"{message} — tell methods apart in meta"
-        different = {float(z) for _, rows in known for z in rows.z}
+        different = {float(z) for _, rows in method_rows for z in rows.z}
         if len(different) >= MIN_CURVE_POINTS and all(
-            _most(rows) < MIN_CURVE_POINTS for _, rows in known
+            _max_distinct_z(rows) < MIN_CURVE_POINTS for _, rows in method_rows
         ):
             message = "no method has three z for an item, so that there is no curve over z"
             yield f"{message} — name the method in meta"
 
 
-def _most(rows: TradeoffRows) -> int:
+def _max_distinct_z(rows: TradeoffRows) -> int:
     """How many z the item has that has most."""
-    return max(one.different for one in rows.items())
+    return max(item.distinct_z for item in rows.split_items())

@@ -70,10 +70,10 @@ class SkimView:
     measures: tuple[SkimMeasure, ...] = ()
     curve: tuple[CurvePoint, ...] = ()
     z: float | None = None
-    made: tuple[str, ...] = ()
+    provenance: tuple[str, ...] = ()
 
     @property
-    def dated(self) -> bool:
+    def has_dates(self) -> bool:
         """Whether the time of day alone does not say when something was."""
         began, end = self.recording.began, self.recording.clock(self.recording.seconds)
         return began is not None and end is not None and self.recording.seconds > DAY_SECONDS
@@ -81,63 +81,63 @@ class SkimView:
     @property
     def missing(self) -> float:
         """Seconds that nobody recorded, or nobody can read."""
-        known = self.recording
-        return known.seconds - sum(one.seconds for one in known.stretches)
+        recording = self.recording
+        return recording.seconds - sum(stretch.seconds for stretch in recording.stretches)
 
 
-def day_of(moment: datetime) -> str:
+def format_day(moment: datetime) -> str:
     """A day in words.
 
-    >>> day_of(datetime(2025, 7, 2))
+    >>> format_day(datetime(2025, 7, 2))
     '2 July 2025'
     """
     return f"{moment.day} {moment:%B %Y}"
 
 
-def time_of(recording: Recording, start: float, form: str = "%H:%M:%S") -> str:
+def format_time(recording: Recording, start: float, form: str = "%H:%M:%S") -> str:
     """The time of day, or how long after the start it is where nobody knows the hour."""
     moment = recording.clock(start)
     return clock(start) if moment is None else f"{moment:{form}}"
 
 
-def lasting(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """How long something is.
 
-    >>> lasting(63), lasting(5400), lasting(86_400), lasting(604_800)
-    ('63 s', '1 h 30 min', '24 h', '7 days')
+    >>> [format_duration(seconds) for seconds in (63, 5400, 86_400, 604_800)]
+    ['63 s', '1 h 30 min', '24 h', '7 days']
     """
     if seconds < 120:
         return f"{seconds:.3g} s"
     if seconds >= 2 * DAY_SECONDS:
-        days, rest = divmod(round(seconds / 3_600), 24)
-        return f"{days} days" + f" {rest} h" * (rest > 0)
+        days, hours = divmod(round(seconds / 3_600), 24)
+        return f"{days} days" + f" {hours} h" * (hours > 0)
     minutes = round(seconds / 60)
     parts = [f"{minutes // 60} h" * (minutes >= 60), f"{minutes % 60} min" * (minutes % 60 > 0)]
     return " ".join(part for part in parts if part)
 
 
-def reasons(pick: Pick, recording: Recording) -> list[str]:
+def describe_reasons(pick: Pick, recording: Recording) -> list[str]:
     """Why a pick is there, in words; reasons that are not known here are told as they are."""
-    known = dict(pick.why)
-    first, last = known.pop("from", None), known.pop("to", None)
-    told = []
+    remaining = dict(pick.why)
+    first, last = remaining.pop("from", None), remaining.pop("to", None)
+    texts = []
     if isinstance(first, float | int) and isinstance(last, float | int):
-        whole = _span(recording, float(first), float(last)) if last > first else "itself"
-        told.append(f"stands for {whole}")
-    share = known.pop("brings", None)
+        whole = _format_span(recording, float(first), float(last)) if last > first else "itself"
+        texts.append(f"stands for {whole}")
+    share = remaining.pop("brings", None)
     if isinstance(share, float | int):
-        told.append(_brought(float(share)))
-    period = known.pop("period", None)
+        texts.append(_coverage_sentence(float(share)))
+    period = remaining.pop("period", None)
     if isinstance(period, float | int):
-        told.append(f"from the period at {time_of(recording, float(period), '%H:%M')}")
-    return told + _others(known)
+        texts.append(f"from the period at {format_time(recording, float(period), '%H:%M')}")
+    return texts + _describe_others(remaining)
 
 
-def _span(recording: Recording, first: float, last: float) -> str:
+def _format_span(recording: Recording, first: float, last: float) -> str:
     """From when to when, with seconds if it is short; with dates if it is more than one, and does
     not end with its day."""
     form = "%H:%M" if last - first >= BRIEF_SPAN_SECONDS else "%H:%M:%S"
-    times = [time_of(recording, time, form) for time in (first, last)]
+    times = [format_time(recording, time, form) for time in (first, last)]
     begin, end = recording.clock(first), recording.clock(last - 1)
     if (
         begin is None
@@ -146,21 +146,21 @@ def _span(recording: Recording, first: float, last: float) -> str:
         or recording.seconds <= DAY_SECONDS
     ):
         return "–".join(times)
-    days = (f"{one.day} {one:%b}" for one in (begin, recording.clock(last) or end))
+    days = (f"{moment.day} {moment:%b}" for moment in (begin, recording.clock(last) or end))
     return " – ".join(f"{day}, {time}" for day, time in zip(days, times, strict=True))
 
 
-def _brought(share: float) -> str:
+def _coverage_sentence(share: float) -> str:
     if share < 0.0005:
         return "brings nothing of its own"
     return f"brings {100 * share:.1f} % of all classes of sound, which no other pick does"
 
 
-def _others(known: Mapping[str, str | float]) -> list[str]:
-    told = []
-    for name, value in known.items():
+def _describe_others(reasons: Mapping[str, str | float]) -> list[str]:
+    texts = []
+    for name, value in reasons.items():
         if isinstance(value, str):
-            told.append(f"{name}: {value}" if value else name)
+            texts.append(f"{name}: {value}" if value else name)
         else:
-            told.append(REASON_TEXTS.get(name, f"{name} {{:.3g}}").format(value))
-    return told
+            texts.append(REASON_TEXTS.get(name, f"{name} {{:.3g}}").format(value))
+    return texts

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from earwitness.audio.files import read_sound, write_wav
-from earwitness.audio.wav import SUBTYPES, widened
+from earwitness.audio.wav import SUBTYPES, widen_wav
 from earwitness.errors import EarwitnessError
 from earwitness.store.answers import add_events
 from earwitness.store.records import PageEvent
@@ -51,11 +51,11 @@ def _read_content(request: Request) -> bytes:
 def plain_wav_bytes(path: Path, sample: tuple[int, int] | None = None) -> bytes:
     """A file as WAV with nothing but format and samples, which may be wider than in the file."""
     if path.suffix.lower() == ".wav":
-        return widened(path.read_bytes(), sample)
+        return widen_wav(path.read_bytes(), sample)
     sound = read_sound(path)
     buffer = io.BytesIO()
     write_wav(
         buffer,
         sound._replace(subtype=sound.subtype if sound.subtype in INTEGER_SUBTYPES else "FLOAT"),
     )
-    return widened(buffer.getvalue(), sample)
+    return widen_wav(buffer.getvalue(), sample)

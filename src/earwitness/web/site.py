@@ -13,7 +13,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from earwitness.audio.files import sound_library
-from earwitness.audio.wav import Form, SoundProfile, measured, widest
+from earwitness.audio.wav import Form, SoundProfile, read_profile, widest_sample
 from earwitness.errors import EarwitnessError, UsageError
 from earwitness.store.listeners import OpenPlaceQuota
 from earwitness.store.store import Store
@@ -148,9 +148,9 @@ def profile_sounds(study: Study, folder: Path) -> ServedSounds:
     profiles, by_item = dict[str, SoundProfile](), defaultdict[str, set[Form]](set)
     for item, name in _iterate_clip_files(study):
         with suppress(OSError, EarwitnessError, struct.error):
-            profiles[name] = profile = measured(folder / name)
+            profiles[name] = profile = read_profile(folder / name)
             by_item[item].add(profile.form)
-    sample = widest({one.form.sample for one in profiles.values()})
+    sample = widest_sample({one.form.sample for one in profiles.values()})
     distinguishable = [
         item for item, forms in by_item.items() if len(_sent_forms(forms, sample)) > 1
     ]

@@ -11,11 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from earwitness.errors import UsageError
-from earwitness.skims.day import Day, Ints, periods
+from earwitness.skims.day import Day, Ints, split_periods
 from earwitness.skims.methods import METHODS, Picker, pick
-from earwitness.skims.methods.pareto import archive_of, pool_of, widest
-from earwitness.skims.methods.plan import SkimPlan, fitting, picked
-from earwitness.skims.methods.tailleur import MainEvents, betas, events_of, sequence
+from earwitness.skims.methods.pareto import find_widest_picks, make_archive, make_pool
+from earwitness.skims.methods.plan import SkimPlan, describe_selection, fit_periods
+from earwitness.skims.methods.tailleur import (
+    MainEvents,
+    choose_sequence,
+    event_weights,
+    find_events,
+)
 from helpers.random_days import (
     all_skims,
     made,
@@ -35,17 +40,17 @@ def test_at_z_0_no_skim_stands_better_for_the_course(
     seed: int, blocks: int, left_out: list[int]
 ) -> None:
     day = with_allowed(made(seed, blocks, gaps=True), [r not in left_out for r in range(blocks)])
-    _, period = fitting(day, TINY)
+    _, period = fit_periods(day, TINY)
     found = pick(day, TINY, "pareto", 0.0)
     least = min(plain_cost(day, period, rows) for rows in all_skims(day, period, 3))
-    count = len(periods(day, period).means)
+    count = len(split_periods(day, period).means)
     assert -found.tc_term * count == pytest.approx(least, rel=1e-5, abs=1e-5)
 
 
 @given(seeds, st.integers(7, 12))
 def test_at_z_1_half_of_the_widest_coverage_is_had_and_mostly_all(seed: int, blocks: int) -> None:
     day = made(seed, blocks, classes=6)
-    _, period = fitting(day, TINY)
+    _, period = fit_periods(day, TINY)
     found = plain_cover(day, pick(day, TINY, "pareto", 1.0).rows)
     best = max(plain_cover(day, rows) for rows in all_skims(day, period, 3))
     assert found >= best / 2  # what greedy choice with one pick a period warrants
@@ -63,7 +68,7 @@ def test_both_terms_never_turn_as_z_grows(seed: int, blocks: int, picks: int, ga
 
 @given(seeds, st.integers(7, 30))
 def test_a_z_takes_the_best_of_the_archive(seed: int, blocks: int) -> None:
-    archive = archive_of(made(seed, blocks), SkimPlan(picks=3, period=24.0))
+    archive = make_archive(made(seed, blocks), SkimPlan(picks=3, period=24.0))
     costs, covers = np.array(archive.costs), np.array(archive.coverages)
     assert all(np.diff(costs) > 0)
     assert all(np.diff(covers) > 0)
@@ -80,8 +85,8 @@ def test_a_z_takes_the_best_of_the_archive(seed: int, blocks: int) -> None:
 @given(seeds, st.integers(8, 40), st.integers(0, 4))
 def test_the_cost_with_another_block_is_that_of_all(seed: int, blocks: int, picks: int) -> None:
     day = made(seed, blocks, gaps=True)
-    known = periods(day, 24.0)
-    pool = pool_of(day, known, np.arange(blocks))
+    known = split_periods(day, 24.0)
+    pool = make_pool(day, known, np.arange(blocks))
     rng = np.random.default_rng(seed)
     taken = np.sort(np.array(next(iter(_spread(pool.lies, rng, picks))), np.int64))
     costs, covers = pool.costs(taken), pool.covers(taken)
@@ -103,7 +108,7 @@ def _spread(lies: Ints, rng: np.random.Generator, picks: int) -> list[list[int]]
 
 @given(seeds, st.integers(8, 40))
 def test_greedy_coverage_takes_what_is_missing_most(seed: int, blocks: int) -> None:
-    day, known = made(seed, blocks), periods(made(seed, blocks), 24.0)
+    day, known = made(seed, blocks), split_periods(made(seed, blocks), 24.0)
     picks = min(4, len(known.means))
     chosen: list[int] = []
     while len(chosen) < picks:
@@ -111,7 +116,7 @@ def test_greedy_coverage_takes_what_is_missing_most(seed: int, blocks: int) -> N
         covers = [plain_cover(day, [*chosen, row]) for row in free]
         best = max(covers)
         chosen.append(next(r for r, c in zip(free, covers, strict=True) if c >= best - 1e-6))
-    assert plain_cover(day, widest(day, known, picks).tolist()) == pytest.approx(
+    assert plain_cover(day, find_widest_picks(day, known, picks).tolist()) == pytest.approx(
         plain_cover(day, chosen), rel=0.1
     )
 
@@ -133,8 +138,8 @@ def plain_objective(events: MainEvents, taken: list[int], z: float) -> float:
 @given(seeds, st.sampled_from([0.0, 0.3, 0.5, 1.0]))
 def test_the_published_sequence_is_greedy_in_its_objective(seed: int, z: float) -> None:
     day = made(seed, 60)
-    events = events_of(day, periods(day, 80.0), 0)
-    beta = betas(events.scarcity, z)
+    events = find_events(day, split_periods(day, 80.0), 0)
+    beta = event_weights(events.scarcity, z)
     middle = (beta[:, None] * events.vectors).sum(axis=0) / beta.sum()
     taken = [max(range(len(beta)), key=lambda e: beta[e] * math.dist(events.vectors[e], middle))]
     while len(taken) < 4:
@@ -142,20 +147,20 @@ def test_the_published_sequence_is_greedy_in_its_objective(seed: int, z: float) 
         free = [e for e in range(len(beta)) if events.periods[e] not in had]
         taken.append(max(free, key=lambda e: plain_objective(events, sorted([*taken, e]), z)))
         taken.sort()
-    assert sequence(events, 4, z).tolist() == taken
+    assert choose_sequence(events, 4, z).tolist() == taken
 
 
 def test_main_events_are_fifteen_of_a_hundred_blocks_with_their_scarcity() -> None:
     day = made(2, 224)
-    known = periods(day, 896.0)
-    events = events_of(day, known, 0)
+    known = split_periods(day, 896.0)
+    events = find_events(day, known, 0)
     assert np.bincount(events.periods).tolist() == [16, 16]  # int(.15 · 112)
     for period in (0, 1):
         sizes = events.sizes[events.periods == period]
         assert sizes.sum() == 112
         assert np.allclose(events.scarcity[events.periods == period], sizes.max() / sizes - 1)
-    assert betas(np.array([2.0]), 0.0)[0] == pytest.approx(1 / 25)
-    assert betas(np.array([2.0]), 1.0)[0] == 1
+    assert event_weights(np.array([2.0]), 0.0)[0] == pytest.approx(1 / 25)
+    assert event_weights(np.array([2.0]), 1.0)[0] == 1
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -199,7 +204,7 @@ def test_picks_stand_for_all_of_the_day_one_after_the_other() -> None:
 def test_a_pick_brings_what_only_it_has() -> None:
     classes = [[0.8, 0.1], [0.5, 0.4], [0.0, 0.0]]
     day = Day.of([0.0, 8.0, 16.0], 8.0, [[0.0], [1.0], [2.0]], classes)
-    found = picked(day, periods(day, 8.0), 8.0, [0, 1], [{}, {}])
+    found = describe_selection(day, split_periods(day, 8.0), 8.0, [0, 1], [{}, {}])
     # maxima .8 and .4; without the first .5 and .4: .3 of 1.2; without the second .8 and .1
     assert [float(why["brings"]) for why in found.why] == pytest.approx([0.25, 0.25])
     assert found.sd_term == pytest.approx(1)
@@ -217,7 +222,7 @@ def test_too_few_blocks_are_all_picked_with_a_note() -> None:
 
 def test_short_recordings_have_shorter_periods() -> None:
     day = made(1, 20)
-    known, seconds = fitting(day, SkimPlan())
+    known, seconds = fit_periods(day, SkimPlan())
     assert seconds == 900 / 2**7  # 160 s of sound: 7 s, less than a block; 14 s make 12 of 20
     assert len(known.means) >= 12
 

@@ -10,17 +10,17 @@ import numpy as np
 
 from earwitness.errors import UsageError, nearest
 from earwitness.skims.day import Day, Ints
-from earwitness.skims.methods.pareto import SkimArchive, archive_of
+from earwitness.skims.methods.pareto import SkimArchive, make_archive
 from earwitness.skims.methods.plan import (
     BlockSelection,
     Reasons,
     SkimPlan,
-    downsampled,
-    drawn,
-    fitting,
-    picked,
+    describe_selection,
+    downsample_blocks,
+    draw_blocks,
+    fit_periods,
 )
-from earwitness.skims.methods.tailleur import MainEvents, events_of, sequence
+from earwitness.skims.methods.tailleur import MainEvents, choose_sequence, find_events
 
 METHODS = {
     "pareto": "the best trade between the day's course and the coverage of its classes",
@@ -28,14 +28,14 @@ METHODS = {
     "downsampling": "a block at random from each equal part of the day",
     "random": "blocks at random, in the order of time",
 }
-BASELINES = {"downsampling": downsampled, "random": drawn}
+BASELINES = {"downsampling": downsample_blocks, "random": draw_blocks}
 
 
 class Picker:
     """Skims of one day for any method and any z."""
 
     def __init__(
-        self, day: Day, plan: SkimPlan, make: Callable[[Day, SkimPlan], SkimArchive] = archive_of
+        self, day: Day, plan: SkimPlan, make: Callable[[Day, SkimPlan], SkimArchive] = make_archive
     ) -> None:
         self.day, self.plan, self.make = day, plan, make
         self.count = min(plan.picks, int(day.allowed.sum()))
@@ -48,11 +48,11 @@ class Picker:
     @cached_property
     def events(self) -> MainEvents:
         """Main events of the published method."""
-        return events_of(self.day, self._fitting[0], self.plan.seed)
+        return find_events(self.day, self._fitted_periods[0], self.plan.seed)
 
     @cached_property
-    def _fitting(self) -> Any:
-        return fitting(self.day, self.plan)
+    def _fitted_periods(self) -> Any:
+        return fit_periods(self.day, self.plan)
 
     def pick(self, method: str = "pareto", z: float = 0.5) -> BlockSelection:
         """Picks with their terms and reasons."""
@@ -61,9 +61,9 @@ class Picker:
         if not 0 <= z <= 1:
             raise UsageError(f"z must be from 0 (TC) to 1 (SD), got {z}")
         if self.count < self.plan.picks or not self.count:
-            return self._all()
-        rows, more = self._rows(method, z)
-        return self.told(rows, more)
+            return self._take_all()
+        rows, more = self._choose_rows(method, z)
+        return self.describe(rows, more)
 
     def baseline(self, method: str) -> Ints:
         """Rows of a method that draws, without terms and reasons, which take longer."""
@@ -71,40 +71,42 @@ class Picker:
             return np.flatnonzero(self.day.allowed)
         return BASELINES[method](self.day, self.plan)
 
-    def told(self, rows: Any, more: list[Reasons] | None = None) -> BlockSelection:
+    def describe(self, rows: Any, more: list[Reasons] | None = None) -> BlockSelection:
         """Any rows with their terms and reasons."""
-        known, seconds = self._fitting
-        return picked(self.day, known, seconds, rows, more or [{} for _ in rows])
+        day_periods, seconds = self._fitted_periods
+        return describe_selection(self.day, day_periods, seconds, rows, more or [{} for _ in rows])
 
-    def _rows(self, method: str, z: float) -> tuple[Any, list[Reasons]]:
+    def _choose_rows(self, method: str, z: float) -> tuple[Any, list[Reasons]]:
         if method == "published":
-            return self._published(z)
+            return self._choose_events(z)
         if method == "pareto":
             rows: Any = self.archive.rows(z)
         else:
             rows = BASELINES[method](self.day, self.plan)
         return rows, [{} for _ in rows]
 
-    def _published(self, z: float) -> tuple[Any, list[Reasons]]:
+    def _choose_events(self, z: float) -> tuple[Any, list[Reasons]]:
         events = self.events
-        taken = sequence(events, self.plan.picks, z)
+        chosen = choose_sequence(events, self.plan.picks, z)
         more: list[Reasons] = [
             {
-                "period": float(self._fitting[0].starts[events.periods[one]]),
-                "cluster": float(events.sizes[one]),
-                "scarcity": float(events.scarcity[one]),
+                "period": float(self._fitted_periods[0].starts[events.periods[event]]),
+                "cluster": float(events.sizes[event]),
+                "scarcity": float(events.scarcity[event]),
             }
-            for one in taken
+            for event in chosen
         ]
-        return events.rows[taken], more
+        return events.rows[chosen], more
 
-    def _all(self) -> BlockSelection:
+    def _take_all(self) -> BlockSelection:
         """All blocks that may be picked, where there are not enough."""
         rows = np.flatnonzero(self.day.allowed)
         blocks = "1 block" if len(rows) == 1 else f"{len(rows)} blocks"
         note = f"only {blocks} may be picked, fewer than {self.plan.picks}: all are"
-        found = self.told(rows)
-        return BlockSelection(found.rows, found.tc_term, found.sd_term, found.why, (note,))
+        selection = self.describe(rows)
+        return BlockSelection(
+            selection.rows, selection.tc_term, selection.sd_term, selection.why, (note,)
+        )
 
 
 def pick(day: Day, plan: SkimPlan, method: str = "pareto", z: float = 0.5) -> BlockSelection:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from earwitness.skims.day import Bools, Day, Doubles, Ints, Periods, Singles
-from earwitness.skims.measures import cheapest, course, prefixes
-from earwitness.skims.methods.plan import SkimPlan, fitting
+from earwitness.skims.measures import find_cheapest_picks, find_course, prefix_sums
+from earwitness.skims.methods.plan import SkimPlan, fit_periods
 
 # --- Convex hull ---------------------------------------------------------------------------------
 
@@ -42,26 +42,26 @@ class HullCorner(NamedTuple):
     rows: tuple[int, ...]
 
 
-def hull(found: SkimTerms) -> SkimArchive:
+def find_hull(skim_terms: SkimTerms) -> SkimArchive:
     """Corners from the lowest cost to the highest coverage."""
     kept: list[HullCorner] = []
-    for corner in front(found):
-        while len(kept) > 1 and not _above(kept[-2], kept[-1], corner):
+    for corner in find_front(skim_terms):
+        while len(kept) > 1 and not _is_above(kept[-2], kept[-1], corner):
             kept.pop()
         kept.append(corner)
     return SkimArchive(
-        tuple(one.rows for one in kept),
-        tuple(one.cost for one in kept),
-        tuple(one.cover for one in kept),
-        _turns(kept),
-        len(found),
+        tuple(corner.rows for corner in kept),
+        tuple(corner.cost for corner in kept),
+        tuple(corner.cover for corner in kept),
+        _find_turns(kept),
+        len(skim_terms),
     )
 
 
-def front(found: SkimTerms) -> list[HullCorner]:
+def find_front(skim_terms: SkimTerms) -> list[HullCorner]:
     """Skims than which none is both cheaper and wider, from the cheapest on."""
-    corners = sorted(HullCorner(*terms, rows) for rows, terms in found.items())
-    corners.sort(key=lambda one: (one.cost, -one.cover))
+    corners = sorted(HullCorner(*terms, rows) for rows, terms in skim_terms.items())
+    corners.sort(key=lambda corner: (corner.cost, -corner.cover))
     kept: list[HullCorner] = []
     for corner in corners:
         if not kept or corner.cover > kept[-1].cover:
@@ -69,18 +69,19 @@ def front(found: SkimTerms) -> list[HullCorner]:
     return kept
 
 
-def _above(first: HullCorner, middle: HullCorner, last: HullCorner) -> bool:
+def _is_above(first: HullCorner, middle: HullCorner, last: HullCorner) -> bool:
     """Whether the middle one lies above the line from the first to the last."""
     rise = (middle.cover - first.cover) * (last.cost - first.cost)
     return rise > (last.cover - first.cover) * (middle.cost - first.cost)
 
 
-def _turns(kept: Sequence[HullCorner]) -> tuple[float, ...]:
+def _find_turns(kept: Sequence[HullCorner]) -> tuple[float, ...]:
     """The z at which two neighbours are worth the same, both terms scaled from 0 to 1."""
     cost, cover = kept[-1].cost - kept[0].cost, kept[-1].cover - kept[0].cover
     turns = [0.0]
-    for one, other in pairwise(kept):
-        dearer, wider = (other.cost - one.cost) / cost, (other.cover - one.cover) / cover
+    for corner, following in pairwise(kept):
+        dearer = (following.cost - corner.cost) / cost
+        wider = (following.cover - corner.cover) / cover
         turns.append(max(turns[-1], dearer / (dearer + wider)))
     return tuple(turns[1:])
 
@@ -101,26 +102,26 @@ class BlockPool:
     lies: Ints
     sums: Doubles
     classes: Singles
-    _known: dict[bytes, tuple[Doubles, Doubles]] = field(default_factory=dict, repr=False)
+    _terms_of_picks: dict[bytes, tuple[Doubles, Doubles]] = field(default_factory=dict, repr=False)
 
     def terms(self, taken: Ints) -> tuple[float, float]:
         """What picks, by their places in the pool, cost and cover."""
-        cost = course(self.sums[taken], self.lies[taken]).cost
+        cost = find_course(self.sums[taken], self.lies[taken]).cost
         return cost, float(self.classes[taken].max(axis=0).sum(dtype=np.float64))
 
-    def beside(self, taken: Ints) -> tuple[Doubles, Doubles]:
+    def terms_beside(self, taken: Ints) -> tuple[Doubles, Doubles]:
         """Costs and coverages with each block beside those taken; the latest are remembered."""
         key = taken.tobytes()
-        if key not in self._known:
-            if len(self._known) == PICK_SETS_IN_MEMORY:
-                del self._known[next(iter(self._known))]
-            self._known[key] = self.costs(taken), self.covers(taken)
-        return self._known[key]
+        if key not in self._terms_of_picks:
+            if len(self._terms_of_picks) == PICK_SETS_IN_MEMORY:
+                del self._terms_of_picks[next(iter(self._terms_of_picks))]
+            self._terms_of_picks[key] = self.costs(taken), self.covers(taken)
+        return self._terms_of_picks[key]
 
     def covers(self, taken: Ints) -> Doubles:
         """Coverage with each block of the pool beside those taken."""
         have = self.classes[taken].max(axis=0) if len(taken) else np.float32(0)
-        return _summed(np.maximum(self.classes, have))
+        return _sum_rows(np.maximum(self.classes, have))
 
     def costs(self, taken: Ints) -> Doubles:
         """Cost of the course with each block beside those taken; infinite in a period that is had.
@@ -137,10 +138,10 @@ class BlockPool:
                 left = self.sums[taken[gap - 1]] if gap else None
                 right = self.sums[taken[gap]] if gap < len(taken) else None
                 span = (lies[gap], lies[gap + 1])
-                result[inside] = self._between(inside, left, right, span)
-        return result + self._rest(taken) if len(taken) else result
+                result[inside] = self._cost_of_gap(inside, left, right, span)
+        return result + self._cost_elsewhere(taken) if len(taken) else result
 
-    def _rest(self, taken: Ints) -> Doubles:
+    def _cost_elsewhere(self, taken: Ints) -> Doubles:
         """Cost of all that does not lie in the gap of a block: of the other gaps, and of picks."""
         lies = self.lies[taken]
         sums, count = self.sums[taken], self.sums.shape[1] - 1
@@ -151,12 +152,12 @@ class BlockPool:
             more = sums[gap - 1, span] - sums[gap, span]
             gaps[gap] = more.min() + sums[gap, lies[gap]] - sums[gap - 1, lies[gap - 1] + 1]
         each = np.arange(len(taken))
-        own = float((sums[each, lies + 1] - sums[each, lies]).sum())
+        picks_cost = float((sums[each, lies + 1] - sums[each, lies]).sum())
         which = np.searchsorted(lies, self.lies)
-        result: Doubles = own + gaps.sum() - gaps[which]
+        result: Doubles = picks_cost + gaps.sum() - gaps[which]
         return result
 
-    def _between(
+    def _cost_of_gap(
         self, inside: slice, left: Doubles | None, right: Doubles | None, span: tuple[int, int]
     ) -> Doubles:
         """Cost of a gap, both ends out, with each of some blocks in it."""
@@ -178,56 +179,57 @@ class BlockPool:
         return result
 
 
-def pool_of(day: Day, known: Periods, extra: Ints) -> BlockPool:
+def make_pool(day: Day, day_periods: Periods, extra: Ints) -> BlockPool:
     """Of every period the blocks nearest to its mean and those with most classes; of every class
     the blocks that have most of it; and extra rows."""
-    each = max(1, POOL_BLOCKS // (2 * len(known.means)))
+    each = max(1, POOL_BLOCKS // (2 * len(day_periods.means)))
     full = day.classes.sum(axis=1)
-    rows = [extra, _fullest(day)]
-    for period in range(len(known.means)):
-        inside = np.arange(known.first[period], known.first[period + 1])
+    rows = [extra, _find_fullest(day)]
+    for period in range(len(day_periods.means)):
+        inside = np.arange(day_periods.first[period], day_periods.first[period + 1])
         inside = inside[day.allowed[inside]]
-        away = ((day.vectors[inside] - known.means[period].astype(np.float32)) ** 2).sum(axis=1)
+        mean = day_periods.means[period].astype(np.float32)
+        away = ((day.vectors[inside] - mean) ** 2).sum(axis=1)
         rows += [inside[np.argsort(away, kind="stable")[:each]]]
         rows += [inside[np.argsort(-full[inside], kind="stable")[:each]]]
     index = np.unique(np.concatenate(rows)).astype(np.int64)
-    sums = prefixes(day.vectors[index], known.means)
-    return BlockPool(index, known.of[index], sums, day.classes[index])
+    sums = prefix_sums(day.vectors[index], day_periods.means)
+    return BlockPool(index, day_periods.of[index], sums, day.classes[index])
 
 
-def _fullest(day: Day) -> Ints:
+def _find_fullest(day: Day) -> Ints:
     allowed = np.flatnonzero(day.allowed)
     classes = day.classes[allowed]
     kept: list[Ints] = []
-    for one in classes.T:
-        count = min(POOL_BLOCKS_PER_CLASS, len(one))
-        top = np.argpartition(-one, count - 1)[:count]
-        kept.append(allowed[top[one[top] > 0]])
+    for scores in classes.T:
+        count = min(POOL_BLOCKS_PER_CLASS, len(scores))
+        top = np.argpartition(-scores, count - 1)[:count]
+        kept.append(allowed[top[scores[top] > 0]])
     return np.concatenate(kept).astype(np.int64) if kept else np.zeros(0, np.int64)
 
 
-def widest(day: Day, known: Periods, picks: int) -> Ints:
+def find_widest_picks(day: Day, day_periods: Periods, picks: int) -> Ints:
     """Blocks that cover most classes, each with the most that is still missing; one a period."""
     have = np.zeros(day.classes.shape[1], np.float32)
     free: Bools = day.allowed.copy()
     chosen: list[int] = []
     while len(chosen) < picks and free.any():
         rows = np.flatnonzero(free)
-        gains = _sums(day.classes, rows, have)
+        gains = _coverage_sums(day.classes, rows, have)
         best = int(rows[np.argmax(gains)])
         chosen.append(best)
         have = np.maximum(have, day.classes[best])
-        free &= known.of != known.of[best]
+        free &= day_periods.of != day_periods.of[best]
     return np.array(sorted(chosen), np.int64)
 
 
-def _sums(classes: Singles, rows: Ints, have: Singles, step: int = 4096) -> Doubles:
+def _coverage_sums(classes: Singles, rows: Ints, have: Singles, step: int = 4096) -> Doubles:
     """Coverage with each of the rows, some at a time so that little memory is needed."""
     parts = [rows[first : first + step] for first in range(0, len(rows), step)]
-    return np.concatenate([_summed(np.maximum(classes[part], have)) for part in parts])
+    return np.concatenate([_sum_rows(np.maximum(classes[part], have)) for part in parts])
 
 
-def _summed(classes: Singles) -> Doubles:
+def _sum_rows(classes: Singles) -> Doubles:
     """Sums of rows, as a product, which is faster."""
     return (classes @ np.ones(classes.shape[1], np.float32)).astype(np.float64)
 
@@ -245,61 +247,66 @@ EXCHANGE_ROUNDS = 4
 MIN_IMPROVEMENT = 1e-9
 
 
-def archive_of(day: Day, plan: SkimPlan) -> SkimArchive:
+def make_archive(day: Day, plan: SkimPlan) -> SkimArchive:
     """All skims that any z can ask for; the day has more blocks that may be picked than picks."""
-    known, _ = fitting(day, plan)
-    low, high = cheapest(day, known, plan.picks), widest(day, known, plan.picks)
-    pool = pool_of(day, known, np.concatenate([low, high]))
-    found: SkimTerms = {}
-    _sweep(pool, np.searchsorted(pool.rows, low), TERM_WEIGHTS, found)
+    day_periods, _ = fit_periods(day, plan)
+    low = find_cheapest_picks(day, day_periods, plan.picks)
+    high = find_widest_picks(day, day_periods, plan.picks)
+    pool = make_pool(day, day_periods, np.concatenate([low, high]))
+    skim_terms: SkimTerms = {}
+    _sweep_weights(pool, np.searchsorted(pool.rows, low), TERM_WEIGHTS, skim_terms)
     if len(high) == len(low):  # else the greedy one had no period left for a pick
-        _sweep(pool, np.searchsorted(pool.rows, high), TERM_WEIGHTS[::-1], found)
-    return hull({_rows(pool, taken): terms for taken, terms in found.items()})
+        _sweep_weights(pool, np.searchsorted(pool.rows, high), TERM_WEIGHTS[::-1], skim_terms)
+    return find_hull({_rows_of_day(pool, taken): terms for taken, terms in skim_terms.items()})
 
 
-def _sweep(pool: BlockPool, start: Ints, weights: tuple[float, ...], found: SkimTerms) -> None:
+def _sweep_weights(
+    pool: BlockPool, start: Ints, weights: tuple[float, ...], skim_terms: SkimTerms
+) -> None:
     """Exchange picks for one weight after the other, each from where the last one ended."""
     taken = start
-    _note(pool, taken, found)
+    _add_terms(pool, taken, skim_terms)
     for weight in weights:
-        taken = _exchange(pool, taken, weight, found)
+        taken = _exchange_picks(pool, taken, weight, skim_terms)
 
 
-def _rows(pool: BlockPool, taken: tuple[int, ...]) -> tuple[int, ...]:
+def _rows_of_day(pool: BlockPool, taken: tuple[int, ...]) -> tuple[int, ...]:
     """Rows of the day for places in the pool."""
     return tuple(pool.rows[list(taken)].tolist())
 
 
-def _note(pool: BlockPool, taken: Ints, found: SkimTerms) -> None:
-    found[tuple(taken.tolist())] = pool.terms(taken)
+def _add_terms(pool: BlockPool, taken: Ints, skim_terms: SkimTerms) -> None:
+    skim_terms[tuple(taken.tolist())] = pool.terms(taken)
 
 
-def _exchange(pool: BlockPool, taken: Ints, weight: float, found: SkimTerms) -> Ints:
+def _exchange_picks(pool: BlockPool, taken: Ints, weight: float, skim_terms: SkimTerms) -> Ints:
     """Replace picks one at a time as long as that is better."""
-    scale = _scales(found)
+    scale = _term_scales(skim_terms)
     for _ in range(EXCHANGE_ROUNDS):
         changed = False
         for place in range(len(taken)):
-            rest = np.delete(taken, place)
-            worth = _worth(*pool.beside(rest), weight, scale)
+            others = np.delete(taken, place)
+            worth = _weigh_terms(*pool.terms_beside(others), weight, scale)
             best = int(np.argmax(worth))
             if worth[best] > worth[taken[place]] + MIN_IMPROVEMENT:
-                taken, changed = np.sort(np.append(rest, best)), True
-                _note(pool, taken, found)
+                taken, changed = np.sort(np.append(others, best)), True
+                _add_terms(pool, taken, skim_terms)
         if not changed:
             break
     return taken
 
 
-def _scales(found: SkimTerms) -> tuple[float, float]:
+def _term_scales(skim_terms: SkimTerms) -> tuple[float, float]:
     """How far costs and coverages reach in what was found, or their size where they do not."""
-    terms = np.array(list(found.values()))
+    terms = np.array(list(skim_terms.values()))
     reach = terms.max(axis=0) - terms.min(axis=0)
     size = np.where(reach > 0, reach, np.maximum(terms.max(axis=0), 1e-12))
     return float(size[0]), float(size[1])
 
 
-def _worth(costs: Doubles, covers: Doubles, weight: float, scale: tuple[float, float]) -> Doubles:
+def _weigh_terms(
+    costs: Doubles, covers: Doubles, weight: float, scale: tuple[float, float]
+) -> Doubles:
     """Both terms together; the one that has no weight decides what the other leaves open."""
     weight = min(max(weight, 1e-6), 1 - 1e-6)
     result: Doubles = -(1 - weight) * costs / scale[0] + weight * covers / scale[1]

@@ -8,8 +8,15 @@ from typing import Any
 import numpy as np
 
 from earwitness.errors import UsageError
-from earwitness.skims.day import PERIOD_SECONDS, Day, Doubles, Ints, Periods, periods
-from earwitness.skims.measures import PickCourse, course, coverage, maxima, prefixes, runs
+from earwitness.skims.day import PERIOD_SECONDS, Day, Doubles, Ints, Periods, split_periods
+from earwitness.skims.measures import (
+    PickCourse,
+    class_maxima,
+    coverage,
+    find_course,
+    prefix_sums,
+    split_runs,
+)
 
 # --- Plan of a skim ------------------------------------------------------------------------------
 
@@ -39,13 +46,13 @@ class SkimPlan:
             raise UsageError(f"a seed must not be below 0, got {self.seed}")
 
 
-def fitting(day: Day, plan: SkimPlan) -> tuple[Periods, float]:
+def fit_periods(day: Day, plan: SkimPlan) -> tuple[Periods, float]:
     """Periods of the day, halved until as many as picks have a block that may be picked."""
     seconds = plan.period
     while True:
-        known = periods(day, seconds)
-        if len(np.unique(known.of[day.allowed])) >= min(plan.picks, int(day.allowed.sum())):
-            return known, seconds
+        day_periods = split_periods(day, seconds)
+        if len(np.unique(day_periods.of[day.allowed])) >= min(plan.picks, int(day.allowed.sum())):
+            return day_periods, seconds
         seconds /= 2
 
 
@@ -70,12 +77,12 @@ class BlockSelection:
     notes: tuple[str, ...] = ()
 
 
-def course_of(day: Day, known: Periods, rows: Ints) -> PickCourse:
+def find_rows_course(day: Day, day_periods: Periods, rows: Ints) -> PickCourse:
     """What picks stand for."""
-    return course(prefixes(day.vectors[rows], known.means), known.of[rows])
+    return find_course(prefix_sums(day.vectors[rows], day_periods.means), day_periods.of[rows])
 
 
-def brings(classes: Doubles, whole: float) -> Doubles:
+def unique_coverage(classes: Doubles, whole: float) -> Doubles:
     """The share of all coverage that each pick alone brings: what is lost without it."""
     if len(classes) == 1:
         return np.array([classes[0].sum() / whole if whole > 0 else 0.0])
@@ -85,28 +92,30 @@ def brings(classes: Doubles, whole: float) -> Doubles:
     return result
 
 
-def picked(
-    day: Day, known: Periods, seconds: float, rows: Any, more: list[Reasons]
+def describe_selection(
+    day: Day, day_periods: Periods, seconds: float, rows: Any, more: list[Reasons]
 ) -> BlockSelection:
     """Picks with their reasons; ``more`` are those of the method."""
     index = np.asarray(rows, np.int64)
     if not len(index):
         return BlockSelection((), float("nan"), float("nan"))
-    found, whole = course_of(day, known, index), maxima(day)
-    ends = np.append(known.starts, known.starts[-1] + seconds)
+    picks_course, whole = find_rows_course(day, day_periods, index), class_maxima(day)
+    ends = np.append(day_periods.starts, day_periods.starts[-1] + seconds)
     classes = day.classes[index].astype(np.float64)
-    alone = brings(classes, float(whole.sum()))
+    alone = unique_coverage(classes, float(whole.sum()))
     why: list[Reasons] = []
     for row in range(len(index)):
-        first, last = int(found.first[row]), int(found.first[row + 1])
-        span = _span(ends, first, last, day.length, float(day.starts[index[row]]))
+        first, last = int(picks_course.first[row]), int(picks_course.first[row + 1])
+        span = _represented_span(ends, first, last, day.length, float(day.starts[index[row]]))
         why.append({"from": span[0], "to": span[1], "brings": float(alone[row]), **more[row]})
-    distance = -found.cost / len(known.means)
+    distance = -picks_course.cost / len(day_periods.means)
     reached = coverage(classes.max(axis=0), whole)
     return BlockSelection(tuple(index.tolist()), distance, reached, why)
 
 
-def _span(ends: Doubles, first: int, last: int, length: float, start: float) -> tuple[float, float]:
+def _represented_span(
+    ends: Doubles, first: int, last: int, length: float, start: float
+) -> tuple[float, float]:
     """From when to when a pick stands for the day; a pick that stands for no period, for itself."""
     if first >= last:
         return start, start
@@ -116,15 +125,15 @@ def _span(ends: Doubles, first: int, last: int, length: float, start: float) -> 
 # --- Random baselines ----------------------------------------------------------------------------
 
 
-def drawn(day: Day, plan: SkimPlan) -> Ints:
+def draw_blocks(day: Day, plan: SkimPlan) -> Ints:
     """So many blocks of all, each as likely as any, in the order of time."""
     allowed = np.flatnonzero(day.allowed)
     rng = np.random.default_rng(plan.seed)
     return np.sort(rng.choice(allowed, plan.picks, replace=False))
 
 
-def downsampled(day: Day, plan: SkimPlan) -> Ints:
+def downsample_blocks(day: Day, plan: SkimPlan) -> Ints:
     """A block from each of so many equal parts of what was recorded."""
     rng = np.random.default_rng(plan.seed)
-    parts = runs(np.flatnonzero(day.allowed), plan.picks)
+    parts = split_runs(np.flatnonzero(day.allowed), plan.picks)
     return np.array([rng.choice(part) for part in parts], np.int64)

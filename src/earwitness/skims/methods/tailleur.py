@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from earwitness.skims.day import Day, Doubles, Ints, Periods, Singles, distances
+from earwitness.skims.day import Day, Doubles, Ints, Periods, Singles, euclidean_distances
 
 # --- K-means from inner products -----------------------------------------------------------------
 # A cluster's centre is never made: its distance to a point follows from the inner products of the
@@ -26,20 +26,20 @@ class Clusters(NamedTuple):
     sizes: Ints
 
 
-def clusters(points: Singles, count: int, rng: np.random.Generator) -> Clusters:
+def cluster_points(points: Singles, count: int, rng: np.random.Generator) -> Clusters:
     """So many clusters of points, fewer if there are not so many different ones."""
     centred = points.astype(np.float64)
     centred -= centred.mean(axis=0)
     products = centred @ centred.T
-    own = np.diag(products)
-    of = np.argmin(_from_points(products, _seeds(products, count, rng)), axis=1)
+    squared_norms = np.diag(products)
+    of = np.argmin(_distances_to_points(products, _draw_seeds(products, count, rng)), axis=1)
     for _ in range(KMEANS_ROUNDS):
-        away = _from_centres(products, own, of, count)
+        away = _distances_to_centres(products, squared_norms, of, count)
         nearest = np.argmin(away, axis=1)
         if np.array_equal(nearest, of):
             break
         of = nearest
-    away = _from_centres(products, own, of, count)
+    away = _distances_to_centres(products, squared_norms, of, count)
     kept = np.unique(of)
     members = [np.flatnonzero(of == cluster) for cluster in kept]
     medoids = [m[np.argmin(away[m, c])] for c, m in zip(kept, members, strict=True)]
@@ -47,14 +47,18 @@ def clusters(points: Singles, count: int, rng: np.random.Generator) -> Clusters:
     return Clusters(of, np.array(medoids, np.int64), np.array(sizes, np.int64))
 
 
-def _from_points(products: Doubles, seeds: Ints) -> Doubles:
+def _distances_to_points(products: Doubles, seeds: Ints) -> Doubles:
     """Squares of distances to some of the points."""
-    own = np.diag(products)
-    result: Doubles = np.maximum(own[:, None] + own[seeds][None] - 2 * products[:, seeds], 0.0)
+    squared_norms = np.diag(products)
+    result: Doubles = np.maximum(
+        squared_norms[:, None] + squared_norms[seeds][None] - 2 * products[:, seeds], 0.0
+    )
     return result
 
 
-def _from_centres(products: Doubles, own: Doubles, of: Ints, count: int) -> Doubles:
+def _distances_to_centres(
+    products: Doubles, squared_norms: Doubles, of: Ints, count: int
+) -> Doubles:
     """Squares of distances to the centres; infinite for a cluster without points."""
     member = np.zeros((len(of), count))
     member[np.arange(len(of)), of] = 1.0
@@ -62,17 +66,17 @@ def _from_centres(products: Doubles, own: Doubles, of: Ints, count: int) -> Doub
     share = member / np.maximum(sizes, 1.0)
     towards = products @ share
     centre = np.einsum("pc,pc->c", share, towards)
-    away = own[:, None] - 2 * towards + centre[None]
+    away = squared_norms[:, None] - 2 * towards + centre[None]
     result: Doubles = np.where(sizes[None] > 0, np.maximum(away, 0.0), np.inf)
     return result
 
 
-def _seeds(products: Doubles, count: int, rng: np.random.Generator) -> Ints:
+def _draw_seeds(products: Doubles, count: int, rng: np.random.Generator) -> Ints:
     seeds = [int(rng.integers(len(products)))]
-    nearest = _from_points(products, np.array(seeds))[:, 0]
+    nearest = _distances_to_points(products, np.array(seeds))[:, 0]
     while len(seeds) < count and nearest.sum() > 0:
         seeds.append(int(rng.choice(len(products), p=nearest / nearest.sum())))
-        nearest = np.minimum(nearest, _from_points(products, np.array(seeds[-1:]))[:, 0])
+        nearest = np.minimum(nearest, _distances_to_points(products, np.array(seeds[-1:]))[:, 0])
     return np.array(seeds, np.int64)
 
 
@@ -98,21 +102,21 @@ class MainEvents:
     vectors: Doubles
 
 
-def events_of(day: Day, known: Periods, seed: int) -> MainEvents:
+def find_events(day: Day, day_periods: Periods, seed: int) -> MainEvents:
     """Main events of every period, among the blocks that may be picked."""
     rows, lies, sizes, scarcity = list[int](), list[int](), list[int](), list[float]()
-    for period in range(len(known.means)):
-        inside = np.arange(known.first[period], known.first[period + 1])
+    for period in range(len(day_periods.means)):
+        inside = np.arange(day_periods.first[period], day_periods.first[period + 1])
         inside = inside[day.allowed[inside]]
         if not len(inside):
             continue
         rng = np.random.default_rng([seed, period])
         count = min(len(inside), max(2, int(CLUSTERS_PER_BLOCK * len(inside))))
-        found = clusters(day.vectors[inside], count, rng)
-        rows += inside[found.medoids].tolist()
-        lies += [period] * len(found.sizes)
-        sizes += found.sizes.tolist()
-        scarcity += (found.sizes.max() / found.sizes - 1).tolist()
+        period_clusters = cluster_points(day.vectors[inside], count, rng)
+        rows += inside[period_clusters.medoids].tolist()
+        lies += [period] * len(period_clusters.sizes)
+        sizes += period_clusters.sizes.tolist()
+        scarcity += (period_clusters.sizes.max() / period_clusters.sizes - 1).tolist()
     order = np.argsort(rows)
     index = np.array(rows, np.int64)[order]
     return MainEvents(
@@ -124,13 +128,13 @@ def events_of(day: Day, known: Periods, seed: int) -> MainEvents:
     )
 
 
-def betas(scarcity: Doubles, z: float) -> Doubles:
+def event_weights(scarcity: Doubles, z: float) -> Doubles:
     """How much events count: at z = 1 all alike, at z = 0 scarce ones hardly."""
     result: Doubles = 5.0 ** (-((1 - z) ** 6) * scarcity)
     return result
 
 
-def nearness(count: int, z: float) -> Doubles:
+def neighbour_weights(count: int, z: float) -> Doubles:
     """How much the event of a column counts for that of a row in a sequence; rows sum to 1."""
     apart = np.abs(np.arange(count)[:, None] - np.arange(count)[None])
     theta = 10.0 ** (-((1 - z) ** 3) * apart) * (apart > 0)
@@ -139,35 +143,37 @@ def nearness(count: int, z: float) -> Doubles:
     return result
 
 
-def sequence(events: MainEvents, picks: int, z: float) -> Ints:
+def choose_sequence(events: MainEvents, picks: int, z: float) -> Ints:
     """Places of the events that are taken, in the order of time."""
-    beta = betas(events.scarcity, z)
+    beta = event_weights(events.scarcity, z)
     middle = beta @ events.vectors / beta.sum()
-    first = int(np.argmax(beta * distances(events.vectors, middle[None])[:, 0]))
-    taken, away = [first], {first: _weighed(events, beta, first)}
+    first = int(np.argmax(beta * euclidean_distances(events.vectors, middle[None])[:, 0]))
+    taken, away = [first], {first: _weigh_distances(events, beta, first)}
     while len(taken) < picks:
-        gains = _gains(events, taken, away, z)
+        gains = _sequence_gains(events, taken, away, z)
         best = int(np.argmax(gains))
         if gains[best] == -np.inf:
             break
-        away[best] = _weighed(events, beta, best)
+        away[best] = _weigh_distances(events, beta, best)
         taken = sorted([*taken, best])
     return np.array(taken, np.int64)
 
 
-def _weighed(events: MainEvents, beta: Doubles, one: int) -> Doubles:
+def _weigh_distances(events: MainEvents, beta: Doubles, event: int) -> Doubles:
     """Distances of all events to one, times what both count."""
-    apart = distances(events.vectors, events.vectors[one][None])[:, 0]
-    result: Doubles = apart * beta * beta[one]
+    apart = euclidean_distances(events.vectors, events.vectors[event][None])[:, 0]
+    result: Doubles = apart * beta * beta[event]
     return result
 
 
-def _gains(events: MainEvents, taken: list[int], away: dict[int, Doubles], z: float) -> Doubles:
+def _sequence_gains(
+    events: MainEvents, taken: list[int], away: dict[int, Doubles], z: float
+) -> Doubles:
     """The objective with each of the events put where it belongs; none where its period is had."""
-    weights = nearness(len(taken) + 1, z)
+    weights = neighbour_weights(len(taken) + 1, z)
     weights = weights + weights.T
-    among = np.array([away[one][taken] for one in taken])
-    each = np.array([away[one] for one in taken])
+    among = np.array([away[event][taken] for event in taken])
+    each = np.array([away[event] for event in taken])
     slots = np.searchsorted(np.array(taken), np.arange(len(events.rows)))
     gains = np.full(len(events.rows), -np.inf)
     for slot in range(len(taken) + 1):
