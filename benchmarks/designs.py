@@ -51,7 +51,7 @@ def example() -> None:
     made = study_design(EXAMPLE)
     print(f"{made.study.title}, {time.perf_counter() - start:.1f} s to design:")
     for claim in check_balance(made):
-        print(f"  {claim.what}: {claim.found} (shuffle {claim.shuffled}), kept: {claim.kept}")
+        print(f"  {claim.what}: {claim.observed} (shuffle {claim.shuffled}), kept: {claim.kept}")
 
 
 def timed(clips: int, listeners: int, panels: int) -> None:

@@ -59,7 +59,7 @@ def judged(
 def told(language: str = "en", *, sound: bool = False) -> list[View]:
     """What comes before the first trial: headphones, and captions that were judged."""
     kind = RubricKind(rubric=EXAMPLES) if sound else RubricKind()
-    found = kind.told(wording(language), lambda *_: "/l/tok/sound/examples/0")
+    found = kind.intro_views(wording(language), lambda *_: "/l/tok/sound/examples/0")
     return [{**view, "name": name} for name, view in found.items()]
 
 

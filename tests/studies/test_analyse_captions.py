@@ -10,7 +10,7 @@ import pytest
 
 from earwitness.core import Answer
 from earwitness.errors import InputError
-from earwitness.studies.analyse import changed, settings_of, study_analyse, study_results
+from earwitness.studies.analyse import plan_changes, settings_of, study_analyse, study_results
 from earwitness.studies.answers import answer_line
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.ratings.from_answers import ratings_from_answers
@@ -137,7 +137,7 @@ def test_margins_of_the_study_are_tested_and_others_are_told(file: Path) -> None
     study = read_study(with_plan(file, "{margins: {total: 0.5}}"))
     assert study.analysis.margins == {"total": 0.5}
     said = settings_of(study, margins=[("total", "0.2")], blank="zero", by=["jury"])
-    assert changed(study, said) == (
+    assert plan_changes(study, said) == (
         "by: dataset, jury was planned, jury was done",
         "blank: drop was planned, zero was done",
         "margins: total ±0.5 was planned, total ±0.2 was done",

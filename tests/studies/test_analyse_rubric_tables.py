@@ -15,7 +15,7 @@ from earwitness.errors import InputError, UsageError
 from earwitness.output_formats import render
 from earwitness.studies.analyse import study_analyse
 from earwitness.studies.ratings.collect import TableOptions
-from earwitness.studies.report.export import methods
+from earwitness.studies.report.export import methods_paragraph
 from earwitness.studies.results import Results
 from earwitness.studies.rubric import thumbs
 from earwitness.studies.rubric_totals import total
@@ -324,7 +324,7 @@ def test_votes_off_any_known_scale_may_be_dropped_and_are_listed(tmp_path: Path)
     found = analysed(tmp_path, table(made), faults="drop")
     (one,) = found.faults
     assert (one.kind, one.scale, one.where) == ("off scale", "OVRL", "ratings.csv:4")
-    assert "Faults found: 1 number off its scale." in methods(found)
+    assert "Faults found: 1 number off its scale." in methods_paragraph(found)
     with pytest.raises(InputError, match="7 is not on OVRL"):
         analysed(tmp_path, table(made))
 

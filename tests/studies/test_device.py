@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from earwitness.cli.main import group
 from earwitness.errors import InputError
 from earwitness.studies.design.report import study_design
-from earwitness.studies.device import HEADPHONE_TEST_ROUNDS, drawn
+from earwitness.studies.device import HEADPHONE_TEST_ROUNDS, draw_device_trials
 from earwitness.studies.file.reader import read_study, with_digest
 from earwitness.studies.pages import pages
 from earwitness.studies.ratings.from_answers import ratings_from_answers
@@ -65,14 +65,19 @@ def test_the_time_that_is_left_counts_forms_and_the_device_page(folder: Path) ->
 
 
 def test_every_listener_has_rounds_of_their_own_and_every_place_alike() -> None:
-    all_of = [drawn(["huggins", "antiphase"], 3, listener) for listener in range(1, 40)]
-    assert all_of == [drawn(["huggins", "antiphase"], 3, one) for one in range(1, 40)]
+    all_of = [
+        draw_device_trials(["huggins", "antiphase"], 3, listener) for listener in range(1, 40)
+    ]
+    assert all_of == [draw_device_trials(["huggins", "antiphase"], 3, one) for one in range(1, 40)]
     assert len({str(one) for one in all_of}) > 30
     for one in all_of:
         for places in one.values():
             assert Counter(places) == dict.fromkeys(range(3), HEADPHONE_TEST_ROUNDS // 3)
-    assert drawn(["level"], 3, 1) == {}
-    assert {str(drawn(["sides"], 3, one)["sides"]) for one in range(1, 40)} == {"[0, 1]", "[1, 0]"}
+    assert draw_device_trials(["level"], 3, 1) == {}
+    assert {str(draw_device_trials(["sides"], 3, one)["sides"]) for one in range(1, 40)} == {
+        "[0, 1]",
+        "[1, 0]",
+    }
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,6 @@ def test_rests_are_told_in_minutes_or_seconds_as_the_language_counts(
 
 def test_a_studys_own_words_are_said_of_one_minute_too() -> None:
     own = wording("en", {"pages": {"rest": "Pause: {minutes} min"}})
-    assert own.counted("rest", 1, "minutes") == "Pause: 1 min"
+    assert own.page_with_count("rest", 1, "minutes") == "Pause: 1 min"
     both = wording("en", {"pages": {"rest": "{minutes} mins", "rest_one": "{minutes} min"}})
-    assert [both.counted("rest", n, "minutes") for n in (1, 2)] == ["1 min", "2 mins"]
+    assert [both.page_with_count("rest", n, "minutes") for n in (1, 2)] == ["1 min", "2 mins"]

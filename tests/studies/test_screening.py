@@ -40,7 +40,7 @@ def test_every_declared_rule_can_be_applied() -> None:
 
 @pytest.mark.parametrize("rule", sorted(SCREENS))
 def test_nobody_is_judged_where_there_are_no_ratings(rule: str) -> None:
-    assert screen([], [usual(rule)]).found == ()
+    assert screen([], [usual(rule)]).verdicts == ()
 
 
 # --- P.808
@@ -57,11 +57,11 @@ def test_p808_tells_figures_beside_limits() -> None:
     table = np.hstack([good, good, good, 6 - good, np.full((4, 1), 3.0)])
     found = screen(rated(table, names=["ann", "bob", "cat", "eve", "zoe"]), [usual("p808")])
     # variance 10/3; the others of eve have (3g + 3) / 4, those of ann (2g + 6 − g + 3) / 4
-    assert [one.figures for one in found.found[::3]] == [
+    assert [one.figures for one in found.verdicts[::3]] == [
         "variance 3.33 (at least 0.1), correlation 1 (at least 0.4)",
         "variance 3.33 (at least 0.1), correlation -1 (at least 0.4)",
     ]
-    assert found.found[4].figures == (
+    assert found.verdicts[4].figures == (
         "variance 0 (at least 0.1), correlation undefined (at least 0.4)"
     )
     assert found.left == ("eve", "zoe")
@@ -72,7 +72,7 @@ def test_p808_leaves_out_who_fails_on_any_scale() -> None:
     bad = good.copy()
     bad[:, 2] = bad[::-1, 2]
     found = screen([*rated(good, "SIG"), *rated(bad, "BAK")], [usual("p808")])
-    assert [(one.scale, one.listener) for one in found.found if not one.kept] == [("BAK", 3)]
+    assert [(one.scale, one.listener) for one in found.verdicts if not one.kept] == [("BAK", 3)]
     assert found.left == (3,)
 
 
@@ -90,7 +90,7 @@ def test_a_listener_alone_cannot_be_judged_and_the_note_says_so() -> None:
 
 def test_p808_leaves_scales_of_other_kinds_alone() -> None:
     found = screen(rated(np.full((5, 3), 60.0), "BASIC"), [usual("p808")])
-    assert found.found == ()
+    assert found.verdicts == ()
 
 
 def test_comparisons_with_different_systems_are_different_stimuli() -> None:
@@ -100,7 +100,9 @@ def test_comparisons_with_different_systems_are_different_stimuli() -> None:
         for other, value in (("B", 3.0), ("C", 0.0), ("D", -3.0))
     ]
     found = screen(ratings, [usual("p808")])
-    assert {one.figures.split(", ")[1] for one in found.found} == {"correlation 1 (at least 0.4)"}
+    assert {one.figures.split(", ")[1] for one in found.verdicts} == {
+        "correlation 1 (at least 0.4)"
+    }
 
 
 # --- BS.1534
@@ -150,7 +152,7 @@ def test_fifteen_in_a_hundred_is_exact_for_every_number_of_items() -> None:
 
 def test_bs1534_tells_counts_beside_limits() -> None:
     found = screen(mushra({7: (4, 1)}, 20), [usual("bs1534")], reference="ref", anchor="anchor70")
-    assert found.found[0].figures == (
+    assert found.verdicts[0].figures == (
         "hidden reference below 90 in 4 of 20 items, middle anchor above 90 in 1 of 20 "
         "(at most 0.15)"
     )
@@ -174,7 +176,7 @@ def test_bs1116_has_the_p_of_a_one_sided_t_test() -> None:
     rng = np.random.default_rng(3)
     table = rng.normal([-0.8, -0.3, 0, 0.5], 0.8, (20, 4)).round(1)
     found = screen(rated(table, "SDG"), [usual("bs1116")])
-    for one, grades in zip(found.found, table.T, strict=True):
+    for one, grades in zip(found.verdicts, table.T, strict=True):
         p = ttest_1samp(grades, 0, alternative="less").pvalue
         assert one.figures == f"p {p:.3g} over 20 grades (at most 0.05)"
         assert one.kept == (p <= 0.05)
@@ -205,7 +207,7 @@ def test_bt500_tells_counts_beside_limits() -> None:
     rows[0, -1], rows[1, -1] = 4, -4
     found = screen(rated(rows), [usual("bt500")])
     assert found.left == (13,)
-    assert found.found[-1].figures == (
+    assert found.verdicts[-1].figures == (
         "1 above and 1 below of 39: 0.0513 outside (at most 0.05), one-sidedness 0 (at least 0.3)"
     )
     assert left(screen(rated(rows), [usual("bt500", outside=0.06)])) == set()
@@ -213,7 +215,7 @@ def test_bt500_tells_counts_beside_limits() -> None:
 
 def test_what_needs_plays_is_not_passed_over_in_silence() -> None:
     found = screen(rated(honest(np.random.default_rng(1), 9, 4)), [usual("unheard")])
-    assert found.found == ()
+    assert found.verdicts == ()
     assert found.notes == ("unheard: cannot be applied: plays were not recorded",)
 
 
@@ -225,10 +227,10 @@ def test_who_did_not_hear_to_the_end_is_left_out_by_the_share() -> None:
     assert strict.left == (2, 3)
     lax = screen(ratings, [usual("unheard", share=0.15)], plays=plays)
     assert lax.left == (3,)  # 3 of 20 is not more than 15 %
-    assert [one.figures for one in lax.found if one.listener == 2] == [
+    assert [one.figures for one in lax.verdicts if one.listener == 2] == [
         "3 of 20 sounds not heard to their end (at most 0.15)"
     ]
-    assert {one.listener for one in lax.found} == {1, 2, 3}
+    assert {one.listener for one in lax.verdicts} == {1, 2, 3}
     assert lax.notes == (
         "unheard: 1 kept whose plays were not recorded",
         "unheard: plays of 11 answers were not recorded",
@@ -239,7 +241,7 @@ def test_rules_stand_beside_each_other() -> None:
     table = honest(np.random.default_rng(1), 30, 8)
     table[:, 0] = 3
     found = screen(rated(table), [usual("p808"), usual("unheard"), usual("bt500")])
-    assert {one.rule for one in found.found} == {"p808", "bt500"}
+    assert {one.rule for one in found.verdicts} == {"p808", "bt500"}
     assert found.left == (1,)
     assert len(found.notes) == 1
 

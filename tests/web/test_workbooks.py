@@ -68,8 +68,10 @@ def test_a_rater_gets_their_workbook_and_sends_it_back(tmp_path: Path) -> None:
         state = take(client, own)  # only what tells is left to be passed
     assert state["done"]
     found = stored_answers(tmp_path / "s" / "study.yaml", str(tmp_path / "store.db"))
-    assert {one.answer.listener for one in found.given} == {2}
-    assert {one.meta["workbook"][0]["name"] for one in found.given if one.meta} == {"mine.xlsx"}
+    assert {one.answer.listener for one in found.submissions} == {2}
+    assert {one.meta["workbook"][0]["name"] for one in found.submissions if one.meta} == {
+        "mine.xlsx"
+    }
     assert next(iter(found.plays().values())).unknown == CLIPS  # nobody knows what was played
 
 

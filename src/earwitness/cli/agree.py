@@ -144,7 +144,7 @@ def agree_command(
         pattern=options.pop("pattern"),
         column=options.pop("sample"),
         columns=dict(split_pairs(options.pop("columns"), "=")),
-        given=dict(split_pairs(options.pop("given"), "=")),
+        constants=dict(split_pairs(options.pop("given"), "=")),
     )
     scale_texts = options.pop("scales")
     options["scales"] = [one.partition("=")[0] for one in scale_texts]

@@ -14,7 +14,12 @@ from earwitness.cli.main import Termination
 from earwitness.errors import UsageError
 from earwitness.store.records import ParticipationState
 from earwitness.store.store import Store
-from earwitness.studies.admin import judges_captions, left_out, other_forms, store_address
+from earwitness.studies.admin import (
+    judges_captions,
+    missing_listener_notes,
+    other_form_notes,
+    store_address,
+)
 from earwitness.version import __version__
 from earwitness.web.app import make_app
 from earwitness.web.site import RESUME_POLICIES, Site, SiteSettings, make_site
@@ -95,8 +100,8 @@ def _print_addresses(site: Site, study: Path, db: str | None, listening: socket.
 def _site_notes(site: Site) -> Iterator[str]:
     """What is not as it should be, and what to do."""
     plan = site.design.study
-    yield from other_forms(site.store, plan)
-    yield from left_out(site.store, plan, site.numbers)
+    yield from other_form_notes(site.store, plan)
+    yield from missing_listener_notes(site.store, plan, site.numbers)
     if site.served_sounds.warning:
         yield site.served_sounds.warning
     if judges_captions(plan) and site.no_workbooks:

@@ -119,7 +119,7 @@ def analyse(
         pattern=options.pop("pattern"),
         column=options.pop("sample"),
         columns=dict(split_pairs(options.pop("columns"), "=")),
-        given=dict(split_pairs(options.pop("given"), "=")),
+        constants=dict(split_pairs(options.pop("given"), "=")),
         rubric=check_rubric_name(options.pop("rubric")),
         faults=options.pop("faults"),
     )

@@ -52,7 +52,7 @@ def links(study: Path, db: str | None, base: str, to: str, **which: int | None) 
     open place, and the other way round.
     """
     from earwitness.studies.admin import (
-        is_there,
+        has_store,
         store_address,
         study_links,
         study_unblock,
@@ -71,7 +71,7 @@ def links(study: Path, db: str | None, base: str, to: str, **which: int | None) 
             taken_back = ", ".join(map(str, numbers)) or "nobody"
             click.echo(f"took back the links of: {taken_back}", err=True)
         else:
-            new = not is_there(address)
+            new = not has_store(address)
             _print_table(
                 study_links(study, address, base=base.rstrip("/"), first=which["first"]), to
             )

@@ -29,8 +29,8 @@ from earwitness.studies.ratings.collect import (
     check_ratings,
     check_roles,
     check_scores,
-    material_of,
-    stored_material,
+    read_rating_set,
+    stored_rating_set,
 )
 from earwitness.studies.ratings.columns import LONG_TABLE_ROLES, SAMPLE_COLUMNS, ColumnOptions
 from earwitness.studies.ratings.reader import ParsedRatings, read_rows
@@ -140,7 +140,7 @@ def read_scores(
         pattern,
         column,
         _columns_by_role(columns or {}),
-        given={"listener": "metric"},
+        constants={"listener": "metric"},
         words=SCORE_WORDING,
         apart=(SIGNATURE_COLUMN,),
         optional={*COLUMN_BY_ROLE},
@@ -150,7 +150,7 @@ def read_scores(
     )
     scores = [
         Score(rating.key, rating.scale, rating.value, rating.session, rating.trial)
-        for rating in rows.every
+        for rating in rows.all_ratings
     ]
     _refuse_doubled(scores, rows)
     columns_and_metrics = (*rows.table.names, *dict.fromkeys(score.metric for score in scores))
@@ -290,10 +290,10 @@ def study_agree(
     roles: dict[str, Any] = {"reference": reference, "anchor": anchor}
     analysis = settings_of(plan, screening=screening, scales=ends, by=(NO_GROUPS,), **roles)
     if db is not None:
-        material = stored_material(plan, db, files, analysis)
+        material = stored_rating_set(plan, db, files, analysis)
     else:
         check_ratings(files, study)
-        material = material_of(files, plan, reading, analysis)
+        material = read_rating_set(files, plan, reading, analysis)
     if not material.ratings:
         raise UsageError("there are no ratings")
     check_roles(material, roles)
@@ -317,7 +317,7 @@ def study_agree(
 
 def _listener_column(reading: TableOptions) -> str:
     """The column of ratings that has listeners; nothing if they stand elsewhere."""
-    elsewhere = "listener" in reading.given or "{listener}" in reading.pattern
+    elsewhere = "listener" in reading.constants or "{listener}" in reading.pattern
     return "" if elsewhere else reading.columns.get("listener", "listener")
 
 

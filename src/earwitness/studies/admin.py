@@ -18,9 +18,9 @@ from earwitness.store.records import ListenerStatus, OtherStudy, ParticipationSt
 from earwitness.store.store import Store
 from earwitness.studies.answers import WORKBOOK_META_KEY, answer_line
 from earwitness.studies.design.report import study_design
-from earwitness.studies.device import PlaybackCounts, played
+from earwitness.studies.device import PlaybackCounts, count_playback
 from earwitness.studies.file.reader import read_study
-from earwitness.studies.pages import counted, pages
+from earwitness.studies.pages import counted_trials, pages
 from earwitness.studies.ratings.from_answers import (
     StudySource,
     check_against_design,
@@ -44,18 +44,21 @@ OTHER_FORM_REMEDY = (
 )
 
 
-def other_forms(store: Store, plan: Study) -> list[str]:
+def other_form_notes(store: Store, plan: Study) -> list[str]:
     """What is to be said of answers to other forms of a study.
 
     Those of the same title are, and all if nobody has answered this one: then its file, and perhaps
     its title, has been changed since.
     """
-    found = store.other_studies(plan.digest)
-    own = [one for one in found if one.title == plan.title]
-    return [_told(one, plan) for one in (own if store.has_answers(plan.digest) else found)]
+    studies = store.other_studies(plan.digest)
+    same_title = [other for other in studies if other.title == plan.title]
+    return [
+        _other_form_note(other, plan)
+        for other in (same_title if store.has_answers(plan.digest) else studies)
+    ]
 
 
-def _told(other: OtherStudy, plan: Study) -> str:
+def _other_form_note(other: OtherStudy, plan: Study) -> str:
     same = other.title == plan.title
     what = "another form of this study" if same else f'another study, "{other.title}"'
     answers = f"{other.answers:,} answer{'s' * (other.answers != 1)}"
@@ -64,17 +67,17 @@ def _told(other: OtherStudy, plan: Study) -> str:
     return f"the store holds answers to {what} ({about}) — {OTHER_FORM_REMEDY}"
 
 
-def left_out(store: Store, plan: Study, numbers: Container[int]) -> list[str]:
+def missing_listener_notes(store: Store, plan: Study, numbers: Container[int]) -> list[str]:
     """What is to be said of listeners whom the store knows and the study has no more."""
-    known = [one.listener.number for one in store.status(plan.digest) if one.answers]
-    gone = [number for number in known if number not in numbers]
+    answered = [status.listener.number for status in store.status(plan.digest) if status.answers]
+    gone = [number for number in answered if number not in numbers]
     if not gone:
         return []
     who = ", ".join(map(str, gone[:MAX_LISTENERS_IN_NOTE])) + ", …" * (
         len(gone) > MAX_LISTENERS_IN_NOTE
     )
-    told = f"listeners {who} have answered, but the study has no such listeners any more"
-    return [f"{told} — their links lead nowhere; let listeners be {max(gone)} again"]
+    message = f"listeners {who} have answered, but the study has no such listeners any more"
+    return [f"{message} — their links lead nowhere; let listeners be {max(gone)} again"]
 
 
 # --- Links and export from a store ---------------------------------------------------------------
@@ -89,12 +92,12 @@ class StoredAnswers:
 
     design: Design
     name: str
-    given: tuple[SubmittedAnswer, ...]
+    submissions: tuple[SubmittedAnswer, ...]
 
     @property
     def answers(self) -> tuple[Answer, ...]:
         """What was answered."""
-        return tuple(one.answer for one in self.given)
+        return tuple(submission.answer for submission in self.submissions)
 
     @property
     def lines(self) -> bytes:
@@ -114,14 +117,16 @@ class StoredAnswers:
 
     def plays(self) -> dict[Who, PlaybackCounts]:
         """What every listener heard in the trials that count."""
-        trials = {plan.listener: counted(plan) for plan in self.design.plans}
-        found = defaultdict[Who, list[PlaybackCounts]](list)
-        for answer, meta in ((one.answer, one.meta) for one in self.given):
+        trials = {plan.listener: counted_trials(plan) for plan in self.design.plans}
+        counts = defaultdict[Who, list[PlaybackCounts]](list)
+        for submission in self.submissions:
+            answer, meta = submission.answer, submission.meta
             trial = trials.get(answer.listener, {}).get(answer.page)
             if trial is not None:
-                found[answer.listener].append(played(self.design.study, trial, meta))
+                counts[answer.listener].append(count_playback(self.design.study, trial, meta))
         return {
-            who: PlaybackCounts(*map(sum, zip(*own, strict=True))) for who, own in found.items()
+            who: PlaybackCounts(*map(sum, zip(*listener_counts, strict=True)))
+            for who, listener_counts in counts.items()
         }
 
 
@@ -130,23 +135,23 @@ def store_address(study: StrPath, db: StrPath | None) -> str:
     return fspath(db) if db else str(Path(study).parent / STORE_FILE_NAME)
 
 
-def is_there(db: StrPath) -> bool:
+def has_store(db: StrPath) -> bool:
     """Whether a store is there; of servers of databases, it is taken to be."""
     address = fspath(db).removeprefix("sqlite:///")
     return "://" in address or Path(address).is_file()
 
 
 @contextmanager
-def opened(plan: Study, db: StrPath, *, new: bool = False) -> Iterator[Store]:
+def open_store(plan: Study, db: StrPath, *, new: bool = False) -> Iterator[Store]:
     """A store that has this study; a ``new`` one is made where there is none.
 
     It warns of answers to another form of the study.
     """
     address = fspath(db)
-    if not new and not is_there(address):
+    if not new and not has_store(address):
         raise UsageError(f"{address}: there is no store — earwitness serve makes one")
     with Store.open(address, version=__version__) as store:
-        for note in other_forms(store, plan):
+        for note in other_form_notes(store, plan):
             warnings.warn(note, EarwitnessWarning, stacklevel=4)
         if new:
             store.add_study(plan.digest, plan.title)
@@ -157,30 +162,34 @@ def study_links(
     study: StudySource, db: StrPath, *, base: str = "", first: int | None = None
 ) -> list[Record]:
     """A link for every listener, or the first ones, who has no open place; the same every time."""
-    made = study_design(study)
-    numbers = [plan.listener for plan in made.plans]
+    design = study_design(study)
+    numbers = [plan.listener for plan in design.plans]
     if first is not None and first > len(numbers):
         raise UsageError(f"the first {first} listeners, but there are {len(numbers)}")
-    with opened(made.study, db, new=True) as store:
-        found = store.add_listeners(made.study.digest, numbers[:first])
+    with open_store(design.study, db, new=True) as store:
+        listeners = store.add_listeners(design.study.digest, numbers[:first])
     return [
-        {"listener": one.number, "state": one.state.value, "link": f"{base}/l/{one.token}"}
-        for one in found
-        if one.state != ParticipationState.OPEN
+        {
+            "listener": listener.number,
+            "state": listener.state.value,
+            "link": f"{base}/l/{listener.token}",
+        }
+        for listener in listeners
+        if listener.state != ParticipationState.OPEN
     ]
 
 
 def study_uninvite(study: StudySource, db: StrPath, most: int) -> list[int]:
     """Take links back from the last listeners of whom nothing has come; their numbers."""
-    plan = plan_of(study)
-    with opened(plan, db) as store:
+    plan = load_study(study)
+    with open_store(plan, db) as store:
         return store.uninvite(plan.digest, most)
 
 
 def study_unblock(study: StudySource, db: StrPath, listener: int) -> None:
     """Let a listener who was blocked come in once more."""
-    plan = plan_of(study)
-    with opened(plan, db) as store:
+    plan = load_study(study)
+    with open_store(plan, db) as store:
         if not store.change_state(
             plan.digest, listener, ParticipationState.BLOCKED, ParticipationState.EXCUSED
         ):
@@ -195,48 +204,48 @@ class PageNames:
     """
 
     study: Study
-    made: dict[tuple[int, ...], dict[str, bool]] = field(default_factory=dict)
+    by_length: dict[tuple[int, ...], dict[str, bool]] = field(default_factory=dict)
 
     def of(self, plan: ListenerPlan) -> dict[str, bool]:
         """Those of a listener."""
         length = (len(plan.training), len(plan.anchors), *map(len, plan.sessions))
-        if length not in self.made:
+        if length not in self.by_length:
             shown = pages(self.study, plan, lambda *_: "")
-            self.made[length] = {page.name: page.asks for page in shown}
-        return self.made[length]
+            self.by_length[length] = {page.name: page.asks for page in shown}
+        return self.by_length[length]
 
 
 def stored_answers(study: StudySource, db: StrPath) -> StoredAnswers:
     """Answers that count, listener by listener; pages that only tell are left out."""
-    made = study_design(plan_of(study))
-    with opened(made.study, db) as store:
-        found = store.counted_answers(made.study.digest)
-    shown = PageNames(made.study)
-    asks = {plan.listener: shown.of(plan) for plan in made.plans}
-    kept = [one for one in found if _asks(asks, one.answer)]
-    ordered = sorted(kept, key=lambda one: one.answer.listener)
-    return StoredAnswers(made, _named(fspath(db)), tuple(ordered))
+    design = study_design(load_study(study))
+    with open_store(design.study, db) as store:
+        submissions = store.counted_answers(design.study.digest)
+    shown = PageNames(design.study)
+    asks = {plan.listener: shown.of(plan) for plan in design.plans}
+    kept = [submission for submission in submissions if _is_asked(asks, submission.answer)]
+    ordered = sorted(kept, key=lambda submission: submission.answer.listener)
+    return StoredAnswers(design, _hide_password(fspath(db)), tuple(ordered))
 
 
 def study_records(study: StudySource, db: StrPath) -> Iterator[Record]:
     """All that a store has of a study: every answer ever given, events, what went with them."""
-    plan = plan_of(study)
-    with opened(plan, db) as store:
+    plan = load_study(study)
+    with open_store(plan, db) as store:
         yield from store.export(plan.digest)
 
 
-def _asks(asks: Mapping[int, Mapping[str, bool]], answer: Answer) -> bool:
+def _is_asked(asks: Mapping[int, Mapping[str, bool]], answer: Answer) -> bool:
     """Whether an answer is to a page that asks; those of listeners nobody knows are told later."""
     return answer.listener not in asks or asks[answer.listener].get(answer.page, False)
 
 
-def _named(address: str) -> str:
+def _hide_password(address: str) -> str:
     """An address without the password that may be in it."""
-    start, mark, rest = address.partition("://")
-    return f"{start}://{rest.rpartition('@')[2].partition('?')[0]}" if mark else address
+    start, mark, remainder = address.partition("://")
+    return f"{start}://{remainder.rpartition('@')[2].partition('?')[0]}" if mark else address
 
 
-def plan_of(study: StudySource) -> Study:
+def load_study(study: StudySource) -> Study:
     """A study; what it has of answers can be told without its sounds."""
     return study if isinstance(study, Study) else read_study(Path(study), heard=False)
 
@@ -258,30 +267,40 @@ class WorkbookReceipt:
         return f"{self.at[:16]} {self.rows}/{self.all} rows{blanks}"
 
 
-def came(given: Iterable[SubmittedAnswer], every: int) -> WorkbookReceipt | None:
+def workbook_receipt(
+    submissions: Iterable[SubmittedAnswer], row_count: int
+) -> WorkbookReceipt | None:
     """What came of a rater's workbooks, by the answers that count; nothing if none came."""
-    own = [one for one in given if one.meta is not None and WORKBOOK_META_KEY in one.meta]
-    if not own:
+    workbook_answers = [
+        submission
+        for submission in submissions
+        if submission.meta is not None and WORKBOOK_META_KEY in submission.meta
+    ]
+    if not workbook_answers:
         return None
-    rows = [row for one in own for row in _rows(one.answer)]
+    rows = [
+        row for submission in workbook_answers for row in _numbers_by_caption(submission.answer)
+    ]
     filled = [row for row in rows if any(value is not None for value in row)]
     blanks = sum(value is None for row in filled for value in row)
-    return WorkbookReceipt(max(one.received for one in own), len(filled), every, blanks)
+    return WorkbookReceipt(
+        max(submission.received for submission in workbook_answers), len(filled), row_count, blanks
+    )
 
 
-def _rows(answer: Answer) -> list[list[float | None]]:
+def _numbers_by_caption(answer: Answer) -> list[list[float | None]]:
     """Numbers by caption; texts are none."""
-    found: dict[str, list[float | None]] = {}
+    numbers: dict[str, list[float | None]] = {}
     for name, value in answer.values.items():
         letter, mark, _ = name.partition(".")
         if mark and letter in LETTERS and not isinstance(value, str):
-            found.setdefault(letter, []).append(value)
-    return list(found.values())
+            numbers.setdefault(letter, []).append(value)
+    return list(numbers.values())
 
 
-def captions_in(plan: ListenerPlan) -> int:
+def count_captions(plan: ListenerPlan) -> int:
     """How many captions a listener judges."""
-    return sum(len(trial.systems) for trial in counted(plan).values())
+    return sum(len(trial.systems) for trial in counted_trials(plan).values())
 
 
 def judges_captions(study: Study) -> bool:
@@ -294,43 +313,43 @@ def judges_captions(study: Study) -> bool:
 
 def study_status(study: StudySource, db: StrPath) -> list[Record]:
     """How far every listener is whom the store knows; of captions, also what came in workbooks."""
-    plan = plan_of(study)
-    with opened(plan, db) as store:
-        found = store.status(plan.digest)
-        given = store.counted_answers(plan.digest) if judges_captions(plan) else None
+    plan = load_study(study)
+    with open_store(plan, db) as store:
+        statuses = store.status(plan.digest)
+        submissions = store.counted_answers(plan.digest) if judges_captions(plan) else None
     counts = _page_counts(plan)
-    records = _status(found, counts)
-    return records if given is None else [*_with_workbooks(plan, records, given)]
+    records = _status_records(statuses, counts)
+    return records if submissions is None else [*_add_workbook_receipts(plan, records, submissions)]
 
 
-def _with_workbooks(
-    study: Study, records: Sequence[Record], given: Sequence[SubmittedAnswer]
+def _add_workbook_receipts(
+    study: Study, records: Sequence[Record], submissions: Sequence[SubmittedAnswer]
 ) -> Iterator[Record]:
     """Records with what came of each listener's workbooks, or nothing."""
-    own = defaultdict[int, list[SubmittedAnswer]](list)
-    for one in given:
-        own[one.answer.listener].append(one)
-    captions = _per_listener(study, captions_in)
+    by_listener = defaultdict[int, list[SubmittedAnswer]](list)
+    for submission in submissions:
+        by_listener[submission.answer.listener].append(submission)
+    captions = _count_per_listener(study, count_captions)
     for record in records:
         number = record["listener"]
-        yield {**record, "workbook": came(own[number], captions[number])}
+        yield {**record, "workbook": workbook_receipt(by_listener[number], captions[number])}
 
 
-def _status(found: Sequence[ListenerStatus], counts: Mapping[int, int]) -> list[Record]:
+def _status_records(statuses: Sequence[ListenerStatus], counts: Mapping[int, int]) -> list[Record]:
     return [
         {
-            "listener": one.listener.number,
-            "state": one.listener.state.value,
-            "answered": one.answers,
-            "all": counts[one.listener.number] - 1,
-            "last": one.last or "",
-            "finished": one.listener.finished or "",
-            "withdrawn": one.listener.withdrawn or "",
-            "outside": one.listener.outside or "",
-            "code": one.listener.code or "",
+            "listener": status.listener.number,
+            "state": status.listener.state.value,
+            "answered": status.answers,
+            "all": counts[status.listener.number] - 1,
+            "last": status.last or "",
+            "finished": status.listener.finished or "",
+            "withdrawn": status.listener.withdrawn or "",
+            "outside": status.listener.outside or "",
+            "code": status.listener.code or "",
         }
-        for one in found
-        if one.listener.number in counts
+        for status in statuses
+        if status.listener.number in counts
     ]
 
 
@@ -340,10 +359,10 @@ def _page_counts(study: Study) -> dict[int, int]:
     So only the first listener of every panel is planned, whom no later one moves.
     """
     shown = PageNames(study)
-    return _per_listener(study, lambda plan: len(shown.of(plan)))
+    return _count_per_listener(study, lambda plan: len(shown.of(plan)))
 
 
-def _per_listener(study: Study, count: Callable[[ListenerPlan], int]) -> dict[int, int]:
+def _count_per_listener(study: Study, count: Callable[[ListenerPlan], int]) -> dict[int, int]:
     """Something that is counted in the plans of all listeners, and alike in one panel."""
     if study.plans:
         return {plan.listener: count(plan) for plan in study.plans}

@@ -22,13 +22,13 @@ from earwitness.studies.ratings.collect import (
     check_ratings,
     check_roles,
     form_groups,
-    material_of,
-    named,
-    stored_material,
+    rating_set,
+    read_rating_set,
+    stored_rating_set,
     study_groups,
 )
 from earwitness.studies.report import results_report
-from earwitness.studies.report.export import methods, results_json, tables_csv
+from earwitness.studies.report.export import methods_paragraph, results_json, tables_csv
 from earwitness.studies.results import Results
 from earwitness.studies.rubric import read_rubric
 from earwitness.studies.screening import screen
@@ -68,9 +68,9 @@ def settings_of(
     are pairs of a scale and a number. ``more`` are fields of ``AnalysisSettings``: doubled, draws,
     seed, mixed, blank.
     """
-    planned = _planned(study)
+    planned = _planned_settings(study)
     said: dict[str, Any] = {"interval": interval, "level": level, "correction": correction}
-    said |= {"contrasts": tuple(contrasts), "by": tuple(by), "margins": _margins(margins)}
+    said |= {"contrasts": tuple(contrasts), "by": tuple(by), "margins": _parse_margins(margins)}
     plan = replace(planned.plan, **{name: value for name, value in said.items() if value})
     plan = replace(plan, by=tuple(name for name in plan.by if name != NO_GROUPS))
     rules = planned.screening if screening is None else tuple(map(default_rule, screening))
@@ -86,18 +86,18 @@ def settings_of(
     )
 
 
-def _margins(said: Sequence[tuple[str, str]]) -> dict[str, float]:
+def _parse_margins(said: Sequence[tuple[str, str]]) -> dict[str, float]:
     """Margins by scale."""
-    found = {}
+    margins = {}
     for scale, text in said:
         try:
-            found[scale] = float(text)
+            margins[scale] = float(text)
         except ValueError:
             raise UsageError(f'margin must be like total=0.5, got "{scale}={text}"') from None
-    return found
+    return margins
 
 
-def _planned(study: Study | None) -> AnalysisSettings:
+def _planned_settings(study: Study | None) -> AnalysisSettings:
     """What a study plans, and which of its sounds are the hidden reference and an anchor."""
     if study is None:
         return AnalysisSettings()
@@ -106,7 +106,7 @@ def _planned(study: Study | None) -> AnalysisSettings:
     middle = MIDDLE_ANCHOR if MIDDLE_ANCHOR in anchors else (anchors[-1] if anchors else "")
     rubrics = [kind for kind in kinds if isinstance(kind, RubricKind)]
     return AnalysisSettings(
-        replace(study.analysis, by=_by(study, judged=bool(rubrics))),
+        replace(study.analysis, by=_group_fields(study, judged=bool(rubrics))),
         study.screening,
         reference=study.reference,
         anchor=middle,
@@ -116,30 +116,30 @@ def _planned(study: Study | None) -> AnalysisSettings:
     )
 
 
-def _by(study: Study, *, judged: bool) -> tuple[str, ...]:
+def _group_fields(study: Study, *, judged: bool) -> tuple[str, ...]:
     """What a study says; where captions are judged, by dataset and jury if there are several."""
     if study.analysis.by or not judged:
         return study.analysis.by
-    known = study_groups(study)
-    usual = [name for name in DEFAULT_GROUP_FIELDS if name in known]
-    return tuple(name for name in usual if len({*known[name].groups.values()}) > 1)
+    groupings = study_groups(study)
+    usual = [name for name in DEFAULT_GROUP_FIELDS if name in groupings]
+    return tuple(name for name in usual if len({*groupings[name].groups.values()}) > 1)
 
 
-def changed(study: Study | None, settings: AnalysisSettings) -> tuple[str, ...]:
+def plan_changes(study: Study | None, settings: AnalysisSettings) -> tuple[str, ...]:
     """Where an analysis differs from the plan of its study."""
     if study is None:
         return ()
-    planned = _planned(study)
-    plan, here = planned.plan, settings.plan
+    planned = _planned_settings(study)
+    plan, actual = planned.plan, settings.plan
     both = {
-        "interval": (plan.interval, here.interval),
-        "level": (f"{plan.level:g}", f"{here.level:g}"),
-        "correction": (plan.correction, here.correction),
-        "contrasts": (_pairs(plan.contrasts), _pairs(here.contrasts)),
-        "by": (_fields(plan.by), _fields(here.by)),
+        "interval": (plan.interval, actual.interval),
+        "level": (f"{plan.level:g}", f"{actual.level:g}"),
+        "correction": (plan.correction, actual.correction),
+        "contrasts": (_pairs_text(plan.contrasts), _pairs_text(actual.contrasts)),
+        "by": (_fields_text(plan.by), _fields_text(actual.by)),
         "blank": (planned.blank, settings.blank),
-        "margins": (_shown(plan.margins), _shown(here.margins)),
-        "screening": (_rules(study.screening), _rules(settings.screening)),
+        "margins": (_margins_text(plan.margins), _margins_text(actual.margins)),
+        "screening": (_rules_text(study.screening), _rules_text(settings.screening)),
     }
     return tuple(
         f"{name}: {planned} was planned, {done} was done"
@@ -148,19 +148,19 @@ def changed(study: Study | None, settings: AnalysisSettings) -> tuple[str, ...]:
     )
 
 
-def _pairs(contrasts: Sequence[tuple[str, str]]) -> str:
+def _pairs_text(contrasts: Sequence[tuple[str, str]]) -> str:
     return ", ".join(f"{a} – {b}" for a, b in contrasts) or "all pairs"
 
 
-def _fields(by: Sequence[str]) -> str:
+def _fields_text(by: Sequence[str]) -> str:
     return ", ".join(name for name in by if name != NO_GROUPS) or "nothing"
 
 
-def _shown(margins: Mapping[str, float]) -> str:
+def _margins_text(margins: Mapping[str, float]) -> str:
     return ", ".join(f"{name} ±{margin:g}" for name, margin in margins.items()) or "none"
 
 
-def _rules(rules: Sequence[Rule]) -> str:
+def _rules_text(rules: Sequence[Rule]) -> str:
     return ", ".join(rule.name for rule in rules) or "none"
 
 
@@ -185,15 +185,15 @@ def study_analyse(
     settings = settings_of(plan, **how)
     files = [ratings] if isinstance(ratings, str | PathLike) else list(ratings)
     if db is not None:
-        material = stored_material(plan, db, files, settings)
+        material = stored_rating_set(plan, db, files, settings)
     else:
         check_ratings(files, study)
-        material = material_of([Path(one) for one in files], plan, reading, settings)
+        material = read_rating_set([Path(file) for file in files], plan, reading, settings)
     check_roles(material, how)
     if material.rubric and settings.rubric is None:
         settings = replace(settings, rubric=read_rubric(material.rubric))
-    told = changed(plan, settings)
-    return analyse(replace(material, changed=told), settings, progress=progress)
+    changes = plan_changes(plan, settings)
+    return analyse(replace(material, changed=changes), settings, progress=progress)
 
 
 def study_results(
@@ -210,7 +210,7 @@ def study_results(
     ``answers`` say what listeners wrote in forms, where results are divided by that.
     """
     settings = settings_of(study, **how)
-    material = replace(named(study, ratings, inputs), changed=changed(study, settings))
+    material = replace(rating_set(study, ratings, inputs), changed=plan_changes(study, settings))
     material = replace(material, groups={**material.groups, **form_groups(study, answers)})
     check_roles(material, how)
     return analyse(replace(material, simulated=simulated), settings)
@@ -219,12 +219,14 @@ def study_results(
 def kept_ratings(files: Sequence[StrPath], study: Study, scale: str) -> CodedRatings:
     """Ratings of one scale, screened as the study plans it."""
     settings = settings_of(study)
-    material = material_of([Path(one) for one in files], study, TableOptions(), settings)
+    material = read_rating_set([Path(file) for file in files], study, TableOptions(), settings)
     counted, _ = resolve_repeats(material.ratings, settings.doubled, reference=settings.reference)
     rules, reference, anchor = settings.screening, settings.reference, settings.anchor
-    found = screen(counted, rules, reference=reference, anchor=anchor, plays=material.plays)
-    out = {*found.left}
-    return code_ratings([one for one in counted if one.listener not in out], scale, study.systems)
+    screened = screen(counted, rules, reference=reference, anchor=anchor, plays=material.plays)
+    out = {*screened.left}
+    return code_ratings(
+        [rating for rating in counted if rating.listener not in out], scale, study.systems
+    )
 
 
 def result_files(results: Results) -> dict[str, str]:
@@ -236,7 +238,7 @@ def result_files(results: Results) -> dict[str, str]:
         "results.json": results_json(results),
         "tables.tex": render_latex(report),
     }
-    return pages | {"methods.txt": methods(results) + "\n"} | tables_csv(results)
+    return pages | {"methods.txt": methods_paragraph(results) + "\n"} | tables_csv(results)
 
 
 def results_write(results: Results, folder: StrPath) -> list[str]:

@@ -63,7 +63,7 @@ class AnswerLines:
 
     def pages(self, listener: int) -> set[str]:
         """Pages that a listener has answered."""
-        return {one.page for one in self.lines.values() if one.listener == listener}
+        return {answer.page for answer in self.lines.values() if answer.listener == listener}
 
 
 @dataclass
@@ -80,9 +80,9 @@ class AnswersFile:
     def read(self) -> AnswerLines:
         """All that the file holds now."""
         try:
-            return self._understood(self.path.read_bytes())
+            return self._parse_lines(self.path.read_bytes())
         except FileNotFoundError:
-            return self._understood(b"")
+            return self._parse_lines(b"")
         except OSError as error:
             raise UsageError(f"{self.path}: cannot be read: {error.strerror}") from None
 
@@ -97,10 +97,10 @@ class AnswersFile:
 
     def add(self, answer: Answer) -> bool:
         """Add one line; on return it is on disk. False if that page was answered meanwhile."""
-        with self.path.open("a+b") as file, _locked(file):
+        with self.path.open("a+b") as file, _lock_file(file):
             file.seek(0)
             raw = file.read()
-            if answer.page in self._understood(raw).pages(answer.listener):
+            if answer.page in self._parse_lines(raw).pages(answer.listener):
                 return False
             file.write(self._ending(raw) + answer_line(answer))
             file.flush()
@@ -112,13 +112,13 @@ class AnswersFile:
         last = raw.rpartition(b"\n")[2]
         if not last:
             return b""
-        return (CUT_LINE_MARK if self._half(last) else b"") + b"\n"
+        return (CUT_LINE_MARK if self._is_half_line(last) else b"") + b"\n"
 
-    def _half(self, line: bytes) -> bool:
+    def _is_half_line(self, line: bytes) -> bool:
         """Whether this is an answer to this study that was not written to its end."""
         start = json.dumps({"study": self.digest})[:-1].encode()
-        own = line.partition(b"#")[0].rstrip(b" ")  # a mark may have been cut short, too
-        if not own or not (own.startswith(start) or start.startswith(own)):
+        content = line.partition(b"#")[0].rstrip(b" ")  # a mark may have been cut short, too
+        if not content or not (content.startswith(start) or start.startswith(content)):
             return False
         try:
             load_json_line(line)
@@ -126,27 +126,27 @@ class AnswersFile:
             return True
         return False
 
-    def _understood(self, raw: bytes) -> AnswerLines:
+    def _parse_lines(self, raw: bytes) -> AnswerLines:
         if not self._read or not raw.startswith(self._read):
             self._read, self._lines, self._cut, self._seen = b"", {}, [], {}
         first = self._read.count(b"\n") + 1
         *whole, last = raw[len(self._read) :].split(b"\n")
-        half = [first + len(whole)] * self._half(last)
+        half = [first + len(whole)] * self._is_half_line(last)
         problems = [
             problem
-            for line, own in enumerate(whole if half else [*whole, last], first)
-            for problem in self._taken(own.strip(), line)
+            for line, content in enumerate(whole if half else [*whole, last], first)
+            for problem in self._take_line(content.strip(), line)
         ]
         self._read = b"" if problems else raw.removesuffix(last) if half else raw
         if problems:
             raise InputError(problems, done="read")
         return AnswerLines(dict(self._lines), (*self._cut, *half))
 
-    def _taken(self, line: bytes, number: int) -> Iterator[Problem]:
+    def _take_line(self, line: bytes, number: int) -> Iterator[Problem]:
         """Keep an answer, or say what is wrong with it; blank lines are passed over."""
         if not line:
             return
-        if line.endswith(CUT_LINE_MARK) and self._half(line.removesuffix(CUT_LINE_MARK)):
+        if line.endswith(CUT_LINE_MARK) and self._is_half_line(line.removesuffix(CUT_LINE_MARK)):
             self._cut.append(number)
             return
         try:
@@ -174,8 +174,8 @@ def _find_faults(value: Any, digest: str, seen: dict[tuple[int, str], int]) -> I
 
 def answer_line(answer: Answer) -> bytes:
     """An answer as a line of a file."""
-    known = {name: value for name, value in asdict(answer).items() if value is not None}
-    return json.dumps(known, ensure_ascii=False).encode() + b"\n"
+    fields = {name: value for name, value in asdict(answer).items() if value is not None}
+    return json.dumps(fields, ensure_ascii=False).encode() + b"\n"
 
 
 def _obstacle(path: Path) -> str:
@@ -193,7 +193,7 @@ def _obstacle(path: Path) -> str:
 
 
 @contextmanager
-def _locked(file: IO[bytes]) -> Iterator[None]:
+def _lock_file(file: IO[bytes]) -> Iterator[None]:
     """Nobody else adds to the file meanwhile; closing it, or dying, gives it back."""
     if fcntl is not None:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -25,12 +25,12 @@ HEADPHONE_TEST_ROUNDS, SOUNDS_PER_ROUND = 6, 3
 DEVICE_STREAM = 11  # of chance beside those of designs
 
 
-def drawn(steps: Sequence[str], seed: int, listener: int) -> dict[str, list[int]]:
+def draw_device_trials(steps: Sequence[str], seed: int, listener: int) -> dict[str, list[int]]:
     """For every test, which of three sounds is the other one, round by round, each equally often.
 
     For the sides, 0 is left and 1 is right.
 
-    >>> drawn(["level", "huggins"], 1, 1) == drawn(["huggins"], 1, 1)
+    >>> draw_device_trials(["level", "huggins"], 1, 1) == draw_device_trials(["huggins"], 1, 1)
     True
     """
     rounds = {
@@ -41,18 +41,18 @@ def drawn(steps: Sequence[str], seed: int, listener: int) -> dict[str, list[int]
         },
     }
     return {
-        step: _shuffled(places, (seed, DEVICE_STREAM, listener, DEVICE_STEPS.index(step)))
+        step: _shuffle_places(places, (seed, DEVICE_STREAM, listener, DEVICE_STEPS.index(step)))
         for step, places in rounds.items()
         if step in steps
     }
 
 
-def _shuffled(places: Sequence[int], stream: tuple[int, ...]) -> list[int]:
+def _shuffle_places(places: Sequence[int], stream: tuple[int, ...]) -> list[int]:
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(stream)))
-    return [int(one) for one in rng.permutation(places)]
+    return [int(place) for place in rng.permutation(places)]
 
 
-def misfits(steps: Sequence[str], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def device_faults(steps: Sequence[str], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Steps of a device page whose answers cannot be, and why."""
     for step in steps:
         if step not in values:
@@ -117,7 +117,7 @@ def count_complete_plays(plays: Sequence[Any], *, switching: bool) -> Counter[Qu
     )
 
 
-def played(study: Study, trial: Trial, meta: Mapping[str, Any] | None) -> PlaybackCounts:
+def count_playback(study: Study, trial: Trial, meta: Mapping[str, Any] | None) -> PlaybackCounts:
     """What was heard of a trial."""
     plays = None if meta is None else meta.get("plays")
     if not isinstance(plays, list):

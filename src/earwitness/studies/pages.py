@@ -9,7 +9,7 @@ from typing import Any
 
 from earwitness.core import Rating
 from earwitness.errors import BadAnswer, whole_characters
-from earwitness.studies.device import drawn, misfits
+from earwitness.studies.device import device_faults, draw_device_trials
 from earwitness.studies.study import ListenerPlan, Question, Study, Trial
 from earwitness.studies.trials import block_kind
 from earwitness.studies.wording import Wording, wording
@@ -24,26 +24,29 @@ def feedback_rows(study: Study, trial: Trial, questions: list[Row], words: Wordi
     """A row for every question of a trial; what was given is not known yet."""
     kind = block_kind(study.blocks[trial.block])
     shown = [system for system, _ in kind.presented(trial, words, study.reference)]
-    gold = {(one.item, one.system, one.scale): one.value for one in study.gold}
+    gold = {
+        (gold_value.item, gold_value.system, gold_value.scale): gold_value.value
+        for gold_value in study.gold
+    }
     rows = []
     for ask, question in zip(kind.asks(trial), questions, strict=True):
         expected = gold.get((trial.item, shown[ask.sound], ask.scale.name))
-        told = None if expected is None else label(question, expected, words)
-        rows.append({"prompt": question["prompt"], "given": None, "expected": told})
+        expected_label = None if expected is None else answer_label(question, expected, words)
+        rows.append({"prompt": question["prompt"], "given": None, "expected": expected_label})
     return rows
 
 
-def with_given(
+def add_given_answers(
     rows: list[Row], questions: list[Row], values: Mapping[str, Any], words: Wording
 ) -> list[Row]:
     """The same rows with what was answered."""
     return [
-        {**row, "given": label(question, values[question["name"]], words)}
+        {**row, "given": answer_label(question, values[question["name"]], words)}
         for row, question in zip(rows, questions, strict=True)
     ]
 
 
-def label(question: Row, value: float, words: Wording) -> str:
+def answer_label(question: Row, value: float, words: Wording) -> str:
     """An answer as it stands on the page."""
     for option in question.get("options", ()):
         if option["value"] == value:
@@ -90,7 +93,7 @@ class Page:
 def pages(study: Study, plan: ListenerPlan, address: Address) -> Iterator[Page]:
     """All pages of one listener, in order."""
     words = wording(study.language, study.wordings)
-    show = _Show(study, words, address)
+    show = _PageBuilder(study, words, address)
     if study.consent:
         yield show.consent()
     yield from show.form("before", study.before)
@@ -98,7 +101,7 @@ def pages(study: Study, plan: ListenerPlan, address: Address) -> Iterator[Page]:
         yield show.text("instructions", study.instructions)
     if study.device:
         yield show.device(plan.listener)
-    yield from show.told()
+    yield from show.intro_pages()
     for name, trials in ((TRAINING_PAGES, plan.training), (ANCHOR_PAGES, plan.anchors)):
         if trials:
             title = words.page(name)
@@ -106,7 +109,7 @@ def pages(study: Study, plan: ListenerPlan, address: Address) -> Iterator[Page]:
             yield from show.practice(name, trials, title)
     for number, session in enumerate(plan.sessions, 1):
         if number > 1:
-            yield show.rest(number)
+            yield show.rest_page(number)
         title = words.page("session", number=number, count=len(plan.sessions))
         yield show.text(f"{number}.0", words.page("session_told", trials=len(session)), title)
         yield from show.trials(str(number), session, number, title)
@@ -114,7 +117,7 @@ def pages(study: Study, plan: ListenerPlan, address: Address) -> Iterator[Page]:
     yield Page(END_PAGE, {"kind": END_PAGE, "title": words.page(END_PAGE)})
 
 
-def planned(plan: ListenerPlan) -> dict[str, Trial]:
+def planned_trials(plan: ListenerPlan) -> dict[str, Trial]:
     """All trials of one listener by the names of their pages."""
     named = {TRAINING_PAGES: plan.training, ANCHOR_PAGES: plan.anchors}
     named |= {str(number): session for number, session in enumerate(plan.sessions, 1)}
@@ -125,12 +128,12 @@ def planned(plan: ListenerPlan) -> dict[str, Trial]:
     }
 
 
-def counted(plan: ListenerPlan) -> dict[str, Trial]:
+def counted_trials(plan: ListenerPlan) -> dict[str, Trial]:
     """Trials of one listener that count, which are those of sessions, by page."""
-    return {name: trial for name, trial in planned(plan).items() if name[0].isdigit()}
+    return {name: trial for name, trial in planned_trials(plan).items() if name[0].isdigit()}
 
 
-def heard(trial: Trial) -> dict[str, Any]:
+def presented_trial(trial: Trial) -> dict[str, Any]:
     """What is presented in a trial, as answers keep it."""
     return {"item": trial.item, "systems": list(trial.systems), "target": trial.target}
 
@@ -139,29 +142,29 @@ def read_page(study: Study, page: Page, values: Mapping[str, Any], listener: int
     """Ratings that follow from the answers of a page, or all that is wrong with them."""
     if page.trial is not None:
         kind = block_kind(study.blocks[page.trial.block])
-        found = kind.read(page.trial, values, listener, page.session, page.number)
-        return found if page.counts else []
+        ratings = kind.read(page.trial, values, listener, page.session, page.number)
+        return ratings if page.counts else []
     if not page.asks and values:
         raise BadAnswer({name: f"nobody asked for {name!r}" for name in values})
-    if page.view["kind"] == DEVICE_PAGE and (wrong := dict(misfits(study.device, values))):
+    if page.view["kind"] == DEVICE_PAGE and (wrong := dict(device_faults(study.device, values))):
         raise BadAnswer(wrong)
     if page.view["kind"] == CONSENT_PAGE and dict(values) != {AGREE_ANSWER: True}:
         raise BadAnswer({AGREE_ANSWER: "nobody takes part without agreeing"})
-    if page.view["kind"] == FORM_PAGE and (wrong := dict(_misfits(page.questions, values))):
+    if page.view["kind"] == FORM_PAGE and (wrong := dict(_form_faults(page.questions, values))):
         raise BadAnswer(wrong)
     return []
 
 
-def with_answer(study: Study, page: Page, values: Mapping[str, Any] | None) -> View:
+def view_with_answer(study: Study, page: Page, values: Mapping[str, Any] | None) -> View:
     """What a page shows, given the answers to the page that it is about."""
     if page.about is None or values is None:
         return page.view
     words, asked = wording(study.language, study.wordings), page.about.view["questions"]
-    return {**page.view, "rows": with_given(page.view["rows"], asked, values, words)}
+    return {**page.view, "rows": add_given_answers(page.view["rows"], asked, values, words)}
 
 
 @dataclass(frozen=True)
-class _Show:
+class _PageBuilder:
     """Makes pages."""
 
     study: Study
@@ -182,25 +185,25 @@ class _Show:
 
     def form(self, when: str, questions: tuple[Question, ...]) -> Iterator[Page]:
         if questions:
-            shown = [_question(one) for one in questions]
+            shown = [_question_view(question) for question in questions]
             view = {"kind": FORM_PAGE, "title": self.words.pages[when], "questions": shown}
             yield Page(when, view, questions=questions)
 
-    def rest(self, number: int) -> Page:
+    def rest_page(self, number: int) -> Page:
         minutes = self.study.rest_minutes
-        title = self.words.counted(REST_PAGE, minutes, "minutes")
+        title = self.words.page_with_count(REST_PAGE, minutes, "minutes")
         if minutes < 1:
-            title = self.words.counted("rest_seconds", round(minutes * 60), "seconds")
+            title = self.words.page_with_count("rest_seconds", round(minutes * 60), "seconds")
         return Page(f"rest.{number}", {"kind": REST_PAGE, "title": title, "minutes": minutes})
 
     def device(self, listener: int) -> Page:
         steps, title = list(self.study.device), self.words.pages[DEVICE_PAGE]
-        trials = drawn(steps, self.study.seed, listener)
+        trials = draw_device_trials(steps, self.study.seed, listener)
         return Page(
             DEVICE_PAGE, {"kind": DEVICE_PAGE, "title": title, "steps": steps, "trials": trials}
         )
 
-    def told(self) -> Iterator[Page]:
+    def intro_pages(self) -> Iterator[Page]:
         """What kinds tell before the first trial, each once; sounds get addresses page by page."""
         asked: list[tuple[str, str, int]] = []
 
@@ -209,11 +212,12 @@ class _Show:
             return str(len(asked) - 1)
 
         kinds = [block_kind(block) for block in self.study.blocks]
-        found = {n: v for kind in kinds for n, v in kind.told(self.words, later).items()}
-        for name, view in found.items():
-            given = view.get("sounds", ())
+        views = {n: v for kind in kinds for n, v in kind.intro_views(self.words, later).items()}
+        for name, view in views.items():
+            placeholders = view.get("sounds", ())
             sounds = [
-                {**one, "address": self.address(*asked[int(one["address"])])} for one in given
+                {**sound, "address": self.address(*asked[int(sound["address"])])}
+                for sound in placeholders
             ]
             yield Page(name, {**view, "sounds": sounds} if sounds else view)
 
@@ -242,34 +246,38 @@ class _Show:
             yield Page(f"{name}.{number}", view, trial, session, (), session > 0, number)
 
 
-def _question(one: Question) -> View:
-    shown: View = {"name": one.name, "prompt": one.prompt, "answer": one.answer}
-    if one.options:
-        shown["options"] = [{"value": option, "label": option} for option in one.options]
-    return shown | {"needed": one.needed}
+def _question_view(question: Question) -> View:
+    shown: View = {"name": question.name, "prompt": question.prompt, "answer": question.answer}
+    if question.options:
+        shown["options"] = [{"value": option, "label": option} for option in question.options]
+    return shown | {"needed": question.needed}
 
 
-def _misfits(questions: Sequence[Question], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    known = {one.name: one for one in questions}
-    for name, one in known.items():
+def _form_faults(
+    questions: Sequence[Question], values: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    question_of = {question.name: question for question in questions}
+    for name, question in question_of.items():
         value = values.get(name)
         if value in (None, ""):
-            if one.needed:
+            if question.needed:
                 yield name, f"{name} is not answered"
-        elif one.answer == "choice" and value not in one.options:
-            yield name, f"{name} must be one of {', '.join(one.options)}, got {value!r}"
-        elif one.answer == "number" and (isinstance(value, bool) or not _finite(value)):
+        elif question.answer == "choice" and value not in question.options:
+            yield name, f"{name} must be one of {', '.join(question.options)}, got {value!r}"
+        elif question.answer == "number" and (
+            isinstance(value, bool) or not _is_finite_number(value)
+        ):
             yield name, f"{name} must be a number, got {value!r}"
-        elif one.answer == "text" and not _whole(value):
+        elif question.answer == "text" and not _is_valid_text(value):
             yield name, f"{name} must be text, got {value!r}"
     for name in values:
-        if name not in known:
+        if name not in question_of:
             yield name, f"nobody asked for {name!r}"
 
 
-def _finite(value: Any) -> bool:
+def _is_finite_number(value: Any) -> bool:
     return isinstance(value, int | float) and abs(value) <= sys.float_info.max
 
 
-def _whole(value: Any) -> bool:
+def _is_valid_text(value: Any) -> bool:
     return isinstance(value, str) and value == whole_characters(value)

@@ -36,7 +36,7 @@ def study_anchors(study: str | PathLike[str], *, progress: Progress = no_progres
     """
     path = Path(study)
     plan = read_study(path, without=tuple(ANCHOR_CUTOFFS_HZ))
-    wanted = [one for one in _anchors(plan) if one in ANCHOR_CUTOFFS_HZ]
+    wanted = [name for name in _anchor_names(plan) if name in ANCHOR_CUTOFFS_HZ]
     if not wanted:
         raise UsageError(f"{path}: no block has anchors called {' or '.join(ANCHOR_CUTOFFS_HZ)}")
     todo = [
@@ -57,7 +57,7 @@ def study_anchors(study: str | PathLike[str], *, progress: Progress = no_progres
     return written
 
 
-def _anchors(plan: Study) -> list[str]:
+def _anchor_names(plan: Study) -> list[str]:
     kinds = [block_kind(block) for block in plan.blocks]
     named = [kind.anchors for kind in kinds if isinstance(kind, Mushra)]
     return list(dict.fromkeys(chain.from_iterable(named)))
@@ -67,8 +67,8 @@ def check_rate(source: Path, cutoff: float) -> None:
     """Refuse a sound that has nothing above a frequency."""
     rate = sound_rate(source)
     if not can_pass(rate, cutoff):
-        told = f"sound at {rate} Hz has nothing above {cutoff:g} Hz to leave out"
-        raise UsageError(f"{source}: {told}")
+        message = f"sound at {rate} Hz has nothing above {cutoff:g} Hz to leave out"
+        raise UsageError(f"{source}: {message}")
 
 
 def write_anchor(source: Path, target: Path, cutoff: float) -> None:
@@ -94,33 +94,33 @@ def study_import(
     """
     path, new = Path(config), Path(folder)
     base = Path(root) if root is not None else path.parent
-    made, notes = read_webmushra(path, base, listeners)
+    studies, notes = read_webmushra(path, base, listeners)
     with AtomicFolder(new) as place:
-        for study in made:
-            own = place / study.kind if len(made) > 1 else place
-            own.mkdir(exist_ok=True)
-            _write(study, own, new / study.kind if len(made) > 1 else new)
-            _check(own, place, new)
+        for study in studies:
+            study_folder = place / study.kind if len(studies) > 1 else place
+            study_folder.mkdir(exist_ok=True)
+            _write_study(study, study_folder, new / study.kind if len(studies) > 1 else new)
+            _check_study(study_folder, place, new)
     return notes
 
 
-def _check(folder: Path, place: Path, new: Path) -> None:
+def _check_study(folder: Path, place: Path, new: Path) -> None:
     """Nothing is written that could not be read."""
     try:
         read_study(folder / "study.yaml")
     except InputError as error:
-        told = str(error).replace(str(place), str(new))
-        raise UsageError(f"cannot be taken over as it is:\n{told}") from error
+        message = str(error).replace(str(place), str(new))
+        raise UsageError(f"cannot be taken over as it is:\n{message}") from error
 
 
-def _write(study: ImportedStudy, folder: Path, final: Path) -> None:
+def _write_study(study: ImportedStudy, folder: Path, final: Path) -> None:
     """One study: paths as seen from where its folder will be."""
     for row in study.clips:
         source = Path(row[f"file.{study.study.get('reference') or study.study['systems'][0]}"])
         for name in study.anchors:
             check_rate(source, ANCHOR_CUTOFFS_HZ[name])
             write_anchor(source, folder / name / f"{row['name']}.wav", ANCHOR_CUTOFFS_HZ[name])
-    rows = [_relative(row, final.resolve()) for row in study.clips]
+    rows = [_relative_row(row, final.resolve()) for row in study.clips]
     with (folder / "clips.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
@@ -129,7 +129,7 @@ def _write(study: ImportedStudy, folder: Path, final: Path) -> None:
     (folder / "study.yaml").write_text(text, encoding="utf-8")
 
 
-def _relative(row: dict[str, Any], folder: Path) -> dict[str, Any]:
+def _relative_row(row: dict[str, Any], folder: Path) -> dict[str, Any]:
     files = {key: Path(value) for key, value in row.items() if key.startswith("file.")}
     shown = {key: os.path.relpath(path.resolve(), folder) for key, path in files.items()}
     seconds = wav_seconds(next(iter(files.values())))
@@ -224,17 +224,17 @@ def starting_file(name: str) -> str:
     return STUDY_TEMPLATE.format(
         kind=name,
         title=kind.title,
-        systems=_systems(kind),
+        systems=_systems_lines(kind),
         seconds=10 if kind.captioned else 4,
         instructions=JUDGING_INSTRUCTIONS if kind.captioned else LISTENING_INSTRUCTIONS,
-        parameters="\n".join(_parameter(kind, one) for one in kind.parameters()),
+        parameters="\n".join(_parameter_line(kind, parameter) for parameter in kind.parameters()),
         rule=SUGGESTED_SCREENING_RULES.get(name, "unheard"),
         first=ANCHORS_LINE if issubclass(kind, SingleKind) and not kind.open_reference else "",
         **(SINGLE_STIMULUS_SIZES if issubclass(kind, SingleKind) else LONG_TRIAL_SIZES),
     )
 
 
-def _systems(kind: type[TrialKind]) -> str:
+def _systems_lines(kind: type[TrialKind]) -> str:
     if kind.captioned:
         return CAPTION_SYSTEMS_TEMPLATE
     return (
@@ -243,7 +243,7 @@ def _systems(kind: type[TrialKind]) -> str:
     )
 
 
-def _parameter(kind: type[TrialKind], name: str) -> str:
+def _parameter_line(kind: type[TrialKind], name: str) -> str:
     value = kind.parameters()[name]
     shown = f"[{', '.join(value)}]" if isinstance(value, tuple) else json.dumps(value)
     return f"      {name}: {shown}  # {kind.help(name)}"

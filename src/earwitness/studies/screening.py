@@ -306,13 +306,15 @@ RULE_FUNCTIONS: dict[str, RuleFunction] = {
 class Screening:
     """What all rules found, and what they could not be applied to."""
 
-    found: tuple[ScreeningVerdict, ...]
+    verdicts: tuple[ScreeningVerdict, ...]
     notes: tuple[str, ...]
 
     @property
     def left(self) -> tuple[Who, ...]:
         """Listeners left out by any rule on any scale, in the order in which they were found."""
-        return tuple(dict.fromkeys(one.listener for one in self.found if not one.kept))
+        return tuple(
+            dict.fromkeys(verdict.listener for verdict in self.verdicts if not verdict.kept)
+        )
 
 
 def screen(

@@ -17,7 +17,14 @@ from earwitness.studies.analyse import result_files, study_results
 from earwitness.studies.answers import SIMULATED_TIMESTAMP, answer_line
 from earwitness.studies.design.report import records_csv, study_design
 from earwitness.studies.device import perfect_answers
-from earwitness.studies.pages import AGREE_ANSWER, CONSENT_PAGE, DEVICE_PAGE, Page, heard, pages
+from earwitness.studies.pages import (
+    AGREE_ANSWER,
+    CONSENT_PAGE,
+    DEVICE_PAGE,
+    Page,
+    pages,
+    presented_trial,
+)
 from earwitness.studies.population import Person, Population, World
 from earwitness.studies.ratings.from_answers import ratings_from_answers
 from earwitness.studies.study import Design, ListenerPlan, Question, Study
@@ -43,54 +50,58 @@ def study_simulate(
     study: str | PathLike[str] | Study, population: Population | None = None, *, seed: int = 0
 ) -> SimulatedStudy:
     """Answers of simulated listeners to all pages of a study."""
-    made = study_design(study)
-    world = _world(made, population or Population(), seed)
-    items = _items(made)
-    plans = {plan.listener: plan for plan in made.plans}
+    design = study_design(study)
+    world = _build_world(design, population or Population(), seed)
+    items = _heard_items(design)
+    plans = {plan.listener: plan for plan in design.plans}
     answers, people = list[Answer](), list[dict[str, Any]]()
     for listener, person, rng in world.people(items):
-        answers += _answers(made.study, plans[listener], person, rng)
-        people.append(_person(listener, person))
-    return SimulatedStudy(made, tuple(answers), tuple(_truth(made, world, items)), tuple(people))
+        answers += _simulate_answers(design.study, plans[listener], person, rng)
+        people.append(_person_record(listener, person))
+    return SimulatedStudy(
+        design, tuple(answers), tuple(_truth_records(design, world, items)), tuple(people)
+    )
 
 
-def _world(made: Design, population: Population, seed: int) -> World:
-    study, others = made.study, dict[str, float]()
+def _build_world(design: Design, population: Population, seed: int) -> World:
+    study, others = design.study, dict[str, float]()
     for block in study.blocks:
         extra = block_kind(block).extra(study.reference)
         others |= dict.fromkeys(extra[:1], HIDDEN_REFERENCE_QUALITY)
         others |= dict(
             zip(extra[1:], (*ANCHOR_QUALITIES, *[ANCHOR_QUALITIES[-1]] * len(extra)), strict=False)
         )
-    listeners = tuple(plan.listener for plan in made.plans)
+    listeners = tuple(plan.listener for plan in design.plans)
     return World(population, study.systems, listeners, seed, others)
 
 
-def _items(made: Design) -> list[str]:
+def _heard_items(design: Design) -> list[str]:
     """All that anybody hears, in the order of the material."""
-    found = {trial.item for plan in made.plans for session in plan.sessions for trial in session}
-    return [clip.name for clip in made.study.material if clip.name in found]
+    names = {trial.item for plan in design.plans for session in plan.sessions for trial in session}
+    return [clip.name for clip in design.study.material if clip.name in names]
 
 
-def _answers(
+def _simulate_answers(
     study: Study, plan: ListenerPlan, person: Person, rng: np.random.Generator
 ) -> Iterator[Answer]:
     for page in pages(study, plan, lambda *_: ""):
         if page.asks:
-            told = None if page.trial is None else heard(page.trial)
-            values = _values(study, page, person, rng)
+            presented = None if page.trial is None else presented_trial(page.trial)
+            values = _answer_page(study, page, person, rng)
             yield Answer(
                 study.digest,
                 plan.listener,
                 page.name,
                 values,
-                told,
+                presented,
                 SIMULATED_TIMESTAMP,
                 __version__,
             )
 
 
-def _values(study: Study, page: Page, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+def _answer_page(
+    study: Study, page: Page, person: Person, rng: np.random.Generator
+) -> dict[str, Any]:
     if page.trial is not None:
         done, count = page.view["progress"]
         now = person.after((done - 1) / max(1, count - 1)) if page.counts else person
@@ -99,10 +110,10 @@ def _values(study: Study, page: Page, person: Person, rng: np.random.Generator) 
         return {AGREE_ANSWER: True}
     if page.view["kind"] == DEVICE_PAGE:
         return perfect_answers(study.device)
-    return {one.name: _answered(one, rng) for one in page.questions}
+    return {question.name: _answer_question(question, rng) for question in page.questions}
 
 
-def _answered(question: Question, rng: np.random.Generator) -> Any:
+def _answer_question(question: Question, rng: np.random.Generator) -> Any:
     match question.answer:
         case "choice":
             return question.options[int(rng.integers(len(question.options)))]
@@ -112,7 +123,7 @@ def _answered(question: Question, rng: np.random.Generator) -> Any:
             return "simulated"
 
 
-def _person(listener: int, person: Person) -> dict[str, Any]:
+def _person_record(listener: int, person: Person) -> dict[str, Any]:
     return {
         "listener": listener,
         "bias": round(person.bias, 6),
@@ -122,9 +133,9 @@ def _person(listener: int, person: Person) -> dict[str, Any]:
     }
 
 
-def _truth(made: Design, world: World, items: list[str]) -> Iterator[dict[str, Any]]:
+def _truth_records(design: Design, world: World, items: list[str]) -> Iterator[dict[str, Any]]:
     """Of every system on every scale the quality, and the mean rating where sounds are rated."""
-    for block in made.study.blocks:
+    for block in design.study.blocks:
         kind = block_kind(block)
         for scale in kind.scales:
             for system in block.systems:
@@ -147,11 +158,16 @@ def simulated_write(
     Results are those of ``study analyse``, with the same options.
     """
     answers = b"".join(map(answer_line, simulated.answers))
-    found = Input(ANSWERS_FILE, hashlib.sha256(answers).hexdigest(), len(answers))
+    answers_input = Input(ANSWERS_FILE, hashlib.sha256(answers).hexdigest(), len(answers))
     lines = dict(enumerate(simulated.answers, 1))
     ratings = ratings_from_answers(simulated.design.study, lines, ANSWERS_FILE)
     results = study_results(
-        simulated.design.study, ratings, (found,), answers=simulated.answers, simulated=True, **how
+        simulated.design.study,
+        ratings,
+        (answers_input,),
+        answers=simulated.answers,
+        simulated=True,
+        **how,
     )
     files = {
         ANSWERS_FILE: answers.decode(),

@@ -15,7 +15,15 @@ from earwitness.core import Answer
 from earwitness.errors import BadAnswer, EarwitnessWarning, UsageError
 from earwitness.studies.answers import AnswersFile
 from earwitness.studies.design.report import study_design
-from earwitness.studies.pages import DEVICE_PAGE, Page, View, heard, pages, read_page, with_answer
+from earwitness.studies.pages import (
+    DEVICE_PAGE,
+    Page,
+    View,
+    pages,
+    presented_trial,
+    read_page,
+    view_with_answer,
+)
 from earwitness.studies.ratings.from_answers import StudySource, read_checked_answers
 from earwitness.studies.study import Design, Study
 from earwitness.version import __version__
@@ -25,7 +33,7 @@ RefusalCallback = Callable[[View, BadAnswer], None]
 PageCallback = Callable[[View], None]
 
 
-def no_matter(view: View) -> None:
+def ignore_page(view: View) -> None:
     """Told of a page, does nothing."""
     del view
 
@@ -52,8 +60,8 @@ def study_take(
     respond: PageResponder,
     addresses: Callable[[Study], Addresses] = Addresses,
     refused: RefusalCallback | None = None,
-    stored: PageCallback = no_matter,
-    meanwhile: PageCallback = no_matter,
+    stored: PageCallback = ignore_page,
+    meanwhile: PageCallback = ignore_page,
 ) -> int:
     """Go through all pages of one listener that are not answered yet; how many were answered.
 
@@ -62,18 +70,18 @@ def study_take(
     on disk before ``stored`` is told of it and the next page comes. Where another process answered
     a page while it was shown, the first answer counts, and ``meanwhile`` is told.
     """
-    made = study_design(study)
-    plan = _plan(made, listener)
-    file = AnswersFile(Path(answers), made.study.digest)
+    design = study_design(study)
+    plan = _find_plan(design, listener)
+    file = AnswersFile(Path(answers), design.study.digest)
     file.check()
-    read_checked_answers(made, file)
+    read_checked_answers(design, file)
     count = 0
-    shown = _without_device(list(pages(made.study, plan, addresses(made.study))))
+    shown = _without_device(list(pages(design.study, plan, addresses(design.study))))
     for page in _open_pages(shown, file, listener):
-        page = _with_answer(made.study, page, file, listener)
-        values = _answered(made.study, page, listener, respond, refused)
+        page = _add_answer(design.study, page, file, listener)
+        values = _ask_until_valid(design.study, page, listener, respond, refused)
         if page.asks:
-            new = file.add(_answer(made.study, page, listener, values))
+            new = file.add(_make_answer(design.study, page, listener, values))
             count += new
             (stored if new else meanwhile)(page.view)
     return count
@@ -83,43 +91,45 @@ def _without_device(shown: list[Page]) -> list[Page]:
     """Pages without that which checks a device: its sounds are made by a browser."""
     kept = [page for page in shown if page.view["kind"] != DEVICE_PAGE]
     if len(kept) < len(shown):
-        told = "the device page is passed over: only a browser can show it"
-        warnings.warn(told, EarwitnessWarning, stacklevel=3)
+        message = "the device page is passed over: only a browser can show it"
+        warnings.warn(message, EarwitnessWarning, stacklevel=3)
     return kept
 
 
-def _with_answer(study: Study, page: Page, file: AnswersFile, listener: int) -> Page:
+def _add_answer(study: Study, page: Page, file: AnswersFile, listener: int) -> Page:
     """A page that tells of the answers to another, with those answers."""
     if page.about is None:
         return page
-    given = (one for one in file.read().lines.values() if one.listener == listener)
-    values = next((one.values for one in given if one.page == page.about.name), None)
-    return replace(page, view=with_answer(study, page, values))
+    answers = (answer for answer in file.read().lines.values() if answer.listener == listener)
+    values = next((answer.values for answer in answers if answer.page == page.about.name), None)
+    return replace(page, view=view_with_answer(study, page, values))
 
 
 def _open_pages(shown: Sequence[Page], file: AnswersFile, listener: int) -> Iterator[Page]:
     """Pages that are not answered when their turn comes; what only tells, if none behind it is."""
     for number, page in enumerate(shown):
         done = file.read().pages(listener)
-        past = page.name in done if page.asks else any(one.name in done for one in shown[number:])
+        past = (
+            page.name in done if page.asks else any(later.name in done for later in shown[number:])
+        )
         if not past:
             yield page
 
 
-def _answer(study: Study, page: Page, listener: int, values: dict[str, Any]) -> Answer:
+def _make_answer(study: Study, page: Page, listener: int, values: dict[str, Any]) -> Answer:
     at = datetime.now(UTC).isoformat(timespec="milliseconds")
-    told = None if page.trial is None else heard(page.trial)
-    return Answer(study.digest, listener, page.name, values, told, at, __version__)
+    presented = None if page.trial is None else presented_trial(page.trial)
+    return Answer(study.digest, listener, page.name, values, presented, at, __version__)
 
 
-def _plan(made: Design, listener: int) -> Any:
-    known = {plan.listener: plan for plan in made.plans}
-    if listener not in known:
-        raise UsageError(f"there is no listener {listener} — known: {min(known)} to {max(known)}")
-    return known[listener]
+def _find_plan(design: Design, listener: int) -> Any:
+    plans = {plan.listener: plan for plan in design.plans}
+    if listener not in plans:
+        raise UsageError(f"there is no listener {listener} — known: {min(plans)} to {max(plans)}")
+    return plans[listener]
 
 
-def _answered(
+def _ask_until_valid(
     study: Study, page: Page, listener: int, respond: PageResponder, refused: RefusalCallback | None
 ) -> dict[str, Any]:
     while True:

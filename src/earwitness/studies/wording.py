@@ -36,20 +36,20 @@ class Wording:
     scales: Mapping[str, Mapping[str, Any]]
     language: str = "en"
 
-    def page(self, name: str, /, **known: object) -> str:
+    def page(self, name: str, /, **values: object) -> str:
         """Words of a page, with places filled in; others are left as they are.
 
         >>> wording("fr").page("session", number=1, count=4)
         'Session 1 sur 4'
         """
-        return PLACEHOLDER.sub(lambda place: str(known.get(place[1], place[0])), self.pages[name])
+        return PLACEHOLDER.sub(lambda place: str(values.get(place[1], place[0])), self.pages[name])
 
-    def counted(self, name: str, value: float, place: str) -> str:
+    def page_with_count(self, name: str, value: float, place: str) -> str:
         """Words of a page about so many things: one, or several, as the language has it.
 
-        >>> [wording("en").counted("rest", n, "minutes") for n in (1, 1.5)]
+        >>> [wording("en").page_with_count("rest", n, "minutes") for n in (1, 1.5)]
         ['Please rest for 1 minute', 'Please rest for 1.5 minutes']
-        >>> wording("fr").counted("rest", 1.5, "minutes")
+        >>> wording("fr").page_with_count("rest", 1.5, "minutes")
         'Veuillez vous reposer pendant 1,5 minute'
         """
         suffix = SINGULAR_SUFFIX if SINGULAR_RULES[self.language](value) else ""
@@ -72,7 +72,7 @@ class Wording:
         return list(self.scales[scale][LABELS_KEY])
 
 
-def wording(language: str = "en", own: Mapping[str, Any] | None = None) -> Wording:
+def wording(language: str = "en", study_words: Mapping[str, Any] | None = None) -> Wording:
     """The words of a language, with those of a study's own instead where it has any.
 
     >>> wording("fr").labels("OVRL")[0]
@@ -82,13 +82,15 @@ def wording(language: str = "en", own: Mapping[str, Any] | None = None) -> Wordi
     """
     if language not in LANGUAGES:
         raise UsageError(f'there is no language "{language}" — {nearest(language, LANGUAGES)}')
-    known, own = _load_wording(language), own or {}
+    packaged, study_words = _load_wording(language), study_words or {}
     scales = {
-        name: {**words, **own.get(SCALES_KEY, {}).get(name, {})}
-        for name, words in known[SCALES_KEY].items()
+        name: {**words, **study_words.get(SCALES_KEY, {}).get(name, {})}
+        for name, words in packaged[SCALES_KEY].items()
     }
-    pages, web = ({**known[group], **own.get(group, {})} for group in (PAGES_KEY, WEB_KEY))
-    return Wording(_add_singular(pages, own.get(PAGES_KEY, {})), web, scales, language)
+    pages, web = (
+        {**packaged[group], **study_words.get(group, {})} for group in (PAGES_KEY, WEB_KEY)
+    )
+    return Wording(_add_singular(pages, study_words.get(PAGES_KEY, {})), web, scales, language)
 
 
 def _add_singular(pages: dict[str, str], study_pages: Mapping[str, str]) -> dict[str, str]:
@@ -101,7 +103,7 @@ def _add_singular(pages: dict[str, str], study_pages: Mapping[str, str]) -> dict
     return {**pages, **single, **study_pages}
 
 
-def placeholder_problems(own: Mapping[str, Any]) -> list[tuple[str, str]]:
+def placeholder_problems(study_words: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What is wrong with places in the words of a study's own: where, and what.
 
     >>> placeholder_problems({"pages": {"session": "Part {foo}", "rest": "{minutes} min"}})
@@ -111,7 +113,7 @@ def placeholder_problems(own: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
         (f"{group}.{name}", message)
         for group in (PAGES_KEY, WEB_KEY)
-        for name, text in own.get(group, {}).items()
+        for name, text in study_words.get(group, {}).items()
         if name in packaged[group] and isinstance(text, str)
         for message in _check_placeholders(text, PLACEHOLDER.findall(packaged[group][name]))
     ]

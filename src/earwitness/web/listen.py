@@ -15,7 +15,7 @@ from earwitness.core import Answer
 from earwitness.errors import BadAnswer, UsageError
 from earwitness.store.answers import add_answer, add_events
 from earwitness.store.records import AnswerOutcome, PageEvent, Visit
-from earwitness.studies.pages import heard, read_page
+from earwitness.studies.pages import presented_trial, read_page
 from earwitness.version import __version__
 from earwitness.web.answer_checks import (
     check_plays,
@@ -159,7 +159,7 @@ def _page_not_open(state: ListenerState) -> Refusal:
 
 def _make_answer(state: ListenerState, page: str, values: Mapping[str, Any], at: str) -> Answer:
     trial = state.page_sequence.pages[state.page_sequence.places[page]].trial
-    presented = None if trial is None else heard(trial)
+    presented = None if trial is None else presented_trial(trial)
     number, digest = state.listener.number, state.site.digest
     return Answer(digest, number, page, dict(values), presented, at, __version__)
 

@@ -9,7 +9,7 @@ from math import ceil
 from typing import Any
 
 from earwitness.store.records import Listener, ParticipationState, Visit
-from earwitness.studies.pages import DEVICE_PAGE, REST_PAGE, Page, View, with_answer
+from earwitness.studies.pages import DEVICE_PAGE, REST_PAGE, Page, View, view_with_answer
 from earwitness.web.site import POLICY_BLOCK, POLICY_RESUME, PageSequence, Site
 
 PLAY_FIELDS = ("sound", "question", "started", "seconds", "ended")
@@ -180,7 +180,7 @@ def _view_with_answers(state: ListenerState, page: Page) -> View:
         return page.view
     site, number = state.site, state.listener.number
     answer = site.store.answer_to(site.digest, number, page.about.name)
-    return with_answer(site.design.study, page, None if answer is None else answer.values)
+    return view_with_answer(site.design.study, page, None if answer is None else answer.values)
 
 
 def _sound_addresses(state: ListenerState, page: Page) -> list[str]:

@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from earwitness.errors import EarwitnessError, InputError
-from earwitness.studies.admin import came, captions_in
-from earwitness.studies.pages import CONSENT_PAGE, counted
+from earwitness.studies.admin import count_captions, workbook_receipt
+from earwitness.studies.pages import CONSENT_PAGE, counted_trials
 from earwitness.studies.study import ListenerPlan
 from earwitness.studies.workbooks.export import DEFAULT_CLIPS_FOLDER, rater_workbook, study_rubric
 from earwitness.studies.workbooks.open import MAX_UPLOAD_UNPACKED_BYTES
@@ -132,7 +132,7 @@ def _page_context(state: ListenerState) -> dict[str, Any]:
         "consent": not _has_consented(state),
         "file": _workbook_name(state),
         "folder": "" if state.site.settings.clips else DEFAULT_CLIPS_FOLDER,
-        "came": came(answers, captions_in(_rater_plan(state))),
+        "came": workbook_receipt(answers, count_captions(_rater_plan(state))),
     }
 
 
@@ -156,7 +156,10 @@ def _receipt_json(state: ListenerState, matched_answers: MatchedAnswers) -> dict
     ]
     filled = sum(any(one is not None for one in row.values.values()) for row in rows)
     plan = _rater_plan(state)
-    open_pages, caption_count = len(counted(plan)) - len(matched_answers.pages), captions_in(plan)
+    open_pages, caption_count = (
+        len(counted_trials(plan)) - len(matched_answers.pages),
+        count_captions(plan),
+    )
     return {
         "status": "stored",
         "rows": filled,

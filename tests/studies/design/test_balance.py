@@ -104,7 +104,7 @@ def test_successions_and_first_places_are_even_over_a_panel(
     assert max(counts) - min(counts) <= apart
     assert max(firsts.values()) - min(firsts[name] for name in names) <= 1
     found = told(made)["times a system follows another, a panel"]
-    assert found.found == (
+    assert found.observed == (
         f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(counts[0])
     )
 
@@ -147,7 +147,7 @@ def test_every_system_is_heard_although_panels_are_small() -> None:
         small(systems=4, clips=3, sessions=1, heard=2, listeners=8, panels=4, kind="acr")
     )
     found = told(made)
-    assert found["votes of a clip and a system, on each scale"].found == "1 (12 in all)"
+    assert found["votes of a clip and a system, on each scale"].observed == "1 (12 in all)"
     alone = make_design(
         small(systems=4, clips=3, sessions=1, heard=2, listeners=4, panels=4, kind="acr")
     )
@@ -160,7 +160,7 @@ def test_a_system_that_nobody_hears_is_named() -> None:
     made = make_design(small(systems=4, clips=3, sessions=1, heard=2, listeners=4, kind="acr"))
     bad = replace(made, plans=made.plans[:1] * 4)
     found = told(bad)["votes of a clip and a system, on each scale"]
-    assert found.found == "0 to 4 (0 to 12 in all); nobody hears C, D"
+    assert found.observed == "0 to 4 (0 to 12 in all); nobody hears C, D"
     assert found.kept == CLAIM_MISSED
     few = replace(made, plans=made.plans[:1])
     assert told(few)["votes of a clip and a system, on each scale"].kept == CLAIM_MISSED
@@ -203,7 +203,7 @@ def test_pairs_that_no_sets_make_even_cannot_be() -> None:
     """Of 5 systems by threes, two sets share a system, and three share a pair: 9 of 10 once."""
     made = make_design(small(systems=5, clips=5, sessions=1, heard=3, listeners=3, kind="acr"))
     found = told(made)["listeners of a panel who hear two systems"]
-    assert (found.found, found.kept) == ("0 to 2", CLAIM_IMPOSSIBLE)
+    assert (found.observed, found.kept) == ("0 to 2", CLAIM_IMPOSSIBLE)
     assert told(made)["listeners of a panel who hear a system"].kept == CLAIM_KEPT
 
 

@@ -101,7 +101,7 @@ def test_every_claim_is_what_the_files_say(study: Study) -> None:
         for one in own(sessions)
     ]
     claim = told["times a system occurs in a session"]
-    assert claim.found == span(occur)
+    assert claim.observed == span(occur)
     assert claim.kept == CLAIM_KEPT
     assert max(occur) - min(occur) <= 1
     for place, what in ((1, "times a clip follows itself"), (0, "times a system follows itself")):
@@ -110,7 +110,7 @@ def test_every_claim_is_what_the_files_say(study: Study) -> None:
             for sessions in plans.values()
         ]
         if what in told:
-            assert told[what].found == span(repeats)
+            assert told[what].observed == span(repeats)
             assert (told[what].kept == CLAIM_KEPT) == (max(repeats) == 0)
     votes = Counter(
         (trial[0], trial[1])
@@ -122,7 +122,7 @@ def test_every_claim_is_what_the_files_say(study: Study) -> None:
         votes[one, clip] for subset in made.subsets[0] for clip in subset for one in block.systems
     ]
     claim = told["votes of a clip and a system, on each scale"]
-    assert claim.found.split(" (")[0] == span(each)
+    assert claim.observed.split(" (")[0] == span(each)
     if systems:
         assert (claim.kept == CLAIM_KEPT) == (max(each) - min(each) <= 1)
     elif claim.kept == CLAIM_KEPT:  # of more systems than one hears, votes are even within a panel
@@ -136,7 +136,7 @@ def test_every_claim_is_what_the_files_say(study: Study) -> None:
             starts[panels[number]][sessions[1][0][2][0]] += 1
         counts = [own_starts[one] for own_starts in starts.values() for one in ("SIG", "BAK")]
         claim = told["listeners of a panel that start with each order of scales"]
-        assert claim.found == span(counts)
+        assert claim.observed == span(counts)
 
 
 @given(study=studies())
@@ -169,11 +169,11 @@ def test_successions_first_places_and_orders_are_what_the_files_say(study: Study
         firsts.update((panel, own[0][0]) for own in sessions.values())
     label = "times a system follows another"
     if f"{label}, a listener" in told:
-        assert told[f"{label}, a listener"].found == (span(alone) if alone else "–")
+        assert told[f"{label}, a listener"].observed == (span(alone) if alone else "–")
         over = [pooled[one] for one in met]
-        assert told[f"{label}, a panel"].found == (span(over) if over else "–")
+        assert told[f"{label}, a panel"].observed == (span(over) if over else "–")
         first = told["times a system is first in a session, a panel"]
-        assert first.found == span([firsts[one] for one in known])
+        assert first.observed == span([firsts[one] for one in known])
     if study.blocks[0].kind == "p835":
         orders = ("SIG", "BAK")
         each = [
@@ -181,7 +181,7 @@ def test_successions_first_places_and_orders_are_what_the_files_say(study: Study
             for sessions in plans.values()
             for one in orders
         ]
-        assert told["sessions with each order of scales, a listener"].found == span(each)
+        assert told["sessions with each order of scales, a listener"].observed == span(each)
 
 
 @given(study=studies())
@@ -197,16 +197,16 @@ def test_likeness_of_subsets_is_what_the_tables_say(study: Study) -> None:
         for sex, count in whole.items()
     ]
     claim = told["clips by which a category is off its share"]
-    assert float(claim.found) == pytest.approx(max(off), abs=0.051)
+    assert float(claim.observed) == pytest.approx(max(off), abs=0.051)
     assert claim.kept != CLAIM_KEPT or max(off) < 1
     chosen = {sexes[name] for own in made.subsets[0] for name in own}
     room = max(0, len(whole) - sum(map(len, made.subsets[0])))
     lost = max(0, len(whole) - len(chosen) - room)
-    assert told["strata in no subset, though there is room"].found == str(lost)
+    assert told["strata in no subset, though there is room"].observed == str(lost)
     spread = pstdev(noise.values())
     means = [fmean(noise[name] for name in own) for own in made.subsets[0]]
     every = [*means, fmean(noise.values())]
     apart = (max(every) - min(every)) / spread if spread > 1e-9 else 0.0
-    found = float(told["standard deviations between means of numbers"].found)
+    found = float(told["standard deviations between means of numbers"].observed)
     if spread == 0 or spread > 1e-6:  # else rounding decides
         assert found == pytest.approx(apart, abs=0.002)

@@ -292,7 +292,7 @@ def test_what_cannot_be_avoided_is_told_apart_from_what_was_missed() -> None:
 def test_orders_of_scales_that_do_not_change_over_are_told(made: Design) -> None:
     plans = tuple(replace(plan, sessions=plan.sessions[:2] * 2) for plan in made.plans)
     found = {claim.what: claim for claim in check_balance(replace(made, plans=plans))}
-    assert found["sessions with each order of scales, a listener"].found == "0 to 4"
+    assert found["sessions with each order of scales, a listener"].observed == "0 to 4"
     assert found["sessions with each order of scales, a listener"].kept == CLAIM_MISSED
 
 
@@ -303,7 +303,7 @@ def test_orders_of_scales_that_do_not_change_over_are_told(made: Design) -> None
 def test_sessions_with_each_order_of_scales_are_told(sessions: int, found: str, kept: str) -> None:
     made = make_design(udase(sessions=sessions, listeners=8))
     told = {claim.what: claim for claim in check_balance(made)}
-    assert told["sessions with each order of scales, a listener"].found == found
+    assert told["sessions with each order of scales, a listener"].observed == found
     assert told["sessions with each order of scales, a listener"].kept == kept
     assert told["listeners of a panel that start with each order of scales"].kept == CLAIM_KEPT
 
@@ -334,11 +334,11 @@ def test_a_design_of_more_systems_than_one_can_hear_says_how_even_it_is() -> Non
     names = tuple(f"s{n}" for n in range(7))
     made = make_design(udase(systems=names, heard=3, clips=12, listeners=28, sessions=2))
     found = {claim.what: claim for claim in check_balance(made)}
-    assert found["listeners of a panel who hear a system"].found == "3"
-    assert found["listeners of a panel who hear two systems"].found == "1"
+    assert found["listeners of a panel who hear a system"].observed == "3"
+    assert found["listeners of a panel who hear two systems"].observed == "1"
     assert found["listeners of a panel who hear two systems"].shuffled != "1"
     told = found.pop("listeners of a panel that start so and hear a system")
-    assert (told.found, told.kept) == (
+    assert (told.observed, told.kept) == (
         "0 to 3",
         CLAIM_IMPOSSIBLE,
     )  # no two colours fit the Fano plane

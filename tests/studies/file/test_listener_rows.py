@@ -13,7 +13,7 @@ from earwitness.cli.main import group
 from earwitness.errors import InputError
 from earwitness.studies.design.plan import count_minutes
 from earwitness.studies.design.report import study_design, study_render, study_write
-from earwitness.studies.file.listener_rows import rows_of
+from earwitness.studies.file.listener_rows import playlist_rows
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.study import Design
 from earwitness.studies.trials import KINDS
@@ -132,7 +132,7 @@ def test_rows_made_elsewhere_run_row_by_row_as_they_are(study: Path) -> None:
         ("SIG",),
         ("SIG",),
     ]
-    assert [tuple(map(str, row.values())) for row in rows_of(found, plan)] == rows
+    assert [tuple(map(str, row.values())) for row in playlist_rows(found, plan)] == rows
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_scales_are_the_columns_that_are_named_or_known(tmp_path: Path) -> None:
     assert [(one.scale, one.value) for one in both.ratings] == [("SIG", 4), ("BAK", 1), ("SIG", 5)]
     assert both.notes == ('passed over: "age"', "1 vote is missing")
     known = KnownNames(scales=["SIG", "BAK", "OVRL"])
-    assert set(both.ratings) == set(read_ratings(path, known=known).ratings)
+    assert set(both.ratings) == set(read_ratings(path, known_names=known).ratings)
     assert set(both.ratings) == set(read_ratings(path, limits=P835_LIMITS).ratings)
 
 
@@ -141,7 +141,7 @@ def test_decimal_commas_are_read_where_semicolons_divide(tmp_path: Path) -> None
 def test_columns_may_have_other_names_and_what_is_not_there_is_given(tmp_path: Path) -> None:
     path = table(tmp_path, "clip,condition,worker_id,answer,session_id\na,C0,w1,4,x77\n")
     columns = {"item": "clip", "system": "condition", "listener": "worker_id", "value": "answer"}
-    found = read_ratings(path, columns={**columns, "session": ""}, given={"scale": "MOS"})
+    found = read_ratings(path, columns={**columns, "session": ""}, constants={"scale": "MOS"})
     assert found.ratings == [rated("a", "C0", "w1", "MOS", 4.0)]
     assert found.notes == ('passed over: "session_id"',)
 
@@ -174,7 +174,7 @@ subset,session,file,scale,rating
 
 def test_results_of_one_listener_as_the_udase_test_has_them_are_read(tmp_path: Path) -> None:
     path = table(tmp_path, UDASE)
-    found = read_ratings(path, columns={"value": "rating"}, given={"listener": 7})
+    found = read_ratings(path, columns={"value": "rating"}, constants={"listener": 7})
     assert found.ratings == [
         Rating(Key("S01_P03", "C1"), "SIG", 7, 1, 4.0),
         Rating(Key("S01_P03", "C4"), "BAK", 7, 2, 2.0),
@@ -199,14 +199,14 @@ def test_names_of_samples_are_taken_apart(
     tmp_path: Path, pattern: str, sample: str, systems: Sequence[str], parts: tuple[str, str]
 ) -> None:
     path = table(tmp_path, f"stimulus,listener,MOS\n{sample},x,4\n")
-    found = read_ratings(path, pattern=pattern, known=KnownNames(systems))
+    found = read_ratings(path, pattern=pattern, known_names=KnownNames(systems))
     assert [(one.key.system, one.key.item) for one in found.ratings] == [parts]
 
 
 def test_known_items_decide_where_several_systems_fit(tmp_path: Path) -> None:
     path = table(tmp_path, "name,listener,MOS\na_x_C.wav,x,4\n")
     known = KnownNames(["C", "x_C"], ["a_x", "b"])
-    found = read_ratings(path, pattern="{item}_{system}.wav", column="name", known=known)
+    found = read_ratings(path, pattern="{item}_{system}.wav", column="name", known_names=known)
     assert found.ratings[0].key == Key("a_x", "C")
 
 
@@ -218,7 +218,7 @@ def test_names_that_fit_in_several_ways_are_told(tmp_path: Path) -> None:
     assert notes == (f"1 name of a sample fits {{item}}_{{system}}.wav {told}",)
     known = KnownNames(["C1"])
     options: dict[str, Any] = {"pattern": "{item}_{system}.wav", "scales": ["MOS"]}
-    assert read_ratings(path, **options, known=known).notes == ()
+    assert read_ratings(path, **options, known_names=known).notes == ()
 
 
 def test_what_a_name_says_need_not_be_in_a_column(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_a_name_may_say_more_than_item_and_system(tmp_path: Path) -> None:
 
 def test_a_name_that_does_not_fit_is_a_problem_of_its_line(tmp_path: Path) -> None:
     path = table(tmp_path, UDASE.replace("C4/", "C4-").replace(",2\n", ",two\n"))
-    assert refused(path, columns={"value": "rating"}, given={"listener": 7}) == [
+    assert refused(path, columns={"value": "rating"}, constants={"listener": 7}) == [
         '3: file: "C4-S01_P03.wav" does not fit {system}/{item}.wav — * in a pattern is anything',
         '3: rating: must be a number, got "two" — leave it empty if there is no vote',
     ]
@@ -251,8 +251,8 @@ def test_a_name_that_does_not_fit_is_a_problem_of_its_line(tmp_path: Path) -> No
         ({"pattern": "{item}/{x"}, "brace that is not closed"),
         ({"columns": {"listner": "x"}}, 'did you mean "listener"?'),
         ({"columns": {"item": "x", "system": "x"}}, 'columns: "x" comes twice'),
-        ({"given": {"who": "x"}}, 'given: no "who"'),
-        ({"given": {"listener": ""}}, "given: listener must be printable text"),
+        ({"constants": {"who": "x"}}, 'given: no "who"'),
+        ({"constants": {"listener": ""}}, "given: listener must be printable text"),
         ({"scales": ("SIG", "SIG")}, 'scales: "SIG" comes twice'),
         ({"scales": ("SIG",), "columns": {"value": "x"}}, "there is no value"),
         ({"limits": {"SIG": (5, 1, 1)}}, "limits of SIG must be"),
@@ -287,7 +287,7 @@ aa,C0,3,SGI,4,1,C1
 a,C0,1,SIG,4
 a,C0,1,SIG,4_0,1,
 """
-    assert refused(table(tmp_path, text), known=STUDY, limits=P835_LIMITS) == [
+    assert refused(table(tmp_path, text), known_names=STUDY, limits=P835_LIMITS) == [
         "3: item: is empty",
         "5: system: is empty",
         '5: value: must be a number, got "six" — leave it empty if there is no vote',
@@ -348,7 +348,7 @@ def test_columns_that_are_missing_or_misspelt_are_told_with_the_nearest(
     tmp_path: Path, head: str, told: str
 ) -> None:
     path = table(tmp_path, f"{head}\na,C0,1,3,4\n")
-    assert told in refused(path, known=KnownNames(scales=["SIG", "BAK"] * ("SIGN" in head)))
+    assert told in refused(path, known_names=KnownNames(scales=["SIG", "BAK"] * ("SIGN" in head)))
 
 
 def test_what_is_said_twice_is_refused(tmp_path: Path) -> None:
@@ -356,7 +356,7 @@ def test_what_is_said_twice_is_refused(tmp_path: Path) -> None:
     told = "the pattern says {system}, and there is a column — write * in the pattern"
     assert refused(path, pattern="{system}/{item}.wav") == [f"1: system: {told}"]
     assert len(read_ratings(path, pattern="*/{item}.wav").ratings) == 1
-    assert refused(path, pattern="*/{item}.wav", given={"listener": "y"}) == [
+    assert refused(path, pattern="*/{item}.wav", constants={"listener": "y"}) == [
         "1: listener: is given, and the file says it too — give it once"
     ]
 
@@ -421,7 +421,7 @@ def test_of_very_many_problems_the_first_thousand_are_told_and_all_counted(
     rows = "".join(f"strange {n},C0,x,SIG,no\n" for n in range(3000))
     path = table(tmp_path, LONG.partition("\n")[0] + "\n" + rows)
     with pytest.raises(InputError) as error:
-        read_ratings(path, known=KnownNames(items=[f"item {n}" for n in range(3000)]))
+        read_ratings(path, known_names=KnownNames(items=[f"item {n}" for n in range(3000)]))
     assert error.value.count == 6000
     assert len(error.value.problems) == 1000
     assert {one.field for one in error.value.problems} == {"item", "value"}
@@ -554,9 +554,9 @@ def test_damaged_tables_are_read_or_refused_and_never_fail_otherwise(
         "sample": UDASE,
     }[form].encode()
     rng, outcomes = random.Random(form), set[bool]()
-    options: dict[str, Any] = {"known": KnownNames(["C0", "C1", "C4"]), "limits": P835_LIMITS}
+    options: dict[str, Any] = {"known_names": KnownNames(["C0", "C1", "C4"]), "limits": P835_LIMITS}
     if form == "sample":
-        options |= {"columns": {"value": "rating"}, "given": {"listener": 7}}
+        options |= {"columns": {"value": "rating"}, "constants": {"listener": 7}}
     for _ in range(many(300, 5_000)):
         path = table(tmp_path, damaged(whole, rng), rng.choice(["r.csv", "r.jsonl", "r"]))
         try:

@@ -12,7 +12,7 @@ import pytest
 from earwitness.core import Contrast, Estimate, Value
 from earwitness.output_formats import make_report, render
 from earwitness.report.parts import Lines, Matrix, Panels, Table
-from earwitness.studies.report.export import methods, tables_csv
+from earwitness.studies.report.export import methods_paragraph, tables_csv
 from earwitness.studies.results import Effect, Results, ScaleResults, ScreeningVerdict, SystemMeans
 from earwitness.studies.study import Analysis, Rule
 from helpers.sample_results import NAN, mos, mushra, preference
@@ -62,7 +62,9 @@ def test_what_has_no_p_is_not_tested() -> None:
     rows = [x.split() for x in render(found, width=200).splitlines() if x.startswith("  A  ")]
     assert ["A", "3.00", "[2.80,", "3.20]", "?", "·"] in rows
     assert any(row[:2] == ["A", "B"] and row[-2:] == ["not", "tested"] for row in rows)
-    assert "over 1 pair; 1 of 3 pairs could be tested, and only those count." in methods(found)
+    assert "over 1 pair; 1 of 3 pairs could be tested, and only those count." in methods_paragraph(
+        found
+    )
 
 
 def test_others_that_cannot_be_tested_are_named() -> None:
@@ -110,15 +112,17 @@ def test_only_scales_of_quality_have_good_and_poor() -> None:
     assert "% good, " in bars[2]
     few = replace(mos(), scales=mos().scales[:1])
     assert "Good or better" not in render(few, "html")
-    assert "votes of 4 or more and 2 or less, every listener counting once" in methods(few)
+    assert "votes of 4 or more and 2 or less, every listener counting once" in methods_paragraph(
+        few
+    )
 
 
 def test_a_rule_that_was_not_applied_is_said_to_be() -> None:
     found = replace(mushra(), screened=(), rules=(Rule("bs1534", {}),))
     assert "bs1534 could not be applied: see notes" in short(found)
     assert not any("left out" in line for line in short(found))
-    assert "20 listeners took part. bs1534 could not be applied." in methods(found)
-    assert "None was left out" not in methods(found)
+    assert "20 listeners took part. bs1534 could not be applied." in methods_paragraph(found)
+    assert "None was left out" not in methods_paragraph(found)
     assert "Nobody left out" not in render(found)
     section = next(s for s in make_report(found).sections if s.title == "Screening")
     assert section.parts == (Lines("", ("bs1534 could not be applied: see notes.",)),)
@@ -145,7 +149,9 @@ def test_if_everybody_fails_that_comes_first() -> None:
         assert isinstance(part, Table)
         assert part.title == name
     assert "left out" not in render(found, "html").replace("who were left out", "")
-    assert "All 12 listeners failed p808; all are kept. Rules: p808 (var" in methods(found)
+    assert "All 12 listeners failed p808; all are kept. Rules: p808 (var" in methods_paragraph(
+        found
+    )
 
 
 @pytest.mark.parametrize(
@@ -179,7 +185,7 @@ def test_if_everybody_fails_that_comes_first() -> None:
 def test_rules_are_conditions_that_can_be_published(rule: Rule, told: str) -> None:
     screened = (ScreeningVerdict(1, rule.name, "", "", kept=True),)
     found = replace(results(), screened=screened, rules=(rule,))
-    assert f"None was left out by {told}." in methods(found)
+    assert f"None was left out by {told}." in methods_paragraph(found)
 
 
 def test_choices_have_both_p() -> None:
@@ -197,7 +203,7 @@ def test_choices_have_both_p() -> None:
 
 
 def test_methods_of_choices_tell_sides_models_and_ties() -> None:
-    told = methods(preference())
+    told = methods_paragraph(preference())
     assert "exact binomial test against one half (two-sided; ABX: one-sided)" in told
     assert "t tests over the shares of listeners, which are not corrected." in told
     assert "d′ by the model of independent observations." in told
@@ -205,14 +211,14 @@ def test_methods_of_choices_tell_sides_models_and_ties() -> None:
     first, abx = preference().scales
     assert first.abilities
     without = replace(first, abilities=replace(first.abilities, ties=None))
-    told = methods(replace(preference(), scales=(without,)))
+    told = methods_paragraph(replace(preference(), scales=(without,)))
     assert "(two-sided)" in told
     assert "Bradley–Terry model, with intervals" in told
     assert first.choices[0].sensitivity is None
     keen = abx.choices[0].sensitivity
     assert keen
     by = replace(keen, method="exact|differencing")
-    told = methods(
+    told = methods_paragraph(
         replace(
             preference(),
             scales=(replace(abx, choices=(replace(abx.choices[0], sensitivity=by),)),),
@@ -247,7 +253,7 @@ def test_listeners_who_choose_have_a_table() -> None:
 def test_methods_name_the_test(interval: str, test: str) -> None:
     first = scale({"A": 3, "B": 4, "C": 2}, pair("A", "B", "B"), pair("A", "C"))
     other = scale({"A": 3, "B": 4}, pair("A", "B"), value=replace(QUALITY, name="OVRL"))
-    told = methods(results(first, other, interval=interval, level=0.9))
+    told = methods_paragraph(results(first, other, interval=interval, level=0.9))
     assert f"{test}, at alpha 0.1; p values are" in told
     assert "2 (QUALITY), 1 (OVRL) pairs of systems were compared" in told
     assert "within each scale over 2 (QUALITY), 1 (OVRL) pairs" in told
@@ -258,7 +264,9 @@ def test_simulated_listeners_are_said_to_be_everywhere() -> None:
     found = replace(mos(), simulated=True)
     assert make_report(found).title == "Simulated: Results of UDASE again & <again>"
     assert short(found)[0] == "all listeners were simulated: nobody heard anything"
-    assert methods(found).startswith("All listeners were simulated. 32 listeners took part.")
+    assert methods_paragraph(found).startswith(
+        "All listeners were simulated. 32 listeners took part."
+    )
     assert "<title>Simulated: " in render(found, "html")
     assert "imulated" not in render(mos(), "html")
 
@@ -267,17 +275,17 @@ def test_what_differs_from_the_plan_is_told() -> None:
     changed = ("the interval is mixed, not cluster_t", "p is not corrected")
     found = replace(mos(), changed=changed)
     for one in changed:
-        assert f"Other than the study had planned: {one}." in methods(found)
+        assert f"Other than the study had planned: {one}." in methods_paragraph(found)
         assert f"other than the study had planned: {one}" in short(found)
 
 
 def test_derived_scales_add_no_votes() -> None:
     impairment = scale({"A": 3, "B": 4}, value=replace(QUALITY, name="IMPAIRMENT"))
     grade = scale({"A": -1, "B": 0}, value=Value("SDG", "high", -4, 4, ""))
-    told = methods(results(impairment, grade))
+    told = methods_paragraph(results(impairment, grade))
     assert "48 votes on the scale IMPAIRMENT (1 to 5) were analysed, for 2 systems" in told
     assert "SDG (-4 to 4) follows from these." in told
-    assert "48 votes on the scale SDG (-4 to 4)" in methods(results(grade))
+    assert "48 votes on the scale SDG (-4 to 4)" in methods_paragraph(results(grade))
 
 
 def ccr() -> Results:
@@ -294,7 +302,7 @@ def test_systems_that_were_rated_against_others_are_compared() -> None:
     made = render(ccr(), "md")
     assert "|  | vs C0 | vs C1 | vs C2 |" in made
     assert "| C2 | better | better |  |" in made
-    assert "for 3 pairs with 2 items each" in methods(ccr())
+    assert "for 3 pairs with 2 items each" in methods_paragraph(ccr())
     assert make_report(ccr()).series[3:] == ("C1", "C0", "C2")  # each with a colour
     assert make_report(ccr()).about.startswith("3 pairs, 12 listeners")
 

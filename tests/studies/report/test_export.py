@@ -21,7 +21,7 @@ from earwitness.report.markdown import escape as escape_markdown
 from earwitness.report.numbers import number, p_value
 from earwitness.report.parts import Intervals, Lines, Matrix, Panels, Part, ValueSpread, VoteCounts
 from earwitness.studies.report.csv_columns import ESTIMATE_COLUMNS
-from earwitness.studies.report.export import methods, tables_csv
+from earwitness.studies.report.export import methods_paragraph, tables_csv
 from earwitness.studies.report.means import MEAN_COLUMNS
 from earwitness.studies.results import Results
 from earwitness.studies.study import Analysis, Rule
@@ -225,7 +225,7 @@ def test_listeners_who_were_left_out_are_marked(whole: Results) -> None:
 def test_json_is_whole(results: Results) -> None:
     made = json.loads(render(results, "json"))
     assert made.keys() == {field.name for field in fields(Results)} | {"methods"}
-    assert made["methods"] == methods(results)
+    assert made["methods"] == methods_paragraph(results)
     assert made["listeners"] == results.listeners
     for scale, own in zip(results.scales, made["scales"], strict=True):
         assert own.keys() == {field.name for field in fields(type(scale))}
@@ -425,7 +425,7 @@ def test_every_listener_of_a_long_list_has_a_low_row(whole: Results) -> None:
 
 
 def test_the_methods_tell_what_was_done(whole: Results) -> None:
-    told = methods(whole)
+    told = methods_paragraph(whole)
     votes = sum(r.votes for s in whole.scales for r in s.systems.values())
     for part in (
         "32 listeners took part. Of these, 3 were left out",
@@ -466,20 +466,20 @@ def test_the_methods_invent_no_number(results: Results) -> None:
     known |= {"0.05", "4", "2", "90", "15"}  # alpha, shares of votes, usual limits of BS.1534
     known |= {str(sum(not isnan(c.p) for c in s.contrasts)) for s in results.scales}
     known |= {*re.findall(r"\d+", " ".join(results.notes))}
-    told = methods(results).replace(results.signature or "\0", "").replace("P.910", "")
+    told = methods_paragraph(results).replace(results.signature or "\0", "").replace("P.910", "")
     told = told.replace(f"Earwitness {results.version}", "").replace(",", "")
     told = re.sub(r"ICC\(\S+|p808|bs1534", "", told)
     assert {*re.findall(r"\d+(?:\.\d+)?", told)} <= known
 
 
 def test_the_methods_leave_out_what_is_not_there() -> None:
-    told = methods(Results("t", "", (), Analysis(), (), 1))
+    told = methods_paragraph(Results("t", "", (), Analysis(), (), 1))
     assert told == (
         "1 listener took part. No rule of screening was applied. All numbers were computed with "
         "Earwitness."
     )
     rules = (Rule("own_rule", {}),)
-    told = methods(Results("t", "s", (), Analysis(), (), 2, rules=rules, version="9"))
+    told = methods_paragraph(Results("t", "s", (), Analysis(), (), 2, rules=rules, version="9"))
     assert told == (
         "2 listeners took part. own_rule could not be applied. All numbers were computed with "
         "Earwitness 9 (s)."

@@ -16,7 +16,7 @@ from earwitness.output_formats import make_report, render
 from earwitness.report.parts import Heat, Lines, Table
 from earwitness.studies.analyse import study_analyse
 from earwitness.studies.ratings.collect import TableOptions
-from earwitness.studies.report.export import methods, tables_csv
+from earwitness.studies.report.export import methods_paragraph, tables_csv
 from earwitness.studies.results import (
     DifferenceTest,
     Equivalence,
@@ -98,7 +98,7 @@ def test_planned_tests_and_the_mixed_model_say_what_they_speak_about(found: Resu
     text = next(s.text for s in make_report(found).sections if s.title == "For other items too")
     assert "The planned test generalises to other listeners on these items" in text
     assert "to other listeners and other items" in text
-    assert "which generalise to other listeners and other items" in methods(found)
+    assert "which generalise to other listeners and other items" in methods_paragraph(found)
 
 
 def at(value: float, level: float = 0.95) -> Estimate:
@@ -131,7 +131,7 @@ def equivalence(p: float, shown: bool) -> Equivalence:
 def test_not_different_is_never_called_equal(found: Results, better: str, p: float) -> None:
     one = Contrast("total", "model", "person", at(-0.1), p, p, better)
     made = only(found, contrasts=(one,), modelled=(), equivalences=(equivalence(0.4, False),))
-    told = [*short(made), *render(made, "md").splitlines(), methods(made)]
+    told = [*short(made), *render(made, "md").splitlines(), methods_paragraph(made)]
     assert not [line for line in told if CLAIMS.search(line)]
     lines = [line for line in short(made) if "not shown to be equivalent within ±0.4" in line]
     assert len(lines) == 1
@@ -146,7 +146,7 @@ def test_equivalence_is_told_where_it_is_shown_and_said_to_be_within_a_margin(
     told = "total: model and person are equivalent within ±0.4 (p 0.0100)"
     assert f"{told}, for other listeners on these items" in short(made)
     assert "shown within ±0.4" in render(made, "md")
-    assert "two one-sided tests (TOST)" in methods(made)
+    assert "two one-sided tests (TOST)" in methods_paragraph(made)
 
 
 def test_without_a_margin_the_smallest_one_is_given_and_nothing_is_claimed(found: Results) -> None:
@@ -157,7 +157,7 @@ def test_without_a_margin_the_smallest_one_is_given_and_nothing_is_claimed(found
     assert shown.header == ("scale", "of", "difference, 90 %", "within")
     assert shown.rows[0][-1] == "±0.30"
     assert "equivalen" not in " ".join(short(made))
-    assert "TOST" not in methods(made)
+    assert "TOST" not in methods_paragraph(made)
 
 
 def test_a_difference_that_depends_on_the_group_is_told_with_its_scope(found: Results) -> None:
@@ -212,7 +212,9 @@ def test_faults_are_listed_with_what_was_done(found: Results) -> None:
     told = short(found)
     assert any("1 positive penalty, 1 blank and 2 duplicate captions" in one for one in told)
     assert any("dropping duplicate captions turns p of model − person from" in one for one in told)
-    assert "a rater with a blank is left out of the total of that caption" in methods(found)
+    assert "a rater with a blank is left out of the total of that caption" in methods_paragraph(
+        found
+    )
 
 
 def test_a_penalty_that_is_nearly_always_0_is_no_reason_to_warn(found: Results) -> None:
@@ -226,7 +228,7 @@ def test_pages_without_a_rubric_have_nothing_of_it(found: Results) -> None:
     plain = replace(found, rubric=None, faults=(), people={})
     titles = [one.title for one in make_report(plain).sections]
     assert not {"Dimensions together", "Severity", "Faults"} & {*titles}
-    assert "rubric" not in methods(replace(plain, signature=""))
+    assert "rubric" not in methods_paragraph(replace(plain, signature=""))
 
 
 def test_files_of_the_table_are_named_in_faults(found: Results) -> None:

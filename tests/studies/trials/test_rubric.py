@@ -14,7 +14,7 @@ import pytest
 from earwitness.errors import BadAnswer, InputError
 from earwitness.studies.design.balance import check_balance
 from earwitness.studies.design.report import study_design
-from earwitness.studies.file.listener_rows import rows_of
+from earwitness.studies.file.listener_rows import playlist_rows
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.pages import pages
 from earwitness.studies.population import Person
@@ -151,9 +151,9 @@ def test_captions_take_every_place_equally_often_and_clips_of_a_dataset_stay_tog
 def test_the_proof_of_balance_counts_pieces_of_datasets_and_places_of_captions(study: Path) -> None:
     kept = {one.what: one for one in check_balance(study_design(study))}
     pieces = kept["pieces in which clips of one dataset are heard"]
-    assert (pieces.found, pieces.kept) == ("1", "yes")
+    assert (pieces.observed, pieces.kept) == ("1", "yes")
     assert pieces.shuffled != "1"
-    assert kept["times a system stands at each place, a clip"].found == "3"
+    assert kept["times a system stands at each place, a clip"].observed == "3"
     assert {one.kept for one in kept.values()} == {"yes"}
     torn = study_design(study)
     first, *others = torn.plans
@@ -176,7 +176,7 @@ def test_a_listener_may_judge_one_caption_of_a_clip(study: Path) -> None:
 
 def test_a_design_says_whose_captions_stand_where(study: Path) -> None:
     made = study_design(study)
-    [first, *_] = rows_of(made.study, made.plans[0])
+    [first, *_] = playlist_rows(made.study, made.plans[0])
     trial = made.plans[0].sessions[0][0]
     assert first["file"] == f"clips/{trial.item}.wav"
     assert first["captions"] == " | ".join(trial.systems)

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from earwitness.cli.main import group
 from earwitness.errors import InputError, UsageError
-from earwitness.studies.pages import counted
+from earwitness.studies.pages import counted_trials
 from earwitness.studies.rubric import thumbs
 from earwitness.studies.workbooks.export import study_export_xlsx, trial_captions
 from earwitness.studies.workbooks.read import read_workbook
@@ -32,7 +32,7 @@ def test_every_rater_gets_their_plan_in_two_flavours(tmp_path: Path) -> None:
         found = read_workbook(tmp_path / "out" / f"P{plan.listener}_web.xlsx")
         assert (found.rater, found.listener) == (f"P{plan.listener}", plan.listener)
         assert (found.study, found.digest) == ("Captions", made.study.digest)
-        trials = counted(plan).values()
+        trials = counted_trials(plan).values()
         assert len(trials) == CLIPS
         assert [(row.record, row.caption) for row in found.rows] == [
             (trial.item, one) for trial in trials for one in trial_captions(made.study, trial)

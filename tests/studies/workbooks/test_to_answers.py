@@ -17,7 +17,7 @@ from earwitness.cli.main import group
 from earwitness.errors import InputError, UsageError
 from earwitness.store.store import Store
 from earwitness.studies.admin import stored_answers, study_records
-from earwitness.studies.pages import counted
+from earwitness.studies.pages import counted_trials
 from earwitness.studies.study import Design
 from earwitness.studies.workbooks.read import JudgedRow
 from earwitness.studies.workbooks.to_answers import study_enter, study_import_answers
@@ -310,7 +310,7 @@ def original(made: Design, listener: int, *, spoilt: str = "") -> bytes:
     """A workbook in the original layout, with two blocks and uneven heads."""
     plan = next(plan for plan in made.plans if plan.listener == listener)
     table: list[Any] = [("Park",), HEAD]
-    for n, trial in enumerate(counted(plan).values(), 1):
+    for n, trial in enumerate(counted_trials(plan).values(), 1):
         if n == 4:
             table += [(), ("Street",), HEAD]
         for place, system in enumerate(trial.systems):
@@ -416,4 +416,4 @@ def test_the_shell_says_what_was_kept(path: Path, files: list[Path], tmp_path: P
 
 
 def _given(path: Path, address: str) -> tuple[Any, ...]:
-    return stored_answers(path, address).given
+    return stored_answers(path, address).submissions

@@ -172,7 +172,7 @@ def analyse(
         plan=settings.plan,
         scales=tuple(scales),
         listeners=len({rating.listener for rating in counted}),
-        screened=screening.found,
+        screened=screening.verdicts,
         left=left,
         doubled=doubled,
         retests=measure_retests(doubled, level=settings.plan.level),

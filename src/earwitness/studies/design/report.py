@@ -25,7 +25,7 @@ from earwitness.studies.design.subset_balance import (
     missing_strata,
     subset_margins,
 )
-from earwitness.studies.file.listener_rows import rows_of
+from earwitness.studies.file.listener_rows import playlist_rows
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.screening import SCREENS
 from earwitness.studies.study import Clip, Design, Study, StudyBlock
@@ -125,7 +125,7 @@ def _verdict_sentence(claims: Sequence[Claim]) -> str:
 
 
 def _claims_table(claims: Sequence[Claim]) -> Table:
-    rows = tuple((claim.what, claim.found, claim.shuffled, claim.kept) for claim in claims)
+    rows = tuple((claim.what, claim.observed, claim.shuffled, claim.kept) for claim in claims)
     return Table("what the design keeps", ("", "here", "plain shuffle", "kept"), rows)
 
 
@@ -227,7 +227,7 @@ def _design_files(design: Design) -> dict[str, str]:
         for name, names in tables.items()
     }
     for plan in design.plans:
-        rows = rows_of(study, plan)
+        rows = playlist_rows(study, plan)
         files[f"csv/subject_{plan.listener}.csv"] = records_csv(rows)
         files[f"json/subject_{plan.listener}.json"] = _records_json(rows)
     return files | {

@@ -24,7 +24,7 @@ class Claim:
     """A property of a design: what was counted, what the design has, what a plain shuffle has."""
 
     what: str
-    found: str
+    observed: str
     shuffled: str
     kept: str
 

@@ -22,14 +22,14 @@ from earwitness.studies.wording import placeholder_problems, wording
 StudyMapping = Mapping[str, Any]
 
 
-def captioned(value: Any) -> bool:
+def is_captioned(value: Any) -> bool:
     """Whether a study is about captions, all of whose systems share the sound of a clip."""
     blocks = value.get("blocks") if isinstance(value, dict) else None
-    known = [one.get("kind") for one in blocks if isinstance(one, dict)] if blocks else []
-    return any(KINDS[kind].captioned for kind in known if kind in KINDS)
+    kinds = [block.get("kind") for block in blocks if isinstance(block, dict)] if blocks else []
+    return any(KINDS[kind].captioned for kind in kinds if kind in KINDS)
 
 
-def with_rubric(block: StudyMapping, rubric: Any) -> dict[str, Any]:
+def add_rubric(block: StudyMapping, rubric: Any) -> dict[str, Any]:
     """A block with the rubric of the study, if it judges captions."""
     if block["kind"] != RubricKind.name or rubric is None:
         return dict(block)
@@ -40,7 +40,7 @@ def missing_sounds(folder: Path, value: StudyMapping) -> list[Problem]:
     """Sounds of examples that are not there."""
     rubric = value.get("rubric")
     examples = rubric.get("examples", ()) if isinstance(rubric, dict) else ()
-    names = dict.fromkeys(one["sound"] for one in examples if one.get("sound"))
+    names = dict.fromkeys(example["sound"] for example in examples if example.get("sound"))
     return [
         Problem(str(folder / name), 0, "", "is missing: an example of the rubric names it")
         for name in names
@@ -48,26 +48,28 @@ def missing_sounds(folder: Path, value: StudyMapping) -> list[Problem]:
     ]
 
 
-def judged_faults(
+def caption_faults(
     value: StudyMapping, kinds: Sequence[TrialKind], clips: Sequence[Clip]
 ) -> Iterator[Fault]:
     """Faults of a study file that are about captions."""
-    about = captioned(value)
+    about = is_captioned(value)
     for key in ("captions", "rubric"):
         if key in value and not about:
             yield Fault(key, "no block judges captions", "write kind: rubric")
     if about:
-        yield from _alone(value, kinds)
+        yield from _caption_only_faults(value, kinds)
         if "captions" not in value:
             yield Fault("captions", "missing", "a table with item, system and caption")
     for number, kind in enumerate(kinds):
-        known = list(clips[0].covariates) if clips else []
-        if kind.within and clips and kind.within not in known:
-            told = f'the material has no column "{kind.within}"'
-            yield Fault(f"blocks[{number}].parameters.group", told, nearest(kind.within, known))
+        columns = list(clips[0].covariates) if clips else []
+        if kind.within and clips and kind.within not in columns:
+            message = f'the material has no column "{kind.within}"'
+            yield Fault(
+                f"blocks[{number}].parameters.group", message, nearest(kind.within, columns)
+            )
 
 
-def _alone(value: StudyMapping, kinds: Sequence[TrialKind]) -> Iterator[Fault]:
+def _caption_only_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Iterator[Fault]:
     if not all(kind.captioned for kind in kinds):
         yield Fault("blocks", "captions and sounds are judged in studies of their own")
     for key in ("rows", "feedback"):
@@ -79,8 +81,8 @@ def jury_faults(value: StudyMapping) -> Iterator[Fault]:
     """Juries must be all listeners."""
     count = sum(value["juries"].values())
     if value["juries"] and count != value.get("listeners", count):
-        told = f"juries have {count} listeners, the study {value['listeners']}"
-        yield Fault("juries", told, "leave listeners out")
+        message = f"juries have {count} listeners, the study {value['listeners']}"
+        yield Fault("juries", message, "leave listeners out")
     if value["juries"] and value.get("rows"):
         yield Fault("juries", "rows say who listens", "leave it out")
 
@@ -92,17 +94,19 @@ def by_faults(value: StudyMapping, clips: Sequence[Clip]) -> Iterator[Fault]:
     """Results are divided by what is known of clips or listeners."""
     if not clips:
         return
-    asked = [str(one["name"]) for questions in value["forms"].values() for one in questions]
+    asked = [
+        str(question["name"]) for questions in value["forms"].values() for question in questions
+    ]
     juries = ["jury"] * bool(value["juries"])
-    known = [*clips[0].covariates, *juries, *asked, NO_GROUPS]
+    fields = [*clips[0].covariates, *juries, *asked, NO_GROUPS]
     names = list(map(str, value["analysis"]["by"]))
     for index, name in enumerate(names):
         path = f"analysis.by[{index}]"
         if name in names[:index]:
             yield Fault(path, f'"{name}" comes twice')
-        elif name not in known:
-            told = f'neither clips nor listeners have "{name}"'
-            yield Fault(path, told, nearest(name, known))
+        elif name not in fields:
+            message = f'neither clips nor listeners have "{name}"'
+            yield Fault(path, message, nearest(name, fields))
 
 
 def margin_faults(margins: Mapping[str, float], scales: Collection[str]) -> Iterator[Fault]:
@@ -127,64 +131,66 @@ def contradictions(
     """
     if not practice:
         value = {**value, "training": 0}
-    systems = [str(one) for one in value["systems"]]
-    yield from _twice(systems, "systems")
+    systems = [str(name) for name in value["systems"]]
+    yield from _repeat_faults(systems, "systems")
     for key in ("reference", "anchors"):
         if PurePosixPath(str(value.get(key, ""))).name in systems:
             yield Fault(key, "is also a system", "name it in one place")
     for number, block in enumerate(value["blocks"]):
-        yield from _block(value, block, f"blocks[{number}]", systems, len(clips))
+        yield from _block_faults(value, block, f"blocks[{number}]", systems, len(clips))
     kinds = [kind_of(block) for block in value["blocks"]]
-    known = [kind for kind in kinds if not isinstance(kind, UsageError)]
-    yield from judged_faults(value, known, clips)
+    valid_kinds = [kind for kind in kinds if not isinstance(kind, UsageError)]
+    yield from caption_faults(value, valid_kinds, clips)
     yield from jury_faults(value)
-    yield from _listeners(value)
-    yield from _covariates(value["balance"], clips)
-    yield from _words(value)
-    yield from _forms(value["forms"])
-    yield from _feedback(value)
-    yield from _planned(value, systems)
+    yield from _listener_faults(value)
+    yield from _covariate_faults(value["balance"], clips)
+    yield from _wording_faults(value)
+    yield from _form_faults(value["forms"])
+    yield from _feedback_faults(value)
+    yield from _analysis_faults(value, systems)
     yield from by_faults(value, clips)
 
 
-def _twice(names: Sequence[str], path: str) -> Iterator[Fault]:
-    for index, one in enumerate(names):
-        if one in names[:index]:
-            yield Fault(f"{path}[{index}]", f'"{one}" comes twice')
+def _repeat_faults(names: Sequence[str], path: str) -> Iterator[Fault]:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            yield Fault(f"{path}[{index}]", f'"{name}" comes twice')
 
 
 def kind_of(block: StudyMapping) -> TrialKind | UsageError:
     """The kind with its parameters, or what is wrong with them."""
-    kind, given = KINDS[block["kind"]], block.get("parameters", {})
-    for name in given:
+    kind, parameters = KINDS[block["kind"]], block.get("parameters", {})
+    for name in parameters:
         if name not in kind.parameters():
-            told = f'{kind.name} has no parameter "{name}"'
-            return UsageError(f"{told} — {nearest(name, kind.parameters())}")
+            message = f'{kind.name} has no parameter "{name}"'
+            return UsageError(f"{message} — {nearest(name, kind.parameters())}")
     try:
-        return kind(**given)
+        return kind(**parameters)
     except UsageError as error:
         return error
 
 
-def _block(
+def _block_faults(
     value: StudyMapping, block: StudyMapping, path: str, systems: Sequence[str], clips: int
 ) -> Iterator[Fault]:
-    own = [str(one) for one in block.get("systems", systems)]
-    yield from _twice(own, f"{path}.systems")
-    for index, one in enumerate(own):
-        if one not in systems:
-            yield Fault(f"{path}.systems[{index}]", f'no system "{one}"', nearest(one, systems))
-    heard = block.get("heard", len(own))
-    if heard > len(own):
-        yield Fault(f"{path}.heard", f"{heard} of {len(own)} systems cannot be heard")
+    block_systems = [str(system) for system in block.get("systems", systems)]
+    yield from _repeat_faults(block_systems, f"{path}.systems")
+    for index, system in enumerate(block_systems):
+        if system not in systems:
+            yield Fault(
+                f"{path}.systems[{index}]", f'no system "{system}"', nearest(system, systems)
+            )
+    heard = block.get("heard", len(block_systems))
+    if heard > len(block_systems):
+        yield Fault(f"{path}.heard", f"{heard} of {len(block_systems)} systems cannot be heard")
     panels = value["panels"]
     size = block.get("clips", clips // panels)
     if not clips:
         pass  # told elsewhere
     elif size * panels > clips:
         groups = "1 panel" if panels == 1 else f"{panels} panels"
-        told = f"{groups} of {size} clips need {size * panels}, the material has {clips}"
-        yield Fault(f"{path}.clips", told, "fewer clips or panels")
+        message = f"{groups} of {size} clips need {size * panels}, the material has {clips}"
+        yield Fault(f"{path}.clips", message, "fewer clips or panels")
     elif size < 1:
         yield Fault("panels", f"{panels} panels, but {clips} clips")
     elif block["sessions"] > size:
@@ -194,12 +200,12 @@ def _block(
         named = block["parameters"].get("rubric") is value.get("rubric", "")
         yield Fault("rubric" if named else f"{path}.parameters", str(kind))
     else:
-        yield from _fits(value, kind, heard, path, systems)
+        yield from _kind_faults(value, kind, heard, path, systems)
         if clips:
-            yield from _practice(value, kind, own[:heard], clips, path)
+            yield from _practice_faults(value, kind, block_systems[:heard], clips, path)
 
 
-def _practice(
+def _practice_faults(
     value: StudyMapping, kind: TrialKind, systems: Sequence[str], clips: int, path: str
 ) -> Iterator[Fault]:
     """Practice, which is of the first block's kind, needs clips that are not heard later."""
@@ -208,11 +214,11 @@ def _practice(
         heard = sum(block.get("clips", share) for block in value["blocks"])
         most = max(0, clips - heard) * len(kind.treatments(systems, ""))
         if value["training"] > most:
-            told = "practice needs clips that are not heard later"
-            yield Fault("training", f"{told}: there are {most} trials", "fewer clips a listener")
+            message = "practice needs clips that are not heard later"
+            yield Fault("training", f"{message}: there are {most} trials", "fewer clips a listener")
 
 
-def _fits(
+def _kind_faults(
     value: StudyMapping, kind: TrialKind, heard: int, path: str, systems: Sequence[str]
 ) -> Iterator[Fault]:
     """Whether a kind finds what it needs."""
@@ -224,14 +230,14 @@ def _fits(
         yield Fault(f"{path}.systems", f"more than {len(LETTERS)} sounds on one page")
     if value.get("anchors") and (not isinstance(kind, SingleKind) or kind.open_reference):
         yield Fault("anchors", f"{kind.name} does not rate clips one by one")
-    extra = [str(one) for one in kind.extra(str(value.get("reference", "")))]
+    extra = [str(name) for name in kind.extra(str(value.get("reference", "")))]
     for name in extra:
         if extra.count(name) > 1 or (name in systems and name != value.get("reference")):
             yield Fault(f"{path}.parameters", f'"{name}" is an anchor and something else')
             break
 
 
-def _listeners(value: StudyMapping) -> Iterator[Fault]:
+def _listener_faults(value: StudyMapping) -> Iterator[Fault]:
     if value.get("rows"):
         if "listeners" in value:
             yield Fault("listeners", "rows say who listens", "leave it out")
@@ -242,59 +248,63 @@ def _listeners(value: StudyMapping) -> Iterator[Fault]:
     if "listeners" not in value:
         yield Fault("listeners", "missing")
     elif value["listeners"] < value["panels"]:
-        told = f"{value['listeners']} listeners cannot fill {value['panels']} panels"
-        yield Fault("listeners", told)
+        message = f"{value['listeners']} listeners cannot fill {value['panels']} panels"
+        yield Fault("listeners", message)
 
 
-def _covariates(balance: StudyMapping, clips: Sequence[Clip]) -> Iterator[Fault]:
+def _covariate_faults(balance: StudyMapping, clips: Sequence[Clip]) -> Iterator[Fault]:
     if not clips:
         return
-    known = set(clips[0].covariates)
+    columns = set(clips[0].covariates)
     for kind, names in balance.items():
-        yield from _twice(list(map(str, names)), f"balance.{kind}")
-        for index, one in enumerate(map(str, names)):
+        yield from _repeat_faults(list(map(str, names)), f"balance.{kind}")
+        for index, column in enumerate(map(str, names)):
             path = f"balance.{kind}[{index}]"
-            if one not in known:
-                yield Fault(path, f'the material has no column "{one}"', nearest(one, known))
+            if column not in columns:
+                yield Fault(
+                    path, f'the material has no column "{column}"', nearest(column, columns)
+                )
             elif kind == "numbers":
-                odd = [c.name for c in clips if isinstance(c.covariates[one], str)]
+                odd = [c.name for c in clips if isinstance(c.covariates[column], str)]
                 if odd:
-                    yield Fault(path, f'"{one}" of {odd[0]} is no number', "name it a category")
+                    yield Fault(path, f'"{column}" of {odd[0]} is no number', "name it a category")
 
 
-def _words(value: StudyMapping) -> Iterator[Fault]:
+def _wording_faults(value: StudyMapping) -> Iterator[Fault]:
     """Own wordings must be of pages and scales that there are, with as many labels."""
-    known, own = wording(value["language"]), value["wordings"]
-    groups = {"pages": known.pages, "web": known.web, "scales": known.scales}
+    packaged, changes = wording(value["language"]), value["wordings"]
+    groups = {"pages": packaged.pages, "web": packaged.web, "scales": packaged.scales}
     for kind, names in groups.items():
-        for name in own.get(kind, {}):
+        for name in changes.get(kind, {}):
             if name not in names:
                 yield Fault(f"wordings.{kind}.{name}", "unknown", nearest(name, names))
-    for path, told in placeholder_problems(own):
-        yield Fault(f"wordings.{path}", told)
-    for name, words in own.get("scales", {}).items():
-        if name in known.scales and "labels" in words:
-            wanted, got = len(known.labels(name)), len(words["labels"])
+    for path, message in placeholder_problems(changes):
+        yield Fault(f"wordings.{path}", message)
+    for name, words in changes.get("scales", {}).items():
+        if name in packaged.scales and "labels" in words:
+            wanted, got = len(packaged.labels(name)), len(words["labels"])
             if wanted != got:
-                told = f"{name} has {wanted} labels, got {got}"
-                yield Fault(f"wordings.scales.{name}.labels", told)
+                message = f"{name} has {wanted} labels, got {got}"
+                yield Fault(f"wordings.scales.{name}.labels", message)
 
 
-def _forms(forms: StudyMapping) -> Iterator[Fault]:
+def _form_faults(forms: StudyMapping) -> Iterator[Fault]:
     for when, questions in forms.items():
-        yield from _twice([str(one["name"]) for one in questions], f"forms.{when}")
-        for index, one in enumerate(questions):
-            path, choice = f"forms.{when}[{index}].options", one.get("answer") == "choice"
-            if choice and "options" not in one:
+        yield from _repeat_faults(
+            [str(question["name"]) for question in questions], f"forms.{when}"
+        )
+        for index, question in enumerate(questions):
+            path, choice = f"forms.{when}[{index}].options", question.get("answer") == "choice"
+            if choice and "options" not in question:
                 yield Fault(path, "missing: a choice needs them")
-            if "options" in one and not choice:
+            if "options" in question and not choice:
                 yield Fault(path, "only a choice has options", "write answer: choice")
-            yield from _twice(one.get("options", []), path)
+            yield from _repeat_faults(question.get("options", []), path)
 
 
-def _feedback(value: StudyMapping) -> Iterator[Fault]:
+def _feedback_faults(value: StudyMapping) -> Iterator[Fault]:
     """What is told after practice, and what a device is checked for."""
-    yield from _twice(value["device"], "device")
+    yield from _repeat_faults(value["device"], "device")
     if value["feedback"] and not value["training"] and not value.get("rows"):
         yield Fault("feedback", "there is no practice to tell of", "write training")
     if "gold" in value and not value["feedback"]:
@@ -304,26 +314,26 @@ def _feedback(value: StudyMapping) -> Iterator[Fault]:
         yield Fault("gold", f"{kind.name} does not rate clips one by one")
 
 
-def _planned(value: StudyMapping, systems: Sequence[str]) -> Iterator[Fault]:
+def _analysis_faults(value: StudyMapping, systems: Sequence[str]) -> Iterator[Fault]:
     """Screening and analysis speak of what there is."""
     kinds = [block["kind"] for block in value["blocks"]]
     for index, rule in enumerate(value["screening"]):
-        yield from _rule(rule, f"screening[{index}]", kinds)
+        yield from _rule_faults(rule, f"screening[{index}]", kinds)
     asked = [kind_of(block) for block in value["blocks"]]
     right = [kind for kind in asked if not isinstance(kind, UsageError)]
     if len(right) == len(asked):  # else scales are not known
-        yield from _scales(value["analysis"], {n for kind in right for n in kind.results()})
-    known = [*systems, *_beside(value)]
+        yield from _scale_faults(value["analysis"], {n for kind in right for n in kind.results()})
+    system_names = [*systems, *_extra_systems(value)]
     for index, pair in enumerate(value["analysis"]["contrasts"]):
         path = f"analysis.contrasts[{index}]"
         for place, name in enumerate(map(str, pair)):
-            if name not in known:
-                yield Fault(f"{path}[{place}]", f'no system "{name}"', nearest(name, known))
+            if name not in system_names:
+                yield Fault(f"{path}[{place}]", f'no system "{name}"', nearest(name, system_names))
         if str(pair[0]) == str(pair[1]):
             yield Fault(path, f'"{pair[0]}" cannot be compared with itself')
 
 
-def _scales(analysis: StudyMapping, scales: set[str]) -> Iterator[Fault]:
+def _scale_faults(analysis: StudyMapping, scales: set[str]) -> Iterator[Fault]:
     """What is planned for scales that there are not."""
     for index, name in enumerate(map(str, analysis["scales"])):
         if name not in scales:
@@ -331,18 +341,18 @@ def _scales(analysis: StudyMapping, scales: set[str]) -> Iterator[Fault]:
     yield from margin_faults(analysis["margins"], scales)
 
 
-def _beside(value: StudyMapping) -> list[str]:
+def _extra_systems(value: StudyMapping) -> list[str]:
     """What is rated beside the systems: the hidden reference and anchors."""
     kinds = [kind_of(block) for block in value["blocks"]]
     reference = str(value.get("reference", ""))
     return [n for k in kinds if not isinstance(k, UsageError) for n in k.extra(reference)]
 
 
-def _rule(rule: StudyMapping, path: str, kinds: Sequence[str]) -> Iterator[Fault]:
+def _rule_faults(rule: StudyMapping, path: str, kinds: Sequence[str]) -> Iterator[Fault]:
     screen = SCREENS[rule["rule"]]
     if screen.kinds and not set(screen.kinds) & set(kinds):
-        told = f"{screen.name} is for {' and '.join(screen.kinds)}, this study has none"
-        yield Fault(f"{path}.rule", told)
+        message = f"{screen.name} is for {' and '.join(screen.kinds)}, this study has none"
+        yield Fault(f"{path}.rule", message)
     for name, limit in rule.get("limits", {}).items():
         if name not in screen.limits:
             yield Fault(f"{path}.limits.{name}", "unknown limit", nearest(name, screen.limits))

@@ -33,27 +33,27 @@ Row = dict[str, Any]
 # --- Rows from a plan ----------------------------------------------------------------------------
 
 
-def rows_of(study: Study, plan: ListenerPlan) -> list[Row]:
+def playlist_rows(study: Study, plan: ListenerPlan) -> list[Row]:
     """What a listener hears, a row a rating; sounds that are heard together share a row.
 
     Where captions are judged it is also said whose they are, in the order of the page.
     """
     before = [plan.training + plan.anchors] if plan.training or plan.anchors else []
     first, kinds = 0 if before else 1, [block_kind(block) for block in study.blocks]
-    found = []
+    rows = []
     for number, session in enumerate([*before, *plan.sessions], first):
         for trial in session:
-            heard = _heard(study, trial, kinds[trial.block])
-            file = FILE_SEPARATOR.join([study.file(trial.item, one) for one in heard])
+            heard = _heard_systems(study, trial, kinds[trial.block])
+            file = FILE_SEPARATOR.join([study.file(trial.item, system) for system in heard])
             captioned = kinds[trial.block].captioned
             whose = {"captions": FILE_SEPARATOR.join(trial.systems)} if captioned else {}
             for scale in trial.scales:
                 row = {"subset": plan.panel, "session": number, "file": file, "scale": scale}
-                found.append(row | whose)
-    return found
+                rows.append(row | whose)
+    return rows
 
 
-def _heard(study: Study, trial: Trial, kind: TrialKind) -> Sequence[str]:
+def _heard_systems(study: Study, trial: Trial, kind: TrialKind) -> Sequence[str]:
     """Systems in the order in which they are heard, the unknown one again; no open reference."""
     if len(trial.systems) == 1 or kind.captioned:
         return trial.systems[:1]
@@ -86,10 +86,10 @@ class PlaylistVocabulary:
         files: dict[str, tuple[str, str]] = {}
         for block in study.blocks:
             names = (*block.systems, *block_kind(block).extra(study.reference))
-            for clip, one in product(study.material, names):
-                files[study.file(clip.name, one)] = clip.name, one
+            for clip, system in product(study.material, names):
+                files[study.file(clip.name, system)] = clip.name, system
                 files.setdefault(
-                    DEFAULT_SOUND_PATTERN.format(item=clip.name, system=one), (clip.name, one)
+                    DEFAULT_SOUND_PATTERN.format(item=clip.name, system=system), (clip.name, system)
                 )
         anchors = study.anchor_system
         files |= {study.file(clip.name, anchors): (clip.name, anchors) for clip in study.anchors}
@@ -109,95 +109,101 @@ class PlaylistVocabulary:
 
     def trial(self, row: Row) -> Trial:
         """The trial that a row stands for."""
-        heard = [self.files[one] for one in row["file"].split(FILE_SEPARATOR)]
+        heard = [self.files[file] for file in row["file"].split(FILE_SEPARATOR)]
         item, systems = heard[0][0], tuple(system for _, system in heard)
         if systems == (self.study.anchor_system,):
             return Trial(item, systems, (row["scale"],))
         number = self.blocks[row["scale"]]
         block = self.study.blocks[number]
-        trial = block_kind(block).heard(item, systems, block.systems, self.study.reference)
+        trial = block_kind(block).trial_as_heard(item, systems, block.systems, self.study.reference)
         return replace(trial, scales=(row["scale"],), block=number)
 
 
-def read_playlists(folder: Path, known: PlaylistVocabulary) -> ListenerPlaylists:
+def read_playlists(folder: Path, vocabulary: PlaylistVocabulary) -> ListenerPlaylists:
     """All plans of a folder, by listener."""
-    found = ListenerPlaylists()
-    for listener, path in sorted(_files(folder, found.problems).items()):
-        before = len(found.problems)
-        rows = list(_read(path, found.problems))
-        found.problems += _contradicted(path, [row for _, row in rows])
-        if not rows and len(found.problems) == before:
-            found.problems.append(Problem(str(path), 1, "", "has no row"))
+    playlists = ListenerPlaylists()
+    for listener, path in sorted(_listener_files(folder, playlists.problems).items()):
+        before = len(playlists.problems)
+        rows = list(_read_rows(path, playlists.problems))
+        playlists.problems += _contradiction_problems(path, [row for _, row in rows])
+        if not rows and len(playlists.problems) == before:
+            playlists.problems.append(Problem(str(path), 1, "", "has no row"))
         faults = [
-            Problem(str(path), line, *fault) for line, row in rows for fault in _wrong(row, known)
+            Problem(str(path), line, *fault)
+            for line, row in rows
+            for fault in _row_faults(row, vocabulary)
         ]
-        found.problems += faults or list(_order(path, rows))
-        if len(found.problems) == before:
-            found.plans.append(_plan(listener, [row for _, row in rows], known))
-    panels = [] if found.problems else sorted({plan.panel for plan in found.plans})
+        playlists.problems += faults or list(_order_problems(path, rows))
+        if len(playlists.problems) == before:
+            playlists.plans.append(_build_plan(listener, [row for _, row in rows], vocabulary))
+    panels = [] if playlists.problems else sorted({plan.panel for plan in playlists.plans})
     missing = [number for number, panel in enumerate(panels, 1) if number != panel][:1]
     for number in missing:
-        found.problems.append(Problem(str(folder), 0, "subset", f"nobody hears subset {number}"))
-    found.problems += [problem for plan in found.plans for problem in _outside(folder, plan)]
-    return found
+        playlists.problems.append(
+            Problem(str(folder), 0, "subset", f"nobody hears subset {number}")
+        )
+    playlists.problems += [
+        problem for plan in playlists.plans for problem in _subset_problems(folder, plan)
+    ]
+    return playlists
 
 
-def _contradicted(path: Path, rows: list[Row]) -> list[Problem]:
+def _contradiction_problems(path: Path, rows: list[Row]) -> list[Problem]:
     """A JSON file of the same listener that says otherwise than this table."""
     problems: list[Problem] = []
     for other in (path.with_suffix(".json"), path.parents[1] / "json" / f"{path.stem}.json"):
         if path.suffix != ".csv" or not other.is_file():
             continue
-        if [row for _, row in _read(other, problems)] != rows and not problems:
+        if [row for _, row in _read_rows(other, problems)] != rows and not problems:
             problems.append(Problem(str(other), 0, "", f"says otherwise than {path.name}"))
     return problems
 
 
-def _outside(folder: Path, plan: ListenerPlan) -> Iterator[Problem]:
+def _subset_problems(folder: Path, plan: ListenerPlan) -> Iterator[Problem]:
     """Clips that a listener hears though the table of the subset lacks them, if there is one."""
     table = folder / f"samples_subset_{plan.panel}.csv"
     if not table.is_file():
         return
-    found = read_clips(table, None)
-    yield from found.problems
-    names = {clip.name for clip in found.clips}
+    subset = read_clips(table, None)
+    yield from subset.problems
+    names = {clip.name for clip in subset.clips}
     heard = dict.fromkeys(trial.item for session in plan.sessions for trial in session)
-    for item in heard if not found.problems else ():
+    for item in heard if not subset.problems else ():
         if item not in names:
-            told = f'listener {plan.listener} hears "{item}", which is not in the subset'
-            yield Problem(str(table), 0, "name", told)
+            message = f'listener {plan.listener} hears "{item}", which is not in the subset'
+            yield Problem(str(table), 0, "name", message)
 
 
-def _files(folder: Path, problems: list[Problem]) -> dict[int, Path]:
+def _listener_files(folder: Path, problems: list[Problem]) -> dict[int, Path]:
     """By the number in their names; CSV before JSON, folders of their own before this one."""
-    found: dict[int, Path] = {}
+    paths: dict[int, Path] = {}
     for pattern in ("csv/*.csv", "json/*.json", "*.csv", "*.json"):
         for path in sorted(folder.glob(pattern)):
             if path.stem.startswith("samples"):
                 continue
             numbers = re.findall(r"[0-9]+", path.stem)
             if len(numbers) != 1:
-                told = "which listener is it of?"
-                problems.append(Problem(str(path), 0, "", told, "one number in the name"))
-            elif int(numbers[0]) in found:
-                told = f"is of the same listener as {found[int(numbers[0])].name}"
-                problems.append(Problem(str(path), 0, "", told))
+                message = "which listener is it of?"
+                problems.append(Problem(str(path), 0, "", message, "one number in the name"))
+            elif int(numbers[0]) in paths:
+                message = f"is of the same listener as {paths[int(numbers[0])].name}"
+                problems.append(Problem(str(path), 0, "", message))
             else:
-                found[int(numbers[0])] = path
-        if found or problems:
+                paths[int(numbers[0])] = path
+        if paths or problems:
             break
-    if not found and not problems:
-        told = "has no .csv or .json file of a listener"
-        problems.append(Problem(str(folder), 0, "", told))
-    return found
+    if not paths and not problems:
+        message = "has no .csv or .json file of a listener"
+        problems.append(Problem(str(folder), 0, "", message))
+    return paths
 
 
-def _read(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Row]]:
+def _read_rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Row]]:
     if path.suffix != ".json":
         table = read_row_table(path)
         problems += table.problems
         for line, row in table.rows:
-            yield line, {key: _whole(key, row[key]) for key in row}
+            yield line, {key: _parse_whole(key, row[key]) for key in row}
         return
     try:
         rows = json.loads(path.read_text(encoding="utf-8-sig"))
@@ -208,12 +214,12 @@ def _read(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Row]]:
         problems.append(Problem(str(path), 0, "", f"cannot be read: {error}"))
 
 
-def _whole(key: str, value: str) -> str | int:
+def _parse_whole(key: str, value: str) -> str | int:
     right = key in ("subset", "session") and isinstance(value, str) and value.isdecimal()
     return int(value) if right else value
 
 
-def _wrong(row: Row, known: PlaylistVocabulary) -> Iterator[Fault]:
+def _row_faults(row: Row, vocabulary: PlaylistVocabulary) -> Iterator[Fault]:
     if set(row) != set(PLAYLIST_COLUMNS) or None in row.values():
         yield Fault("", f"needs the columns {', '.join(PLAYLIST_COLUMNS)}")
         return
@@ -221,75 +227,75 @@ def _wrong(row: Row, known: PlaylistVocabulary) -> Iterator[Fault]:
         value = row[key]
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             yield Fault(key, f"must be a whole number from {least} on, got {show(value)}")
-    if row["scale"] not in known.blocks:
-        told = f"there is no scale {show(row['scale'])}"
-        yield Fault("scale", told, nearest(str(row["scale"]), known.blocks))
+    if row["scale"] not in vocabulary.blocks:
+        message = f"there is no scale {show(row['scale'])}"
+        yield Fault("scale", message, nearest(str(row["scale"]), vocabulary.blocks))
     if not isinstance(row["file"], str):
         yield Fault("file", f"must be text, got {show(row['file'])}")
     else:
-        yield from _wrong_file(row, known)
+        yield from _file_faults(row, vocabulary)
 
 
-def _wrong_file(row: Row, known: PlaylistVocabulary) -> Iterator[Fault]:
+def _file_faults(row: Row, vocabulary: PlaylistVocabulary) -> Iterator[Fault]:
     files = row["file"].split(FILE_SEPARATOR)
     for file in files:
-        if file not in known.files:
-            yield Fault("file", f"the study has no {show(file)}", nearest(file, known.files))
-    heard = [known.files[file] for file in files if file in known.files]
+        if file not in vocabulary.files:
+            yield Fault("file", f"the study has no {show(file)}", nearest(file, vocabulary.files))
+    heard = [vocabulary.files[file] for file in files if file in vocabulary.files]
     if len({item for item, _ in heard}) > 1:
         yield Fault("file", "sounds of several clips in one row")
-    anchors = known.study.anchor_system
+    anchors = vocabulary.study.anchor_system
     for _, system in heard:
         if anchors and system == anchors and row["session"] != 0:
             yield Fault("file", "anchors are heard in session 0")
     systems = tuple(system for _, system in heard)
-    if len(heard) == len(files) and row["scale"] in known.blocks and systems != (anchors,):
-        wanted = known.sounds(row["scale"])
+    if len(heard) == len(files) and row["scale"] in vocabulary.blocks and systems != (anchors,):
+        wanted = vocabulary.sounds(row["scale"])
         if len(systems) != wanted:
-            told = f"needs {wanted} sounds in a row, got {len(systems)}"
-            yield Fault("file", f"{row['scale']} {told}")
+            message = f"needs {wanted} sounds in a row, got {len(systems)}"
+            yield Fault("file", f"{row['scale']} {message}")
 
 
-def _order(path: Path, rows: list[tuple[int, Row]]) -> Iterator[Problem]:
+def _order_problems(path: Path, rows: list[tuple[int, Row]]) -> Iterator[Problem]:
     """Sessions that are not 1, 2, …, and listeners who are in two panels."""
     wanted = 0 if rows and rows[0][1]["session"] == 0 else 1
-    for number, own in groupby(rows, key=lambda one: one[1]["session"]):
-        line = next(own)[0]
+    for number, session_rows in groupby(rows, key=lambda numbered_row: numbered_row[1]["session"]):
+        line = next(session_rows)[0]
         if number != wanted:
-            told = f"session {number} stands where session {wanted} should"
-            yield Problem(str(path), line, "session", told, "count them 1, 2, …; 0 for anchors")
+            message = f"session {number} stands where session {wanted} should"
+            yield Problem(str(path), line, "session", message, "count them 1, 2, …; 0 for anchors")
             return
         wanted += 1
     if wanted == 1 and rows:
         yield Problem(str(path), rows[-1][0], "session", "there is no session 1")
     for line, row in rows:
         if row["subset"] != rows[0][1]["subset"]:
-            told = f"subset {row['subset']}, but {rows[0][1]['subset']} above"
-            yield Problem(str(path), line, "subset", told)
+            message = f"subset {row['subset']}, but {rows[0][1]['subset']} above"
+            yield Problem(str(path), line, "subset", message)
 
 
-def _plan(listener: int, rows: Sequence[Row], known: PlaylistVocabulary) -> ListenerPlan:
+def _build_plan(listener: int, rows: Sequence[Row], vocabulary: PlaylistVocabulary) -> ListenerPlan:
     sessions: dict[int, list[Trial]] = {}
     last = ("", -1)
     for row in rows:
-        own = sessions.setdefault(row["session"], [])
-        here = row["file"], row["session"]
-        if own and here == last and row["scale"] not in own[-1].scales:
-            own[-1] = replace(own[-1], scales=(*own[-1].scales, row["scale"]))
+        trials = sessions.setdefault(row["session"], [])
+        current = row["file"], row["session"]
+        if trials and current == last and row["scale"] not in trials[-1].scales:
+            trials[-1] = replace(trials[-1], scales=(*trials[-1].scales, row["scale"]))
         else:
-            own.append(known.trial(row))
-        last = here
+            trials.append(vocabulary.trial(row))
+        last = current
     before = sessions.pop(0, [])
-    anchors = known.study.anchor_system
-    kept = tuple(tuple(own) for own in sessions.values())
+    anchors = vocabulary.study.anchor_system
+    kept = tuple(tuple(trials) for trials in sessions.values())
     return ListenerPlan(
         listener,
         rows[0]["subset"],
         kept,
-        _only(before, anchors, there=False),
-        _only(before, anchors, there=True),
+        _select_trials(before, anchors, there=False),
+        _select_trials(before, anchors, there=True),
     )
 
 
-def _only(trials: Sequence[Trial], anchors: str, *, there: bool) -> Session:
+def _select_trials(trials: Sequence[Trial], anchors: str, *, there: bool) -> Session:
     return tuple(trial for trial in trials if (trial.systems == (anchors,)) == there)

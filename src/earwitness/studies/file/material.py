@@ -24,7 +24,7 @@ ITEM_PLACEHOLDER, SYSTEM_PLACEHOLDER = "{item}", "{system}"
 ITEM_BACKREFERENCE = r"\1"
 
 
-def misfit(pattern: str, *, captioned: bool = False) -> Iterator[Fault]:
+def pattern_faults(pattern: str, *, captioned: bool = False) -> Iterator[Fault]:
     """What is wrong with a pattern of paths; systems that are ``captioned`` share their sounds."""
     for needed in (ITEM_PLACEHOLDER,) if captioned else (ITEM_PLACEHOLDER, SYSTEM_PLACEHOLDER):
         if needed not in pattern:
@@ -50,52 +50,61 @@ class Sounds:
 
     def path(self, clip: Clip, system: str) -> Path:
         """Where a sound must be."""
-        own = clip.files.get(system)
-        return self.folder / (own or self.pattern.format(item=clip.name, system=system))
+        named_file = clip.files.get(system)
+        return self.folder / (named_file or self.pattern.format(item=clip.name, system=system))
 
     def names(self) -> list[str]:
         """All items that any system has."""
-        found = {name for system in self.systems for name in self._names(system)}
-        return sorted(found)
+        names = {name for system in self.systems for name in self._find_names(system)}
+        return sorted(names)
 
-    def _names(self, system: str) -> Iterator[str]:
+    def _find_names(self, system: str) -> Iterator[str]:
         whole = (self.folder / self.pattern.replace(SYSTEM_PLACEHOLDER, system)).as_posix()
-        first, *rest = (re.escape(part) for part in whole.split(ITEM_PLACEHOLDER))
-        shape = re.compile(f"{first}([^/]+){ITEM_BACKREFERENCE.join(rest)}")
+        first, *later_parts = (re.escape(part) for part in whole.split(ITEM_PLACEHOLDER))
+        shape = re.compile(f"{first}([^/]+){ITEM_BACKREFERENCE.join(later_parts)}")
         for path in glob("*".join(map(escape, whole.split(ITEM_PLACEHOLDER)))):  # noqa: PTH207
             if match := shape.fullmatch(Path(path).as_posix()):
                 yield match[1]
 
     def problems(self, clips: Sequence[Clip]) -> list[Problem]:
         """Every sound that is not there, with a system that has it, and every one that is none."""
-        found, known = [], [one for one in self.systems if self._has_any(one, clips)]
+        problems, present_systems = (
+            [],
+            [system for system in self.systems if self._has_any(system, clips)],
+        )
         for system in self.systems:
-            if system not in known:
-                found.append(self._nowhere(system, clips))
+            if system not in present_systems:
+                problems.append(self._missing_system_problem(system, clips))
         for clip in clips:
-            there = [system for system in known if self.path(clip, system).is_file()]
-            told = f"is missing: {there[0]} has this clip" if there else "is missing"
-            for system in known:
+            there = [system for system in present_systems if self.path(clip, system).is_file()]
+            message = f"is missing: {there[0]} has this clip" if there else "is missing"
+            for system in present_systems:
                 path = self.path(clip, system)
                 if system not in there:
-                    found.append(Problem(str(path), 0, "", told, item=clip.name))
-                elif wrong := no_sound(path):
-                    found.append(Problem(str(path), 0, "", wrong, item=clip.name))
-        return found
+                    problems.append(Problem(str(path), 0, "", message, item=clip.name))
+                elif wrong := sound_fault(path):
+                    problems.append(Problem(str(path), 0, "", wrong, item=clip.name))
+        return problems
 
     def _has_any(self, system: str, clips: Sequence[Clip]) -> bool:
         return any(self.path(clip, system).is_file() for clip in clips)
 
-    def _nowhere(self, system: str, clips: Sequence[Clip]) -> Problem:
+    def _missing_system_problem(self, system: str, clips: Sequence[Clip]) -> Problem:
         """A system of which no file is there: is its name right?"""
         wanted = self.path(clips[0], system) if clips else self.folder / system
-        told = f'no file of "{system}" is there, such as {wanted.name}'
+        message = f'no file of "{system}" is there, such as {wanted.name}'
         if system in ANCHOR_CUTOFFS_HZ:
-            return Problem(str(wanted.parent), 0, "", told, "earwitness study anchors makes them")
+            return Problem(
+                str(wanted.parent), 0, "", message, "earwitness study anchors makes them"
+            )
         beside = wanted.parent.parent
-        there = [one.name for one in beside.iterdir() if one.is_dir()] if beside.is_dir() else []
+        there = (
+            [folder.name for folder in beside.iterdir() if folder.is_dir()]
+            if beside.is_dir()
+            else []
+        )
         others = [name for name in there if name not in self.systems]
-        return Problem(str(wanted.parent), 0, "", told, nearest(system, others))
+        return Problem(str(wanted.parent), 0, "", message, nearest(system, others))
 
     def seconds(self, clip: Clip) -> float:
         """How long the first system's file is; NaN if it is not there."""
@@ -103,7 +112,7 @@ class Sounds:
         return wav_seconds(path) if path.is_file() else float("nan")
 
 
-def no_sound(path: Path) -> str:
+def sound_fault(path: Path) -> str:
     """What is wrong with a WAV file; other files are not looked into."""
     if path.suffix.lower() != ".wav":
         return ""
@@ -113,7 +122,7 @@ def no_sound(path: Path) -> str:
         return str(error).partition(": ")[2]
 
 
-def anchor_clips(folder: Path, name: str) -> tuple[list[Clip], list[Problem]]:
+def read_anchor_clips(folder: Path, name: str) -> tuple[list[Clip], list[Problem]]:
     """The sounds of a folder that everybody hears first."""
     clips, problems = list[Clip](), list[Problem]()
     for path in sorted((folder / name).glob("*.wav")):
@@ -123,8 +132,8 @@ def anchor_clips(folder: Path, name: str) -> tuple[list[Clip], list[Problem]]:
             problems.append(Problem(str(path), 0, "", str(error).partition(": ")[2]))
     if not clips and not problems:
         there = (folder / name).is_dir()
-        told = "has no .wav file in it" if there else "there is no such folder"
-        problems.append(Problem(str(folder / name), 0, "", told))
+        message = "has no .wav file in it" if there else "there is no such folder"
+        problems.append(Problem(str(folder / name), 0, "", message))
     return clips, problems
 
 
@@ -163,16 +172,16 @@ def read_clips(path: Path, sounds: Sounds | None, folders: Sequence[str] = ()) -
 
 def read_folders(sounds: Sounds) -> StudyMaterial:
     """Every name that any system has; a system that lacks it is told."""
-    found = StudyMaterial()
+    material = StudyMaterial()
     for name in sounds.names():
         try:
-            found.clips.append(Clip(name, sounds.seconds(Clip(name, 0))))
+            material.clips.append(Clip(name, sounds.seconds(Clip(name, 0))))
         except UsageError:  # told when files are looked at
-            found.clips.append(Clip(name, 1.0))
-    if not found.clips:
+            material.clips.append(Clip(name, 1.0))
+    if not material.clips:
         where = str(sounds.path(Clip("*", 0), sounds.systems[0]))
-        found.problems.append(Problem(where, 0, "", "there is no such file"))
-    return found
+        material.problems.append(Problem(where, 0, "", "there is no such file"))
+    return material
 
 
 def with_numbers(clips: Sequence[Clip], names: Sequence[str]) -> list[Clip]:
@@ -190,16 +199,16 @@ def _parse_covariate(value: str | float, wanted: bool) -> str | float:
     if not wanted or not isinstance(value, str):
         return value
     try:
-        found = float(value) if "_" not in value else float("nan")
+        parsed = float(value) if "_" not in value else float("nan")
     except ValueError:
         return value
-    return found if abs(found) < float("inf") else value
+    return parsed if abs(parsed) < float("inf") else value
 
 
 def _clip_rows(path: Path, table: RowTable, material: StudyMaterial) -> list[tuple[int, Row]]:
     """Rows of a table with commas as objects: files by system, seconds as a number."""
     columns = table.columns or []
-    faults = list(_wrong_columns(columns))
+    faults = list(_column_faults(columns))
     material.problems += [Problem(str(path), 1, *fault) for fault in faults]
     rows: list[tuple[int, Row]] = []
     for line, row in table.rows if not faults else ():
@@ -219,7 +228,7 @@ def _clip_rows(path: Path, table: RowTable, material: StudyMaterial) -> list[tup
     return rows
 
 
-def _wrong_columns(columns: Sequence[str]) -> Iterator[Fault]:
+def _column_faults(columns: Sequence[str]) -> Iterator[Fault]:
     if "name" not in columns:
         remedy = "separate columns by commas" if len(columns) == 1 else ""
         yield Fault("", "needs the column name", remedy)
@@ -246,23 +255,25 @@ def _take_clips(
         if not faults:
             clip = Clip(str(row["name"]), 0, files=dict(row.get("files") or {}))
             try:
-                clip = replace(clip, seconds=_seconds(row, clip, sounds))
+                clip = replace(clip, seconds=_clip_seconds(row, clip, sounds))
             except UsageError as error:
                 faults.append(Fault("seconds", str(error)))
             else:
-                covariates = {key: _covariate(row[key]) for key in row if key not in CLIP_COLUMNS}
+                covariates = {
+                    key: _covariate_value(row[key]) for key in row if key not in CLIP_COLUMNS
+                }
                 material.clips.append(replace(clip, covariates=covariates))
         material.problems += [Problem(source, line, *fault) for fault in faults]
         lines.setdefault(normalize("NFC", str(row.get("name"))), line)
 
 
-def _seconds(row: Row, clip: Clip, sounds: Sounds | None) -> float:
+def _clip_seconds(row: Row, clip: Clip, sounds: Sounds | None) -> float:
     if row.get("seconds") not in (None, ""):
         return float(row["seconds"])
     seconds = float("nan") if sounds is None else sounds.seconds(clip)
     if seconds != seconds:
-        known = nearest(clip.name, sounds.names()) if sounds is not None else ""
-        remedy = known if known.startswith("did") else "write how long the clip is"
+        suggestion = nearest(clip.name, sounds.names()) if sounds is not None else ""
+        remedy = suggestion if suggestion.startswith("did") else "write how long the clip is"
         raise UsageError(f"missing, and there is no file to ask — {remedy}")
     return seconds
 
@@ -280,7 +291,7 @@ def _check_clip_row(
         yield Fault("name", f'"{name}" is also on line {where}', "keep one")
     if seconds not in (None, "") and not _is_number(seconds, 0, MAX_CLIP_SECONDS):
         yield Fault("seconds", f"must be a positive number, got {show(seconds)}")
-    if not isinstance(files, dict) or not all(isinstance(one, str) for one in files.values()):
+    if not isinstance(files, dict) or not all(isinstance(file, str) for file in files.values()):
         yield Fault("files", f"must name a file for each system, got {show(files)}")
     else:
         for system in files:
@@ -303,7 +314,7 @@ def _is_number(value: Any, above: float = -1e300, below: float = 1e300) -> bool:
     return right and above < value < below
 
 
-def _covariate(value: Any) -> str | float:
+def _covariate_value(value: Any) -> str | float:
     """Text as it is written; whole numbers are names too."""
     if isinstance(value, str):
         return value
@@ -344,34 +355,34 @@ def read_captions(path: Path, items: Sequence[str], systems: Sequence[str]) -> C
         if not faults:
             captions.texts[caption["item"], caption["system"]] = caption["caption"].strip()
     if not captions.problems:
-        captions.problems += list(_missing(str(path), items, systems, captions))
+        captions.problems += list(_missing_captions(str(path), items, systems, captions))
     return captions
 
 
 def _check_caption_row(
-    row: dict[str, Any], items: Sequence[str], systems: Sequence[str], found: Captions
+    row: dict[str, Any], items: Sequence[str], systems: Sequence[str], captions: Captions
 ) -> Iterator[Fault]:
-    for key, known in (("item", items), ("system", systems)):
-        if row.get(key) not in known:
-            told = f"there is no {key} {show(row.get(key))}" if row.get(key) else "missing"
-            yield Fault(key, told, nearest(str(row.get(key)), known) if row.get(key) else "")
+    for key, names in (("item", items), ("system", systems)):
+        if row.get(key) not in names:
+            message = f"there is no {key} {show(row.get(key))}" if row.get(key) else "missing"
+            yield Fault(key, message, nearest(str(row.get(key)), names) if row.get(key) else "")
     caption = row.get("caption")
     if not isinstance(caption, str) or not caption.strip():
         yield Fault("caption", "missing" if not caption else f"must be text, got {show(caption)}")
     elif len(caption) > MAX_CAPTION_CHARACTERS:
         yield Fault("caption", f"has more than {MAX_CAPTION_CHARACTERS:,} characters")
-    if (row.get("item"), row.get("system")) in found.texts:
+    if (row.get("item"), row.get("system")) in captions.texts:
         yield Fault("", f'a second caption of "{row["item"]}" by "{row["system"]}"', "keep one")
 
 
-def _missing(
-    source: str, items: Sequence[str], systems: Sequence[str], found: Captions
+def _missing_captions(
+    source: str, items: Sequence[str], systems: Sequence[str], captions: Captions
 ) -> Iterator[Problem]:
     for item in items:
         for system in systems:
-            if (item, system) not in found.texts:
-                told = f'no caption of "{item}" by "{system}"'
-                yield Problem(source, 0, "", told, item=item)
+            if (item, system) not in captions.texts:
+                message = f'no caption of "{item}" by "{system}"'
+                yield Problem(source, 0, "", message, item=item)
 
 
 # --- Gold answers for practice -------------------------------------------------------------------
@@ -397,7 +408,7 @@ class GoldVocabulary:
     scales: Mapping[str, Scale]
 
 
-def read_gold(path: Path, known: GoldVocabulary) -> GoldTable:
+def read_gold(path: Path, vocabulary: GoldVocabulary) -> GoldTable:
     """A table, or all that is wrong with it."""
     table = read_row_table(path)
     if not table.problems and sorted(table.columns or ()) != sorted(GOLD_COLUMNS):
@@ -405,38 +416,42 @@ def read_gold(path: Path, known: GoldVocabulary) -> GoldTable:
         table.problems.append(Problem(str(path), 1, "", message))
     if table.problems:
         return GoldTable(problems=table.problems)
-    return _read_gold_rows(table.rows, str(path), known)
+    return _read_gold_rows(table.rows, str(path), vocabulary)
 
 
 def _read_gold_rows(
-    rows: Sequence[tuple[int, Row]], source: str, known: GoldVocabulary
+    rows: Sequence[tuple[int, Row]], source: str, vocabulary: GoldVocabulary
 ) -> GoldTable:
-    found, seen = GoldTable(), dict[tuple[str, str, str], int]()
+    gold, seen = GoldTable(), dict[tuple[str, str, str], int]()
     for line, row in rows:
         if None in row or None in row.values():
             faults = [Fault("", f"needs {len(GOLD_COLUMNS)} fields")]
         else:
-            faults = list(_check_gold_row(row, known, seen))
-        found.problems += [Problem(source, line, *fault) for fault in faults]
+            faults = list(_check_gold_row(row, vocabulary, seen))
+        gold.problems += [Problem(source, line, *fault) for fault in faults]
         if not faults:
             key = row["item"], row["system"], row["scale"]
             seen[key] = line
-            found.values.append(Gold(*key, float(row["value"])))
-    if not found.values and not found.problems:
-        found.problems.append(Problem(source, 1, "", "has no expected value in it"))
-    return found
+            gold.values.append(Gold(*key, float(row["value"])))
+    if not gold.values and not gold.problems:
+        gold.problems.append(Problem(source, 1, "", "has no expected value in it"))
+    return gold
 
 
 def _check_gold_row(
-    row: Mapping[str, str], known: GoldVocabulary, seen: Mapping[tuple[str, str, str], int]
+    row: Mapping[str, str], vocabulary: GoldVocabulary, seen: Mapping[tuple[str, str, str], int]
 ) -> Iterator[Fault]:
-    for name, there in (("item", known.items), ("system", known.systems), ("scale", known.scales)):
+    for name, there in (
+        ("item", vocabulary.items),
+        ("system", vocabulary.systems),
+        ("scale", vocabulary.scales),
+    ):
         if there and row[name] not in there:
             yield Fault(name, f'there is no {name} "{row[name]}"', nearest(row[name], there))
-    scale = known.scales.get(row["scale"])
+    scale = vocabulary.scales.get(row["scale"])
     if scale is not None and not scale.allows(_parse_gold_value(row["value"])):
-        told = f"from {scale.low:g} to {scale.high:g} in steps of {scale.step:g}"
-        yield Fault("value", f'must be {told}, got "{row["value"]}"')
+        limits = f"from {scale.low:g} to {scale.high:g} in steps of {scale.step:g}"
+        yield Fault("value", f'must be {limits}, got "{row["value"]}"')
     if (line := seen.get((row["item"], row["system"], row["scale"]))) is not None:
         yield Fault("", f"was said on line {line} already", "keep one")
 

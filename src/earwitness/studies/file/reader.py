@@ -14,19 +14,19 @@ from earwitness.errors import InputError, Problem, UsageError
 from earwitness.io.schema import Fault, fill_defaults
 from earwitness.io.yaml import YamlDocument, read_yaml
 from earwitness.studies.file.checks import (
-    captioned,
+    add_rubric,
     contradictions,
+    is_captioned,
     kind_of,
     missing_sounds,
-    with_rubric,
 )
 from earwitness.studies.file.listener_rows import PlaylistVocabulary, read_playlists
 from earwitness.studies.file.material import (
     GoldVocabulary,
     Sounds,
     StudyMaterial,
-    anchor_clips,
-    misfit,
+    pattern_faults,
+    read_anchor_clips,
     read_captions,
     read_clips,
     read_folders,
@@ -59,18 +59,18 @@ DIGEST_ANALYSIS_KEYS_IF_USED = ("by", "margins")  # the same, of the analysis
 
 def with_digest(study: Study) -> Study:
     """A study with the digest of all that decides what is heard, asked and computed."""
-    value = {key: one for key, one in asdict(study).items() if key not in KEYS_OUTSIDE_DIGEST}
-    value = {key: one for key, one in value.items() if one or key not in DIGEST_KEYS_IF_USED}
+    value = {key: entry for key, entry in asdict(study).items() if key not in KEYS_OUTSIDE_DIGEST}
+    value = {key: entry for key, entry in value.items() if entry or key not in DIGEST_KEYS_IF_USED}
     for clip in (*value["material"], *value["anchors"]):
         if not clip["captions"]:
             del clip["captions"]
     planned = value["analysis"]
     value["analysis"] = {
-        k: one for k, one in planned.items() if one or k not in DIGEST_ANALYSIS_KEYS_IF_USED
+        k: entry for k, entry in planned.items() if entry or k not in DIGEST_ANALYSIS_KEYS_IF_USED
     }
     for block in value["blocks"]:
         block["parameters"] = {**KINDS[block["kind"]].parameters(), **block["parameters"]}
-    value["wordings"] = {key: one for key, one in value["wordings"].items() if one}
+    value["wordings"] = {key: entry for key, entry in value["wordings"].items() if entry}
     canonical = json.dumps(value, sort_keys=True)
     return replace(study, digest=hashlib.sha256(canonical.encode()).hexdigest())
 
@@ -98,25 +98,25 @@ def read_study(
     file = read_yaml(place)
     faults = list(check_study_file(file.value, ""))
     if isinstance(file.value, dict) and isinstance(file.value.get("files"), str):
-        faults += misfit(file.value["files"], captioned=captioned(file.value))
+        faults += pattern_faults(file.value["files"], captioned=is_captioned(file.value))
     if not isinstance(file.value, dict):
         _refuse(file, faults)
     wrong = {re.split(r"[.\[]", fault.field)[0] for fault in faults}
     keys = StudyKeys.__struct_fields__
     usable = {key: file.value[key] for key in keys if key in file.value and key not in wrong}
     if {"systems", "blocks"} <= set(usable):  # the rest of the file can be looked at
-        value = _with_defaults({"title": "", **usable})
+        value = _fill_defaults({"title": "", **usable})
         looked = not wrong & {"files", "material"}
-        found = _found(place.parent, value, without, looked=looked, heard=heard)
-        faulty = contradictions(value, found.clips, practice=practice)
-        more = [fault for fault in faulty if _about(fault, wrong)]
-        _refuse(file, [*faults, *more], found.problems)
-        return _study(value, found, place.parent)
+        material = _read_material(place.parent, value, without, looked=looked, heard=heard)
+        faulty = contradictions(value, material.clips, practice=practice)
+        more = [fault for fault in faulty if _is_new_fault(fault, wrong)]
+        _refuse(file, [*faults, *more], material.problems)
+        return _build_study(value, material, place.parent)
     _refuse(file, faults, _table_problems(place.parent, file.value))
     raise AssertionError("a file without systems or blocks has faults")
 
 
-def _about(fault: Fault, wrong: set[str]) -> bool:
+def _is_new_fault(fault: Fault, wrong: set[str]) -> bool:
     """Whether a fault is not only about keys that are wrong anyhow."""
     return re.split(r"[.\[]", fault.field)[0] not in wrong
 
@@ -133,13 +133,13 @@ def _table_problems(folder: Path, value: Any) -> list[Problem]:
     if not isinstance(table, str):
         return []
     problems = read_clips(folder / table, None).problems
-    return [one for one in problems if "there is no file to ask" not in one.message]
+    return [problem for problem in problems if "there is no file to ask" not in problem.message]
 
 
-def _with_defaults(value: StudyDict) -> StudyDict:
+def _fill_defaults(value: StudyDict) -> StudyDict:
     """With what holds for keys that are left out, on every level."""
     filled = fill_defaults(value, StudyKeys)
-    filled["blocks"] = [with_rubric(block, filled.get("rubric")) for block in filled["blocks"]]
+    filled["blocks"] = [add_rubric(block, filled.get("rubric")) for block in filled["blocks"]]
     if filled["juries"]:
         filled.setdefault("listeners", sum(filled["juries"].values()))
     for rule in filled["screening"]:
@@ -148,7 +148,7 @@ def _with_defaults(value: StudyDict) -> StudyDict:
 
 
 @dataclass
-class _Found:
+class _NamedMaterial:
     """What a study file names: clips and anchors; and what is wrong with them."""
 
     clips: list[Clip]
@@ -157,35 +157,35 @@ class _Found:
     problems: list[Problem] = field(default_factory=list)
 
 
-def _found(
+def _read_material(
     folder: Path, value: StudyDict, without: Sequence[str], *, looked: bool, heard: bool
-) -> _Found:
-    sounds = _sounds(folder, value, without)
-    material = _material(folder, value, sounds) if looked else StudyMaterial()
-    found = _Found(
+) -> _NamedMaterial:
+    sounds = _locate_sounds(folder, value, without)
+    material = _list_clips(folder, value, sounds) if looked else StudyMaterial()
+    named = _NamedMaterial(
         with_numbers(material.clips, list(map(str, value["balance"]["numbers"]))),
         problems=material.problems,
     )
     if sounds is not None and heard:
-        found.problems += sounds.problems(found.clips)
+        named.problems += sounds.problems(named.clips)
     if value.get("anchors"):
-        found.anchors, problems = anchor_clips(folder, value["anchors"])
-        found.problems += problems
-    if captioned(value) and value.get("captions"):
+        named.anchors, problems = read_anchor_clips(folder, value["anchors"])
+        named.problems += problems
+    if is_captioned(value) and value.get("captions"):
         systems = list(map(str, value["systems"]))
-        names = [clip.name for clip in found.clips]
+        names = [clip.name for clip in named.clips]
         captions = read_captions(folder / value["captions"], names, systems)
-        found.clips = captions.of(found.clips, systems)
-        found.problems += captions.problems if looked and names else []
+        named.clips = captions.of(named.clips, systems)
+        named.problems += captions.problems if looked and names else []
     if heard:
-        found.problems += missing_sounds(folder, value)
+        named.problems += missing_sounds(folder, value)
     if value.get("gold"):
-        gold = read_gold(folder / value["gold"], _names(value, found.clips))
-        found.gold, found.problems = gold.values, found.problems + gold.problems
-    return found
+        gold = read_gold(folder / value["gold"], _gold_vocabulary(value, named.clips))
+        named.gold, named.problems = gold.values, named.problems + gold.problems
+    return named
 
 
-def _names(value: StudyDict, clips: Sequence[Clip]) -> GoldVocabulary:
+def _gold_vocabulary(value: StudyDict, clips: Sequence[Clip]) -> GoldVocabulary:
     """What practice may be of: the first block."""
     first = value["blocks"][0]
     systems = list(map(str, first.get("systems", value["systems"])))
@@ -193,43 +193,43 @@ def _names(value: StudyDict, clips: Sequence[Clip]) -> GoldVocabulary:
     return GoldVocabulary([clip.name for clip in clips], systems, scales)
 
 
-def _sounds(folder: Path, value: StudyDict, without: Sequence[str]) -> Sounds | None:
+def _locate_sounds(folder: Path, value: StudyDict, without: Sequence[str]) -> Sounds | None:
     """Where sounds are, if the file says so."""
     if "files" not in value:
         return None
-    wanted = [name for name in _folders(value) if name not in without]
-    if captioned(value):
+    wanted = [name for name in _sound_folders(value) if name not in without]
+    if is_captioned(value):
         wanted = wanted[:1]
     return Sounds(folder, value["files"], wanted)
 
 
-def _folders(value: StudyDict) -> list[str]:
+def _sound_folders(value: StudyDict) -> list[str]:
     """Systems, and what trials need beside them."""
-    found = list(map(str, value["systems"]))
+    folders = list(map(str, value["systems"]))
     for block in value["blocks"]:
         kind = kind_of(block)
         if not isinstance(kind, UsageError) and value.get("reference"):
-            found += kind.extra(str(value["reference"]))
-    return list(dict.fromkeys(found))
+            folders += kind.extra(str(value["reference"]))
+    return list(dict.fromkeys(folders))
 
 
-def _material(folder: Path, value: StudyDict, sounds: Sounds | None) -> StudyMaterial:
+def _list_clips(folder: Path, value: StudyDict, sounds: Sounds | None) -> StudyMaterial:
     if "material" in value:
-        return read_clips(folder / value["material"], sounds, _folders(value))
+        return read_clips(folder / value["material"], sounds, _sound_folders(value))
     if sounds is not None:
         return read_folders(sounds)
-    told = "missing: name a table of clips, or say in files where sounds are"
-    return StudyMaterial(problems=[Problem(str(folder), 0, "material", told)])
+    message = "missing: name a table of clips, or say in files where sounds are"
+    return StudyMaterial(problems=[Problem(str(folder), 0, "material", message)])
 
 
-def _study(value: StudyDict, found: _Found, folder: Path) -> Study:
+def _build_study(value: StudyDict, named: _NamedMaterial, folder: Path) -> Study:
     systems = tuple(map(str, value["systems"]))
-    share = len(found.clips) // value["panels"]
+    share = len(named.clips) // value["panels"]
     study = Study(
         title=value["title"],
         seed=value["seed"],
-        material=tuple(found.clips),
-        blocks=tuple(_block(block, systems, share) for block in value["blocks"]),
+        material=tuple(named.clips),
+        blocks=tuple(_build_block(block, systems, share) for block in value["blocks"]),
         listeners=value.get("listeners", 0),
         panels=value["panels"],
         rest_minutes=float(value["rest_minutes"]),
@@ -237,35 +237,40 @@ def _study(value: StudyDict, found: _Found, folder: Path) -> Study:
         numbers=tuple(map(str, value["balance"]["numbers"])),
         files=value.get("files", DEFAULT_SOUND_PATTERN),
         reference=str(value.get("reference", "")),
-        anchors=tuple(found.anchors),
+        anchors=tuple(named.anchors),
         anchor_folder=value.get("anchors", ""),
         training=value["training"],
         language=value["language"],
         wordings=value["wordings"],
         instructions=value["instructions"],
         consent=value["consent"],
-        before=_questions(value["forms"]["before"]),
-        after=_questions(value["forms"]["after"]),
+        before=_build_questions(value["forms"]["before"]),
+        after=_build_questions(value["forms"]["after"]),
         screening=tuple(Rule(rule["rule"], rule["limits"]) for rule in value["screening"]),
-        analysis=_analysis(value["analysis"]),
+        analysis=_build_analysis(value["analysis"]),
         device=tuple(value["device"]),
         feedback=value["feedback"],
-        gold=tuple(found.gold),
+        gold=tuple(named.gold),
         juries=tuple(Jury(str(name), count) for name, count in value["juries"].items()),
     )
-    return with_digest(_with_rows(study, folder / value["rows"]) if value.get("rows") else study)
+    return with_digest(
+        _add_playlists(study, folder / value["rows"]) if value.get("rows") else study
+    )
 
 
-def _with_rows(study: Study, folder: Path) -> Study:
+def _add_playlists(study: Study, folder: Path) -> Study:
     """A study whose plans were made elsewhere: listeners, panels and blocks are as they say."""
     rows = read_playlists(folder, PlaylistVocabulary.of(study))
     if rows.problems:
         raise InputError(rows.problems, done="planned")
     blocks = []
     for number, block in enumerate(study.blocks):
-        own = [[s for s in plan.sessions if s[0].block == number] for plan in rows.plans]
-        items = [len({trial.item for session in one for trial in session}) for one in own]
-        blocks.append(replace(block, clips=max(items), sessions=max(map(len, own))))
+        block_sessions = [[s for s in plan.sessions if s[0].block == number] for plan in rows.plans]
+        items = [
+            len({trial.item for session in sessions for trial in session})
+            for sessions in block_sessions
+        ]
+        blocks.append(replace(block, clips=max(items), sessions=max(map(len, block_sessions))))
     panels = max(plan.panel for plan in rows.plans)
     return replace(
         study,
@@ -277,33 +282,33 @@ def _with_rows(study: Study, folder: Path) -> Study:
     )
 
 
-def _block(block: StudyDict, systems: tuple[str, ...], share: int) -> StudyBlock:
-    own = tuple(map(str, block.get("systems", systems)))
+def _build_block(block: StudyDict, systems: tuple[str, ...], share: int) -> StudyBlock:
+    block_systems = tuple(map(str, block.get("systems", systems)))
     return StudyBlock(
         kind=block["kind"],
-        systems=own,
+        systems=block_systems,
         clips=block.get("clips", share),
         sessions=block["sessions"],
-        heard=block.get("heard", len(own)),
+        heard=block.get("heard", len(block_systems)),
         seconds=float(block["rating_seconds"]),
         parameters=block["parameters"],
     )
 
 
-def _questions(asked: list[StudyDict]) -> tuple[Question, ...]:
+def _build_questions(asked: list[StudyDict]) -> tuple[Question, ...]:
     return tuple(
         Question(
-            str(one["name"]),
-            one["prompt"],
-            one["answer"],
-            tuple(one.get("options", ())),
-            one["needed"],
+            str(question["name"]),
+            question["prompt"],
+            question["answer"],
+            tuple(question.get("options", ())),
+            question["needed"],
         )
-        for one in asked
+        for question in asked
     )
 
 
-def _analysis(value: StudyDict) -> Analysis:
+def _build_analysis(value: StudyDict) -> Analysis:
     return Analysis(
         scales=tuple(map(str, value["scales"])),
         contrasts=tuple((str(a), str(b)) for a, b in value["contrasts"]),

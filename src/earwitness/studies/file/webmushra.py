@@ -17,20 +17,20 @@ from earwitness.studies.trials.mushra import ANCHOR_CUTOFFS_HZ
 # --- Plain text from HTML ------------------------------------------------------------------------
 
 
-class _Text(HTMLParser):
+class _TextExtractor(HTMLParser):
     """What a page says without its marks."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.texts: list[str] = []
 
     def handle_data(self, data: str) -> None:
-        self.found.append(data)
+        self.texts.append(data)
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
         del attrs
         if tag in ("br", "p", "li", "div"):
-            self.found.append("\n")
+            self.texts.append("\n")
 
 
 def plain_text(html: str) -> str:
@@ -39,10 +39,10 @@ def plain_text(html: str) -> str:
     >>> plain_text("Welcome!<br/>Use <b>headphones</b> &amp; relax.")
     'Welcome!\\nUse headphones & relax.'
     """
-    reader = _Text()
+    reader = _TextExtractor()
     reader.feed(html)
     reader.close()
-    lines = (" ".join(line.split()) for line in "".join(reader.found).splitlines())
+    lines = (" ".join(line.split()) for line in "".join(reader.texts).splitlines())
     return "\n".join(line for line in lines if line)
 
 
@@ -85,7 +85,7 @@ class _Reading:
     notes: list[str] = field(default_factory=list)
     shuffled: bool = False
 
-    def wrong(self, path: str, message: str, remedy: str = "") -> None:
+    def add_problem(self, path: str, message: str, remedy: str = "") -> None:
         self.problems.append(self.file.problem(Fault(path, message, remedy)))
 
 
@@ -96,19 +96,19 @@ def read_webmushra(
     reading = _Reading(read_yaml(config), root)
     value = reading.file.value
     if not isinstance(value, dict) or not isinstance(value.get("pages"), list):
-        reading.wrong("pages", "missing: a configuration of webMUSHRA has a list of pages")
+        reading.add_problem("pages", "missing: a configuration of webMUSHRA has a list of pages")
     else:
         _flatten(reading, value["pages"], "pages")
     for path, page in reading.pages:
-        _check(reading, path, page)
-    made = [] if reading.problems else list(_studies(reading, listeners))
-    if not reading.problems and not made:
-        reading.wrong("pages", f"no page with a trial: {', '.join(TRIAL_PAGE_TYPES)}")
+        _check_page(reading, path, page)
+    studies = [] if reading.problems else list(_build_studies(reading, listeners))
+    if not reading.problems and not studies:
+        reading.add_problem("pages", f"no page with a trial: {', '.join(TRIAL_PAGE_TYPES)}")
     if reading.problems:
         raise InputError(reading.problems, done="written")
     if not reading.shuffled:
         reading.notes.append("pages had a fixed order; now every listener has one of their own")
-    return made, reading.notes
+    return studies, reading.notes
 
 
 def _flatten(reading: _Reading, pages: Sequence[Any], path: str) -> None:
@@ -125,24 +125,24 @@ def _flatten(reading: _Reading, pages: Sequence[Any], path: str) -> None:
         ):
             what = page.get("type") if isinstance(page, dict) else page
             remedy = nearest(str(what), (*TRIAL_PAGE_TYPES, *OTHER_PAGE_TYPES))
-            reading.wrong(at, f"a page of type {show(what)}", remedy)
+            reading.add_problem(at, f"a page of type {show(what)}", remedy)
         else:
             reading.pages.append((at, page))
 
 
-def _check(reading: _Reading, path: str, page: PageConfig) -> None:
+def _check_page(reading: _Reading, path: str, page: PageConfig) -> None:
     """Names and files of a page with a trial."""
     if page["type"] not in TRIAL_PAGE_TYPES:
         return
     for key in page:
         if key not in TRIAL_PAGE_KEYS:
-            told = f'"{key}" of page {show(page.get("id"))} is not known and left out'
-            reading.notes.append(f"{told} — {nearest(str(key), TRIAL_PAGE_KEYS)}")
+            message = f'"{key}" of page {show(page.get("id"))} is not known and left out'
+            reading.notes.append(f"{message} — {nearest(str(key), TRIAL_PAGE_KEYS)}")
     if not is_name(page.get("id")) or is_path(page["id"]):
-        reading.wrong(f"{path}.id", f"must be a name, got {show(page.get('id'))}")
+        reading.add_problem(f"{path}.id", f"must be a name, got {show(page.get('id'))}")
     stimuli = page.get("stimuli")
     if not isinstance(stimuli, dict) or not stimuli:
-        reading.wrong(f"{path}.stimuli", "must name a file for each system")
+        reading.add_problem(f"{path}.stimuli", "must name a file for each system")
         return
     named = {f"stimuli.{name}": file for name, file in stimuli.items()}
     if _needs_reference(page):
@@ -151,10 +151,12 @@ def _check(reading: _Reading, path: str, page: PageConfig) -> None:
         if not isinstance(file, str):
             close = [name for name in page if name not in TRIAL_PAGE_KEYS]
             remedy = nearest(key, close) if close else ""
-            reading.wrong(f"{path}.{key}", f"must be a path, got {show(file)}", remedy)
+            reading.add_problem(f"{path}.{key}", f"must be a path, got {show(file)}", remedy)
         elif not (reading.root / file).is_file():
-            told = f"there is no file {file} in {reading.root}"
-            reading.wrong(f"{path}.{key}", told, "give --root, the folder that paths start from")
+            message = f"there is no file {file} in {reading.root}"
+            reading.add_problem(
+                f"{path}.{key}", message, "give --root, the folder that paths start from"
+            )
 
 
 def _needs_reference(page: PageConfig) -> bool:
@@ -163,48 +165,54 @@ def _needs_reference(page: PageConfig) -> bool:
     return alone or page["type"] in ("mushra", "bs1116")
 
 
-def _studies(reading: _Reading, listeners: int) -> Iterator[ImportedStudy]:
+def _build_studies(reading: _Reading, listeners: int) -> Iterator[ImportedStudy]:
     kinds = dict.fromkeys(
         page["type"] for _, page in reading.pages if page["type"] in TRIAL_PAGE_TYPES
     )
     for kind in kinds:
         pages = [(path, page) for path, page in reading.pages if page["type"] == kind]
-        _alike(reading, pages)
-        _once(reading, pages)
+        _check_alike(reading, pages)
+        _check_ids(reading, pages)
         if not reading.problems:
-            yield _study(reading, kind, [page for _, page in pages], listeners)
+            yield _build_study(reading, kind, [page for _, page in pages], listeners)
 
 
-def _alike(reading: _Reading, pages: list[tuple[str, PageConfig]]) -> None:
+def _check_alike(reading: _Reading, pages: list[tuple[str, PageConfig]]) -> None:
     """All pages of a kind must compare the same."""
     first = pages[0][1]
     for path, page in pages[1:]:
         if list(map(str, page["stimuli"])) != list(map(str, first["stimuli"])):
-            told = f"{', '.join(page['stimuli'])}; {first['id']} has {', '.join(first['stimuli'])}"
-            reading.wrong(f"{path}.stimuli", told, "pages of a study need the same systems")
+            message = (
+                f"{', '.join(page['stimuli'])}; {first['id']} has {', '.join(first['stimuli'])}"
+            )
+            reading.add_problem(
+                f"{path}.stimuli", message, "pages of a study need the same systems"
+            )
         for key in (*ANCHOR_KEYS, "response", "unforced"):
             if bool(page.get(key)) != bool(first.get(key)) or (
                 key == "response" and page.get(key) != first.get(key)
             ):
-                reading.wrong(f"{path}.{key}", f"is not that of {first['id']}")
+                reading.add_problem(f"{path}.{key}", f"is not that of {first['id']}")
 
 
-def _once(reading: _Reading, pages: list[tuple[str, PageConfig]]) -> None:
+def _check_ids(reading: _Reading, pages: list[tuple[str, PageConfig]]) -> None:
     seen: set[str] = set()
     for path, page in pages:
         if str(page["id"]) in seen:
-            reading.wrong(f"{path}.id", f'"{page["id"]}" comes twice')
+            reading.add_problem(f"{path}.id", f'"{page["id"]}" comes twice')
         seen.add(str(page["id"]))
 
 
-def _made(page: PageConfig) -> list[str]:
+def _anchor_names(page: PageConfig) -> list[str]:
     return [name for key, name in ANCHOR_KEYS.items() if page.get(key)]
 
 
-def _study(reading: _Reading, kind: str, pages: list[PageConfig], listeners: int) -> ImportedStudy:
+def _build_study(
+    reading: _Reading, kind: str, pages: list[PageConfig], listeners: int
+) -> ImportedStudy:
     value, first = reading.file.value, pages[0]
-    anchors = _made(first) if kind == "mushra" else []
-    block, wordings = _block(reading, kind, first, anchors)
+    anchors = _anchor_names(first) if kind == "mushra" else []
+    block, wordings = _build_block(reading, kind, first, anchors)
     study = {
         "title": str(value.get("testname") or value.get("testId") or "webMUSHRA"),
         "systems": list(map(str, first["stimuli"])),
@@ -213,14 +221,16 @@ def _study(reading: _Reading, kind: str, pages: list[PageConfig], listeners: int
         "listeners": listeners,
         "blocks": [block],
         "instructions": _instructions(reading, kind),
-        "forms": {"after": list(_questions(reading))},
+        "forms": {"after": list(_form_questions(reading))},
         **({REFERENCE: REFERENCE} if _needs_reference(first) else {}),
         **({"wordings": wordings} if wordings else {}),
     }
-    return ImportedStudy(block["kind"], study, [_row(reading, page) for page in pages], anchors)
+    return ImportedStudy(
+        block["kind"], study, [_clip_row(reading, page) for page in pages], anchors
+    )
 
 
-def _block(
+def _build_block(
     reading: _Reading, kind: str, page: PageConfig, anchors: list[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     if kind == "mushra":
@@ -234,27 +244,27 @@ def _block(
         if page.get(REFERENCE):
             reading.notes.append("pairs are compared without the reference that was beside them")
         return {"kind": kind}, {}
-    labels = _five(reading, page)
+    labels = _likert_labels(reading, page)
     prompt = plain_text(str(page.get("content") or page.get("name") or ""))
     scale = {"labels": labels, **({"prompt": prompt} if prompt else {})}
     return {"kind": "acr", "parameters": {"plays": 0}}, {"scales": {"QUALITY": scale}}
 
 
-def _five(reading: _Reading, page: PageConfig) -> list[str]:
+def _likert_labels(reading: _Reading, page: PageConfig) -> list[str]:
     """Labels of the answers from 5 to 1."""
-    given = page.get("response")
-    found = {}
-    for one in given if isinstance(given, list) else []:
-        if isinstance(one, dict) and str(one.get("value")).isdecimal():
-            found[int(one["value"])] = str(one.get("label") or one["value"])
-    if sorted(found, reverse=True) != LIKERT_VALUES:
-        told = f"answers of page {page['id']} are not 1 to 5"
-        reading.wrong("pages", told, "only five categories have a counterpart")
+    answers = page.get("response")
+    labels = {}
+    for answer in answers if isinstance(answers, list) else []:
+        if isinstance(answer, dict) and str(answer.get("value")).isdecimal():
+            labels[int(answer["value"])] = str(answer.get("label") or answer["value"])
+    if sorted(labels, reverse=True) != LIKERT_VALUES:
+        message = f"answers of page {page['id']} are not 1 to 5"
+        reading.add_problem("pages", message, "only five categories have a counterpart")
         return []
-    return [found[value] for value in LIKERT_VALUES]
+    return [labels[value] for value in LIKERT_VALUES]
 
 
-def _row(reading: _Reading, page: PageConfig) -> Row:
+def _clip_row(reading: _Reading, page: PageConfig) -> Row:
     root = reading.root
     files = {f"file.{name}": str(root / path) for name, path in page["stimuli"].items()}
     if _needs_reference(page):
@@ -264,49 +274,57 @@ def _row(reading: _Reading, page: PageConfig) -> Row:
 
 def _instructions(reading: _Reading, kind: str) -> str:
     """Pages of text before the first trial, and what the first trial of the kind says."""
-    found: list[str] = []
+    texts: list[str] = []
     for _, page in reading.pages:
         if page["type"] == "generic":
-            found.append(plain_text(str(page.get("content") or "")))
+            texts.append(plain_text(str(page.get("content") or "")))
         elif page["type"] in TRIAL_PAGE_TYPES:
             break
-    if lost := _not_shown(reading, kind):
+    if lost := _lost_pages(reading, kind):
         reading.notes.append(f"text of {', '.join(lost)} is left out")
     first = next(page for _, page in reading.pages if page["type"] == kind)
-    found.append(plain_text(str(first.get("content") or "")))
-    return "\n\n".join(dict.fromkeys(text for text in found if text))
+    texts.append(plain_text(str(first.get("content") or "")))
+    return "\n\n".join(dict.fromkeys(text for text in texts if text))
 
 
-def _not_shown(reading: _Reading, kind: str) -> list[str]:
+def _lost_pages(reading: _Reading, kind: str) -> list[str]:
     """Pages of text behind the first trial, and trials that say something of their own."""
-    found, said = list[str](), ""
+    names, said = list[str](), ""
     for path, page in reading.pages:
         name, text = str(page.get("id", path)), plain_text(str(page.get("content") or ""))
         if page["type"] == kind:
-            found += [name] * bool(said and text and text != said)
+            names += [name] * bool(said and text and text != said)
             said = said or text
         elif page["type"] == "generic" and said and text:
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
-def _questions(reading: _Reading) -> Iterator[dict[str, Any]]:
+def _form_questions(reading: _Reading) -> Iterator[dict[str, Any]]:
     for _, page in reading.pages:
         asked = page.get("questionnaire") if page["type"] == "finish" else None
-        for one in asked if isinstance(asked, list) else []:
-            kind = ANSWER_TYPES.get(str(one.get("type"))) if isinstance(one, dict) else None
-            if kind is None or not is_name(one.get("name")) or not _has_options(one, kind):
-                reading.notes.append(f"a question has no counterpart: {show(one)}")
+        for question in asked if isinstance(asked, list) else []:
+            kind = (
+                ANSWER_TYPES.get(str(question.get("type"))) if isinstance(question, dict) else None
+            )
+            if (
+                kind is None
+                or not is_name(question.get("name"))
+                or not _has_options(question, kind)
+            ):
+                reading.notes.append(f"a question has no counterpart: {show(question)}")
                 continue
-            if lost := sorted(set(one) & {"min", "max", "default"}):
-                told = f'{", ".join(lost)} of the question "{one["name"]}" has no counterpart'
-                reading.notes.append(told)
+            if lost := sorted(set(question) & {"min", "max", "default"}):
+                message = (
+                    f'{", ".join(lost)} of the question "{question["name"]}" has no counterpart'
+                )
+                reading.notes.append(message)
             yield {
-                "name": str(one["name"]),
-                "prompt": plain_text(str(one.get("label") or one["name"])),
+                "name": str(question["name"]),
+                "prompt": plain_text(str(question.get("label") or question["name"])),
                 "answer": kind,
-                "needed": not one.get("optional", False),
-                **({"options": _options(one)} if kind == "choice" else {}),
+                "needed": not question.get("optional", False),
+                **({"options": _option_labels(question)} if kind == "choice" else {}),
             }
         if page["type"] in ("volume", "consent"):
             reading.notes.append(f"a page of type {page['type']} is left out")
@@ -314,11 +332,13 @@ def _questions(reading: _Reading) -> Iterator[dict[str, Any]]:
 
 def _has_options(question: dict[str, Any], kind: str) -> bool:
     """Whether a choice has two answers or more, as they must be written."""
-    given = question.get("response")
-    right = isinstance(given, list) and all(isinstance(one, dict) for one in given)
-    return kind != "choice" or (right and len(set(_options(question))) == len(given or ()) > 1)
+    response = question.get("response")
+    right = isinstance(response, list) and all(isinstance(option, dict) for option in response)
+    return kind != "choice" or (
+        right and len(set(_option_labels(question))) == len(response or ()) > 1
+    )
 
 
-def _options(question: dict[str, Any]) -> list[str]:
-    given = question.get("response") or []
-    return [str(one.get("label") or one.get("value")) for one in given]
+def _option_labels(question: dict[str, Any]) -> list[str]:
+    response = question.get("response") or []
+    return [str(option.get("label") or option.get("value")) for option in response]

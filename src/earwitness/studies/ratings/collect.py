@@ -44,25 +44,25 @@ FILE_KIND_WORDING = {
 
 def check_ratings(files: Sequence[StrPath], study: StrPath | Study | None) -> None:
     """Refuse stores that are named as files, and a study to which there are no answers."""
-    for one in files:
-        if STORE_ADDRESS.match(str(one)):
-            raise UsageError(f"{one} is the address of a store, no file — say --db ADDRESS")
-        if sort_of(one) == "store":
-            raise UsageError(f"{one} is a store — say --db {one}")
+    for file in files:
+        if STORE_ADDRESS.match(str(file)):
+            raise UsageError(f"{file} is the address of a store, no file — say --db ADDRESS")
+        if file_kind(file) == "store":
+            raise UsageError(f"{file} is a store — say --db {file}")
     if not files:
-        raise UsageError(f"{_unanswered(study)}name answers or a table of ratings, or --db STORE")
+        raise UsageError(f"{_study_hint(study)}name answers or a table of ratings, or --db STORE")
 
 
-def _unanswered(study: StrPath | Study | None) -> str:
+def _study_hint(study: StrPath | Study | None) -> str:
     """What a study file lacks; names the store beside it, if there is one."""
     if study is None or isinstance(study, Study):
         return ""
     beside = Path(study).parent / STORE_FILE_NAME
     if beside.is_file():
-        told = f"its answers may be in the store beside it: say --db {beside}; or "
+        hint = f"its answers may be in the store beside it: say --db {beside}; or "
     else:
-        told = ""
-    return f"{study} has what was asked, not what people said — {told}"
+        hint = ""
+    return f"{study} has what was asked, not what people said — {hint}"
 
 
 def check_scores(
@@ -76,38 +76,42 @@ def check_scores(
 
     ``listener`` is what the column of listeners is called; nothing if listeners stand elsewhere.
     """
-    others = [one for one in ratings if sort_of(one, listener) == "scores"]
-    for one in scores:
-        sort = sort_of(one, listener)
+    others = [file for file in ratings if file_kind(file, listener) == "scores"]
+    for file in scores:
+        sort = file_kind(file, listener)
         if sort == "scores" or (sort == "ratings" and not (listener and others)):
             continue
-        told = FILE_KIND_WORDING[sort].format(listener=listener)
-        rest = [other for other in (study, *ratings) if isinstance(other, str | PathLike)]
+        message = FILE_KIND_WORDING[sort].format(listener=listener)
+        other_inputs = [other for other in (study, *ratings) if isinstance(other, str | PathLike)]
         instead = next((other for other in others), "SCORES")
-        command = [instead, *([] if sort == "store" else [one]), *(x for x in rest if x != instead)]
-        store = db or (one if sort == "store" else None)
+        command = [
+            instead,
+            *([] if sort == "store" else [file]),
+            *(x for x in other_inputs if x != instead),
+        ]
+        store = db or (file if sort == "store" else None)
         command += ["--db", store] if store else []
         raise UsageError(
-            f"{one} {told}, and stands where scores should — say: earwitness agree "
+            f"{file} {message}, and stands where scores should — say: earwitness agree "
             f"{' '.join(map(str, command))}"
         )
 
 
-def sort_of(path: StrPath, listener: str = "listener") -> str:
+def file_kind(path: StrPath, listener: str = "listener") -> str:
     """What a file has, told from its name and its first line: scores if nothing else."""
     ending = Path(path).suffix.lower()
-    start = _start(path)
+    start = _first_bytes(path)
     if ending in STUDY_SUFFIXES:
         return "study"
     if start.startswith(SQLITE_MAGIC) or (ending in STORE_SUFFIXES and not start):
         return "store"
-    names = _names(start)
+    names = _field_names(start)
     if {"page", "values"} <= names:
         return "answers"
     return "ratings" if listener in names else "scores"
 
 
-def _start(path: StrPath) -> bytes:
+def _first_bytes(path: StrPath) -> bytes:
     """The first bytes of a file; none of what is no plain file, such as a pipe."""
     try:
         if not Path(path).is_file():
@@ -118,15 +122,15 @@ def _start(path: StrPath) -> bytes:
         return b""  # whoever reads it will tell
 
 
-def _names(start: bytes) -> set[str]:
+def _field_names(start: bytes) -> set[str]:
     """Names of columns, or of fields of the first object."""
     text = start.decode("utf-8-sig", errors="replace")
     first = next((line for line in text.splitlines() if line.strip()), "")
     try:
-        found = json.loads(first)
+        record = json.loads(first)
     except ValueError:
         return {name.strip().strip('"') for name in re.split(r"[,;\t]", first)}
-    return {*found} if isinstance(found, dict) else set()
+    return {*record} if isinstance(record, dict) else set()
 
 
 # --- Ratings of several files --------------------------------------------------------------------
@@ -138,9 +142,9 @@ FORM_PAGES = ("before", "after")
 
 @dataclass
 class RatingCollection:
-    """Takes files one after the other; ``known`` are groups that the study has."""
+    """Takes files one after the other; ``study_groups`` are those of the study."""
 
-    known: Groupings = field(default_factory=dict)
+    study_groups: Groupings = field(default_factory=dict)
     ratings: list[Rating] = field(default_factory=list)
     inputs: list[Input] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -154,49 +158,59 @@ class RatingCollection:
         self.ratings += ratings
         self.inputs.append(of)
 
-    def judged(self, known: Rubric | None, ratings: list[Rating], of: Input, blank: Blank) -> None:
+    def add_answers(
+        self, rubric: Rubric | None, ratings: list[Rating], of: Input, blank: Blank
+    ) -> None:
         """Ratings of answers; where there is a rubric, totals are made anew."""
-        if known is None:
+        if rubric is None:
             self.add(ratings, of)
             return
-        own = [one for one in ratings if one.scale != TOTAL]
-        made = with_totals(known, own, blank, where=Path(of.name).name)
-        self.add(made.ratings, of)
-        self.faults += made.faults
+        votes = [rating for rating in ratings if rating.scale != TOTAL]
+        totalled = with_totals(rubric, votes, blank, where=Path(of.name).name)
+        self.add(totalled.ratings, of)
+        self.faults += totalled.faults
 
-    def table(self, table: RatingsTable, blank: Blank) -> None:
+    def add_table(self, table: RatingsTable, blank: Blank) -> None:
         """All of a table; of ratings by a rubric, totals are made."""
         name = Path(table.input.name).name
         self.notes += table.notes
         self.join(table.groups, name)
         self.captions |= table.captions
-        known = read_rubric(table.rubric) if table.rubric else None
-        off = [off_scale(known, f"{name}:{one.line}", *_vote(one)) for one in table.off]
-        if known is None:
+        rubric = read_rubric(table.rubric) if table.rubric else None
+        off = [off_scale(rubric, f"{name}:{vote.line}", *_vote_fields(vote)) for vote in table.off]
+        if rubric is None:
             self.add(table.ratings, table.input)
             self.faults += off
             return
         self.rubric = table.rubric
-        made = with_totals(known, table.every, blank, off, where=name)
-        self.add(made.ratings, table.input)
-        self.faults += made.faults
+        totalled = with_totals(rubric, table.all_ratings, blank, off, where=name)
+        self.add(totalled.ratings, table.input)
+        self.faults += totalled.faults
 
     def join(self, groups: Groupings, source: str) -> None:
         """Groups of another file; nobody is in two."""
-        for name, own in groups.items():
-            before = self.groups.setdefault(name, own)
-            if before.of != own.of:
-                told = f'"{name}" is of a {before.of} elsewhere and of a {own.of} in {source}'
-                raise UsageError(f"by: {told} — analyse the files apart")
-            torn = [who for who, one in own.groups.items() if before.groups.get(who, one) != one]
+        for name, grouping in groups.items():
+            before = self.groups.setdefault(name, grouping)
+            if before.of != grouping.of:
+                message = (
+                    f'"{name}" is of a {before.of} elsewhere and of a {grouping.of} in {source}'
+                )
+                raise UsageError(f"by: {message} — analyse the files apart")
+            torn = [
+                who
+                for who, group in grouping.groups.items()
+                if before.groups.get(who, group) != group
+            ]
             if torn:
-                told = f'{torn[0]} is "{before.groups[torn[0]]}" and "{own.groups[torn[0]]}"'
-                raise UsageError(f"by {name}: {told} ({source}) — it must be in one group")
-            self.groups[name] = Grouping(own.of, {**before.groups, **own.groups})
+                message = (
+                    f'{torn[0]} is "{before.groups[torn[0]]}" and "{grouping.groups[torn[0]]}"'
+                )
+                raise UsageError(f"by {name}: {message} ({source}) — it must be in one group")
+            self.groups[name] = Grouping(grouping.of, {**before.groups, **grouping.groups})
 
 
-def _vote(one: OffScaleVote) -> tuple[Key, Who, str, float]:
-    return Key(one.item, one.system), one.listener, one.scale, one.value
+def _vote_fields(vote: OffScaleVote) -> tuple[Key, Who, str, float]:
+    return Key(vote.item, vote.system), vote.listener, vote.scale, vote.value
 
 
 def study_captions(study: Study) -> dict[Key, str]:
@@ -214,37 +228,41 @@ def study_groups(study: Study | None) -> dict[str, Grouping]:
         return {}
     names = dict.fromkeys(name for clip in study.material for name in clip.covariates)
     numbers = range(1, study.listeners + 1) if study.juries else ()
-    found: dict[Who, str] = {number: study.jury(number) for number in numbers}
-    juries = {JURY_FIELD: Grouping("listener", found)} if found else {}
+    jury_of: dict[Who, str] = {number: study.jury(number) for number in numbers}
+    juries = {JURY_FIELD: Grouping("listener", jury_of)} if jury_of else {}
     return juries | {
         name: Grouping(
             "item",
-            {c.name: _text(c.covariates[name]) for c in study.material if name in c.covariates},
+            {
+                c.name: _value_text(c.covariates[name])
+                for c in study.material
+                if name in c.covariates
+            },
         )
         for name in names
     }
 
 
-def _text(value: str | float) -> str:
+def _value_text(value: str | float) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
 def form_groups(study: Study, answers: Iterable[Answer]) -> dict[str, Grouping]:
     """What listeners said of themselves in forms, by question."""
-    asked = {one.name for one in (*study.before, *study.after)}
-    found: dict[str, dict[Who, str]] = {}
+    asked = {question.name for question in (*study.before, *study.after)}
+    by_question: dict[str, dict[Who, str]] = {}
     for answer in answers:
-        for name, value in _said(answer.page, answer.values):
+        for name, value in _form_values(answer.page, answer.values):
             if name in asked:
-                found.setdefault(name, {})[answer.listener] = value
-    return {name: Grouping("listener", groups) for name, groups in found.items()}
+                by_question.setdefault(name, {})[answer.listener] = value
+    return {name: Grouping("listener", groups) for name, groups in by_question.items()}
 
 
-def _said(page: str, values: Mapping[str, object]) -> list[tuple[str, str]]:
+def _form_values(page: str, values: Mapping[str, object]) -> list[tuple[str, str]]:
     if page not in FORM_PAGES:
         return []
     return [
-        (name, _text(value))
+        (name, _value_text(value))
         for name, value in values.items()
         if isinstance(value, str | int | float) and value != ""
     ]
@@ -260,8 +278,8 @@ FAULT_POLICIES = ("refuse", "drop")
 class TableOptions:
     """How tables are read: a pattern for the names of samples, and what columns are called.
 
-    ``scales`` are columns of their own, if not all that are numbers; ``given`` says what the file
-    does not, such as the scale. ``rubric`` is what captions were judged by; an empty one is
+    ``scales`` are columns of their own, if not all that are numbers; ``constants`` says what the
+    file does not, such as the scale. ``rubric`` is what captions were judged by; an empty one is
     guessed, ``none`` is none. With ``faults`` ``drop``, votes off a scale are taken for blanks.
     """
 
@@ -269,12 +287,12 @@ class TableOptions:
     column: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     scales: tuple[str, ...] = ()
-    given: Mapping[str, str] = field(default_factory=dict)
+    constants: Mapping[str, str] = field(default_factory=dict)
     rubric: str = ""
     faults: str = FAULT_POLICIES[0]
 
 
-def named(
+def rating_set(
     study: Study | None,
     ratings: Sequence[Rating],
     inputs: tuple[Input, ...],
@@ -284,7 +302,7 @@ def named(
     if study is None:
         return RatingSet(
             ratings,
-            ", ".join(Path(one.name).name for one in inputs),
+            ", ".join(Path(source.name).name for source in inputs),
             inputs=inputs,
             notes=tuple(notes),
         )
@@ -296,63 +314,67 @@ def named(
     )
 
 
-def material_of(
+def read_rating_set(
     files: list[Path], plan: Study | None, reading: TableOptions, settings: AnalysisSettings
 ) -> RatingSet:
     """Ratings of files, be they answers or tables."""
     check_ratings(files, None)
-    found, simulated = RatingCollection(study_groups(plan)), False
+    collection, simulated = RatingCollection(study_groups(plan)), False
     for path in files:
-        if _are_answers(path):
+        if _has_answers(path):
             if plan is None:
                 raise UsageError(f"{path} has answers — name the study file, too")
             _, answers = study_answers(plan, path)
             rated = ratings_from_answers(plan, answers, str(path))
-            found.judged(settings.rubric, rated, _input(path), settings.blank)
-            found.join(form_groups(plan, answers.values()), str(path))
-            simulated |= any(one.at == SIMULATED_TIMESTAMP for one in answers.values())
+            collection.add_answers(settings.rubric, rated, _file_input(path), settings.blank)
+            collection.join(form_groups(plan, answers.values()), str(path))
+            simulated |= any(answer.at == SIMULATED_TIMESTAMP for answer in answers.values())
         else:
-            wanted = [name for name in settings.plan.by if name not in found.known]
-            table = read_ratings(path, groups=wanted, **_how(plan, reading, settings))
-            found.table(table, settings.blank)
-    made_of = named(plan, found.ratings, tuple(found.inputs), found.notes)
+            wanted = [name for name in settings.plan.by if name not in collection.study_groups]
+            table = read_ratings(path, groups=wanted, **_reader_options(plan, reading, settings))
+            collection.add_table(table, settings.blank)
+    material = rating_set(plan, collection.ratings, tuple(collection.inputs), collection.notes)
     return replace(
-        made_of,
+        material,
         simulated=simulated,
-        groups={**found.known, **found.groups},
-        captions={**made_of.captions, **found.captions},
-        faults=tuple(found.faults),
-        rubric=found.rubric,
+        groups={**collection.study_groups, **collection.groups},
+        captions={**material.captions, **collection.captions},
+        faults=tuple(collection.faults),
+        rubric=collection.rubric,
     )
 
 
-def _how(plan: Study | None, reading: TableOptions, settings: AnalysisSettings) -> dict[str, Any]:
+def _reader_options(
+    plan: Study | None, reading: TableOptions, settings: AnalysisSettings
+) -> dict[str, Any]:
     """How a table is read: names and scales are those of the study, if there is one."""
-    said = {name: Limit(one.low, one.high, one.step) for name, one in settings.scales.items()}
-    found: dict[str, Any] = {
+    said = {
+        name: Limit(scale.low, scale.high, scale.step) for name, scale in settings.scales.items()
+    }
+    options: dict[str, Any] = {
         "pattern": reading.pattern,
         "column": reading.column,
         "columns": reading.columns,
         "scales": reading.scales,
-        "given": reading.given,
+        "constants": reading.constants,
         "limits": {**known_scales(), **said},
         "rubric": reading.rubric,
         "drop": reading.faults == "drop",
     }
     if plan is None:
-        return found
+        return options
     kinds = [block_kind(block) for block in plan.blocks]
     others = [name for kind in kinds for name in kind.extra(plan.reference)]
-    known = KnownNames(
+    known_names = KnownNames(
         systems=(*plan.systems, *others),
         items=[clip.name for clip in plan.material],
         listeners=range(1, plan.listeners + 1),
         scales=[scale for kind in kinds for scale in kind.results()],
     )
-    return {**found, "known": known}
+    return {**options, "known_names": known_names}
 
 
-def _are_answers(path: Path) -> bool:
+def _has_answers(path: Path) -> bool:
     """Whether the first line of a file is an answer of a listener; standard input is a table."""
     if str(path) == "-":
         return False
@@ -366,12 +388,12 @@ def _are_answers(path: Path) -> bool:
     return isinstance(first, dict) and {"page", "values"} <= {*first}
 
 
-def _input(path: Path) -> Input:
+def _file_input(path: Path) -> Input:
     raw = path.read_bytes()
     return Input(str(path), hashlib.sha256(raw).hexdigest(), len(raw))
 
 
-def stored_material(
+def stored_rating_set(
     plan: Study | None, db: StrPath, files: Sequence[StrPath], settings: AnalysisSettings
 ) -> RatingSet:
     """Ratings out of a store."""
@@ -379,19 +401,19 @@ def stored_material(
 
     if plan is None or files:
         raise UsageError("with a store, name the study file and nothing else")
-    found = stored_answers(plan, db)
-    known = (Input(found.name, found.sha256, len(found.lines)),)
+    stored = stored_answers(plan, db)
+    inputs = (Input(stored.name, stored.sha256, len(stored.lines)),)
     gathered = RatingCollection()
-    gathered.judged(settings.rubric, found.ratings(), known[0], settings.blank)
-    made = named(plan, gathered.ratings, known)
-    groups = {**made.groups, **form_groups(plan, found.answers)}
-    return replace(made, plays=found.plays(), groups=groups, faults=tuple(gathered.faults))
+    gathered.add_answers(settings.rubric, stored.ratings(), inputs[0], settings.blank)
+    material = rating_set(plan, gathered.ratings, inputs)
+    groups = {**material.groups, **form_groups(plan, stored.answers)}
+    return replace(material, plays=stored.plays(), groups=groups, faults=tuple(gathered.faults))
 
 
 def check_roles(material: RatingSet, how: Mapping[str, Any]) -> None:
     """A reference or anchor that is named here must have been rated."""
-    known = {one.key.system for one in material.ratings}
+    rated_systems = {rating.key.system for rating in material.ratings}
     for role in ("reference", "anchor"):
         name = how.get(role)
-        if name and name not in known:
-            raise UsageError(f'{role}: nobody rated "{name}" — {nearest(name, known)}')
+        if name and name not in rated_systems:
+            raise UsageError(f'{role}: nobody rated "{name}" — {nearest(name, rated_systems)}')

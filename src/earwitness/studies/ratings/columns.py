@@ -64,27 +64,34 @@ class Pattern:
     @cached_property
     def places(self) -> list[str]:
         """What stands in a sample's name."""
-        return [one[1:-1] for one in PATTERN_PLACEHOLDER.findall(self.text) if one != "*"]
+        return [
+            placeholder[1:-1]
+            for placeholder in PATTERN_PLACEHOLDER.findall(self.text)
+            if placeholder != "*"
+        ]
 
     def divide(self, sample: str) -> Division:
         """What stands at each place, if a sample fits."""
         sample = sample.replace("\\", "/")
         if len(sample) > MAX_SAMPLE_NAME_CHARACTERS:
             return Division({}, False)
-        return self._known(sample) or self._any(sample)
+        return self._divide_by_system(sample) or self._divide_any(sample)
 
-    def _any(self, sample: str) -> Division:
-        found, other = self._usual.fullmatch(sample), self._other.fullmatch(sample)
-        if found is None or other is None:
+    def _divide_any(self, sample: str) -> Division:
+        match, other_match = (
+            self._usual_pattern.fullmatch(sample),
+            self._other_pattern.fullmatch(sample),
+        )
+        if match is None or other_match is None:
             return Division({}, False)
-        return Division(found.groupdict(), found.groupdict() != other.groupdict())
+        return Division(match.groupdict(), match.groupdict() != other_match.groupdict())
 
-    def _known(self, sample: str) -> Division | None:
+    def _divide_by_system(self, sample: str) -> Division | None:
         """The best division whose system is known, if there is one."""
         ways = [
-            {**found.groupdict(), "system": system}
-            for system, one in self._by_system.items()
-            if system in sample and (found := one.fullmatch(sample))
+            {**match.groupdict(), "system": system}
+            for system, pattern in self._by_system.items()
+            if system in sample and (match := pattern.fullmatch(sample))
         ]
         ways = [way for way in ways if way.get("item") in self.items] or ways
         if not ways:
@@ -96,22 +103,24 @@ class Pattern:
     def _by_system(self) -> dict[str, re.Pattern[str]]:
         if "system" not in self.places:
             return {}
-        return {one: self._compiled(flipped=False, system=one) for one in sorted(self.systems)}
+        return {
+            system: self._compile(flipped=False, system=system) for system in sorted(self.systems)
+        }
 
     @cached_property
-    def _usual(self) -> re.Pattern[str]:
-        return self._compiled(flipped=False)
+    def _usual_pattern(self) -> re.Pattern[str]:
+        return self._compile(flipped=False)
 
     @cached_property
-    def _other(self) -> re.Pattern[str]:
-        return self._compiled(flipped=True)
+    def _other_pattern(self) -> re.Pattern[str]:
+        return self._compile(flipped=True)
 
-    def _compiled(self, *, flipped: bool, system: str = "") -> re.Pattern[str]:
+    def _compile(self, *, flipped: bool, system: str = "") -> re.Pattern[str]:
         pieces = PATTERN_PLACEHOLDER.split(self.text.replace("\\", "/"))
-        return re.compile("".join(_piece(one, flipped, system) for one in pieces))
+        return re.compile("".join(_piece_regex(piece, flipped, system) for piece in pieces))
 
 
-def _piece(piece: str, flipped: bool, system: str) -> str:
+def _piece_regex(piece: str, flipped: bool, system: str) -> str:
     if piece == "*":
         return ".*" if flipped else ".*?"
     if not piece.startswith("{"):
@@ -125,7 +134,7 @@ def _piece(piece: str, flipped: bool, system: str) -> str:
 # --- Names and numbers in cells ------------------------------------------------------------------
 
 
-Found = TypeVar("Found")
+Parsed = TypeVar("Found")
 MISSING_VALUE = float("nan")  # no number; a NaN among votes is refused
 UNDEFINED_WORDS = ("nan", "na", "n/a", "null", "none")
 MAX_WHOLE_NUMBER = 1e9
@@ -133,27 +142,27 @@ SHOWN_NEAREST_NAMES = 20  # unknown names for which the nearest one is looked fo
 WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
-def shown(cell: Cell) -> str:
+def show_cell(cell: Cell) -> str:
     """A cell in a message."""
     return cell.shown if isinstance(cell, BadCell) else show(cell)
 
 
-def name_of_cell(cell: Cell) -> str | Fault:
+def read_name(cell: Cell) -> str | Fault:
     """A name: printable text that is not empty."""
     if isinstance(cell, str) and re.search(NAME_PATTERN, cell):
         return cell
     if cell == "":
         return Fault("", "is empty")
-    told = f"must be printable text or a whole number, got {shown(cell)}"
-    return Fault("", told, "no control characters, no blanks around it")
+    message = f"must be printable text or a whole number, got {show_cell(cell)}"
+    return Fault("", message, "no control characters, no blanks around it")
 
 
-def perhaps_name(cell: Cell) -> str | Fault:
+def read_optional_name(cell: Cell) -> str | Fault:
     """A name, or nothing."""
-    return name_of_cell(cell) if cell else ""
+    return read_name(cell) if cell else ""
 
 
-def number(
+def read_number(
     cell: Cell,
     *,
     comma: bool = False,
@@ -166,100 +175,105 @@ def number(
         return MISSING_VALUE
     remedy = f"leave it empty if there is no {words.cell}"
     try:
-        found = float(_digits(cell, comma))
+        value = float(_number_text(cell, comma))
     except ValueError:
-        return Fault("", f"must be a number, got {shown(cell)}", remedy)
-    if abs(found) < float("inf"):
-        return found
-    return Fault("", f"must be finite, got {shown(cell)}", remedy)
+        return Fault("", f"must be a number, got {show_cell(cell)}", remedy)
+    if abs(value) < float("inf"):
+        return value
+    return Fault("", f"must be finite, got {show_cell(cell)}", remedy)
 
 
-def _digits(cell: Cell, comma: bool) -> str:
+def _number_text(cell: Cell, comma: bool) -> str:
     if not isinstance(cell, str) or "_" in cell:
         raise ValueError(cell)
     return cell.replace(",", ".") if comma else cell
 
 
-def whole(least: int) -> Callable[[Cell], int | Fault]:
+def whole_number_reader(least: int) -> Callable[[Cell], int | Fault]:
     """A whole number counted from the least, or 0 for nothing."""
 
     def read(cell: Cell) -> int | Fault:
-        found = number(cell)
+        value = read_number(cell)
         if cell == "":
             return 0
-        if isinstance(found, float) and found == int(found) and least <= found <= MAX_WHOLE_NUMBER:
-            return int(found) - least
-        return Fault("", f"must be a whole number from {least} on, got {shown(cell)}")
+        if isinstance(value, float) and value == int(value) and least <= value <= MAX_WHOLE_NUMBER:
+            return int(value) - least
+        return Fault("", f"must be a whole number from {least} on, got {show_cell(cell)}")
 
     return read
 
 
-def column(
-    table: InputTable, cells: Sequence[Cell], where: str, read: Callable[[Cell], Found | Fault]
-) -> Sequence[Found]:
+def read_column(
+    table: InputTable, cells: Sequence[Cell], where: str, read: Callable[[Cell], Parsed | Fault]
+) -> Sequence[Parsed]:
     """What cells are; faults are told, and stay where they are."""
-    known = {cell: cell if isinstance(cell, Fault) else read(cell) for cell in set(cells)}
-    told = {
-        cell: found._replace(field=where)
-        for cell, found in known.items()
-        if isinstance(found, Fault) and not isinstance(cell, Fault)
+    parsed = {cell: cell if isinstance(cell, Fault) else read(cell) for cell in set(cells)}
+    faults = {
+        cell: value._replace(field=where)
+        for cell, value in parsed.items()
+        if isinstance(value, Fault) and not isinstance(cell, Fault)
     }
-    if told:
+    if faults:
         rows = zip(table.lines, cells, strict=True)
-        table.wrong.add((line, told[cell]) for line, cell in rows if cell in told)
-    if all(cell is found for cell, found in known.items()):
+        table.wrong.add((line, faults[cell]) for line, cell in rows if cell in faults)
+    if all(cell is value for cell, value in parsed.items()):
         return cells  # type: ignore[return-value]
-    return [known[cell] for cell in cells]  # type: ignore[misc]
+    return [parsed[cell] for cell in cells]  # type: ignore[misc]
 
 
-def only_known(
-    table: InputTable, cells: Sequence[object], where: str, role: str, known: frozenset[str]
+def tell_unknown_names(
+    table: InputTable, cells: Sequence[object], where: str, role: str, names: frozenset[str]
 ) -> None:
     """Tell names that nobody knows; for the first of them the nearest known one."""
-    if not known or known.issuperset(set(cells)):
+    if not names or names.issuperset(set(cells)):
         return
-    strange = dict.fromkeys(one for one in cells if isinstance(one, str) and one)
-    for one in known:
-        strange.pop(one, None)
-    near = {one: nearest(one, known) for one in islice(strange, SHOWN_NEAREST_NAMES)}
+    strange = dict.fromkeys(name for name in cells if isinstance(name, str) and name)
+    for name in names:
+        strange.pop(name, None)
+    near = {name: nearest(name, names) for name in islice(strange, SHOWN_NEAREST_NAMES)}
     faults = {
-        one: Fault(where, f"there is no {role} {show(one)}", near.get(one, "")) for one in strange
+        name: Fault(where, f"there is no {role} {show(name)}", near.get(name, ""))
+        for name in strange
     }
     rows = zip(table.lines, cells, strict=True)
-    table.wrong.add((line, faults[one]) for line, one in rows if one in faults)
+    table.wrong.add((line, faults[name]) for line, name in rows if name in faults)
 
 
-def divided(
+def divide_samples(
     table: InputTable, where: str, pattern: Pattern, notes: list[str]
 ) -> dict[str, Sequence[Cell]]:
     """Columns that are taken out of names of samples."""
     cells = table.cells(where)
-    found = {one: pattern.divide(one) for one in set(cells) if isinstance(one, str)}
-    told = f"does not fit {pattern.text}"
+    divisions = {sample: pattern.divide(sample) for sample in set(cells) if isinstance(sample, str)}
+    message = f"does not fit {pattern.text}"
     remedy = "* in a pattern is anything"
     bad = {
-        one: Fault(where, f"{shown(one)} {told}", remedy)
-        for one in set(cells)
-        if one not in found or not found[one].parts
+        sample: Fault(where, f"{show_cell(sample)} {message}", remedy)
+        for sample in set(cells)
+        if sample not in divisions or not divisions[sample].parts
     }
     rows = zip(table.lines, cells, strict=True)
     table.wrong.add((line, bad[cell]) for line, cell in rows if cell in bad)
-    if several := sorted(one for one, way in found.items() if way.several):
-        best = ", ".join(f"{name} {show(part)}" for name, part in found[several[0]].parts.items())
+    if several := sorted(sample for sample, way in divisions.items() if way.several):
+        best = ", ".join(
+            f"{name} {show(part)}" for name, part in divisions[several[0]].parts.items()
+        )
         names = "names of samples fit" if len(several) > 1 else "name of a sample fits"
         count = f"{len(several):,} {names} {pattern.text} in several ways"
         notes.append(f"{count}: {show(several[0])} is taken as {best}")
     return {
-        place: [bad[one] if one in bad else found[one].parts[place] for one in cells]  # type: ignore[index]
+        place: [
+            bad[sample] if sample in bad else divisions[sample].parts[place] for sample in cells
+        ]  # type: ignore[index]
         for place in pattern.places
     }
 
 
-def listeners(names: Sequence[str]) -> Sequence[int | str]:
+def listener_ids(names: Sequence[str]) -> Sequence[int | str]:
     """Numbers, if all listeners are called by whole numbers; else names."""
-    if all(isinstance(one, str) and WHOLE_NUMBER.fullmatch(one) for one in set(names)):
-        known = {one: int(one) for one in set(names)}
-        return [known[one] for one in names]
+    if all(isinstance(name, str) and WHOLE_NUMBER.fullmatch(name) for name in set(names)):
+        numbers = {name: int(name) for name in set(names)}
+        return [numbers[name] for name in names]
     return names
 
 
@@ -280,13 +294,13 @@ class KnownNames:
 
     def names(self, role: str) -> frozenset[str]:
         """What a column may hold."""
-        known: dict[str, Collection[int | str]] = {
+        by_role: dict[str, Collection[int | str]] = {
             "system": [*self.systems],
             "item": [*self.items],
             "listener": self.listeners,
             "scale": [*self.scales],
         }
-        return frozenset(map(str, known[role]))
+        return frozenset(map(str, by_role[role]))
 
 
 class Limit(NamedTuple):
@@ -319,19 +333,19 @@ Limits = Mapping[str, tuple[float, float, float] | Scale]
 
 def limits_of(limits: Limits | None) -> dict[str, Limit]:
     """Limits by scale, all in one form."""
-    return {name: _limit(name, one) for name, one in (limits or {}).items()}
+    return {name: _make_limit(name, limit) for name, limit in (limits or {}).items()}
 
 
-def _limit(name: str, given: tuple[float, float, float] | Scale) -> Limit:
-    if isinstance(given, Scale):
-        return Limit(given.low, given.high, given.step)
-    low, high, step = given
+def _make_limit(name: str, limit: tuple[float, float, float] | Scale) -> Limit:
+    if isinstance(limit, Scale):
+        return Limit(limit.low, limit.high, limit.step)
+    low, high, step = limit
     if not (low < high and step >= 0 and high - low < float("inf")):
-        raise UsageError(f"limits of {name} must be (low, high, step), got {given!r}")
+        raise UsageError(f"limits of {name} must be (low, high, step), got {limit!r}")
     return Limit(low, high, step)
 
 
-def out_of_scale(
+def find_off_scale(
     pairs: Collection[tuple[object, object]], limits: Mapping[str, Limit]
 ) -> Iterator[tuple[tuple[object, object], str]]:
     """Pairs of scale and value that cannot be, and why."""
@@ -365,8 +379,8 @@ class ColumnOptions:
     column: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     scales: Sequence[str] = ()
-    given: Mapping[str, int | str] = field(default_factory=dict)
-    known: KnownNames = field(default_factory=KnownNames)
+    constants: Mapping[str, int | str] = field(default_factory=dict)
+    known_names: KnownNames = field(default_factory=KnownNames)
     limits: Mapping[str, Limit] = field(default_factory=dict)
     words: TableWording = field(default_factory=TableWording)
     apart: Sequence[str] = ()
@@ -378,11 +392,11 @@ class ColumnOptions:
     drop: bool = False
 
     def __post_init__(self) -> None:
-        for what, names in (("columns", self.columns), ("given", self.given)):
+        for what, names in (("columns", self.columns), ("given", self.constants)):
             for role in names:
                 if role not in ROLES:
                     raise UsageError(f'{what}: no "{role}" — {nearest(role, ROLES)}')
-        for role, text in self.given.items():
+        for role, text in self.constants.items():
             if not is_name(text):
                 raise UsageError(f"given: {role} must be printable text, got {text!r}")
         for what, named in (
@@ -392,13 +406,13 @@ class ColumnOptions:
             for name in named:
                 if named.count(name) > 1:
                     raise UsageError(f'{what}: "{name}" comes twice')
-        if self.scales and (both := sorted({*LONG_TABLE_ROLES} & {*self.columns, *self.given})):
+        if self.scales and (both := sorted({*LONG_TABLE_ROLES} & {*self.columns, *self.constants})):
             raise UsageError(f"scales have columns of their own, so there is no {both[0]}")
 
     @property
     def wanted(self) -> list[str]:
         """Names of columns that a file may well have."""
-        named = (*self.columns.values(), *self.scales, *self.known.scales, *self.limits)
+        named = (*self.columns.values(), *self.scales, *self.known_names.scales, *self.limits)
         return [*ROLES, *SAMPLE_COLUMNS, self.column, *named]
 
     def name_of(self, role: str) -> str:
@@ -409,14 +423,14 @@ class ColumnOptions:
         """A scale by the name that it has elsewhere."""
         return self.aliases.get(written, written)
 
-    def number(self, table: InputTable) -> Callable[[Cell], float | Fault]:
+    def number_reader(self, table: InputTable) -> Callable[[Cell], float | Fault]:
         """How a cell with a number is read."""
-        return partial(number, comma=table.comma, words=self.words)
+        return partial(read_number, comma=table.comma, words=self.words)
 
     @property
     def expected(self) -> list[str]:
         """Scales that are known before a file is read."""
-        return list(dict.fromkeys([*self.known.scales, *self.limits]))
+        return list(dict.fromkeys([*self.known_names.scales, *self.limits]))
 
 
 # --- Column layout -------------------------------------------------------------------------------
@@ -458,57 +472,59 @@ def lay_out(table: InputTable, options: ColumnOptions) -> ColumnLayout:
     layout = ColumnLayout(
         {role: name for role, name in named.items() if name and name in table.names}
     )
-    _samples(layout, table, options)
-    told = {*layout.fields, *layout.places, *options.given}
-    wide = bool(options.scales) or not told & {*LONG_TABLE_ROLES}
+    _lay_out_samples(layout, table, options)
+    roles = {*layout.fields, *layout.places, *options.constants}
+    wide = bool(options.scales) or not roles & {*LONG_TABLE_ROLES}
     if wide:
-        layout.scales = tuple(_scales(layout, table, options))
+        layout.scales = tuple(_scale_columns(layout, table, options))
     for fault in (
         *_contradictions(layout, options),
-        *_absent(layout, table, options, wide),
-        *_slips(layout, table, options, wide),
+        *_missing_columns(layout, table, options, wide),
+        *_misspelled_columns(layout, table, options, wide),
     ):
         table.tell(HEADER_LINE, *fault)
-    rest = [show(n) for n in table.names if n and n not in layout.used and n not in options.apart]
-    if rest:
-        layout.notes.append(f"passed over: {', '.join(rest)}")
+    unused = [show(n) for n in table.names if n and n not in layout.used and n not in options.apart]
+    if unused:
+        layout.notes.append(f"passed over: {', '.join(unused)}")
     return layout
 
 
-def _samples(layout: ColumnLayout, table: InputTable, options: ColumnOptions) -> None:
+def _lay_out_samples(layout: ColumnLayout, table: InputTable, options: ColumnOptions) -> None:
     """The column with names of samples, where they say something."""
-    known = options.known
+    known_names = options.known_names
     sample = options.column or next((name for name in SAMPLE_COLUMNS if name in table.names), "")
     if options.column and options.pattern:  # which then says what is in this column
-        layout.fields = {role: own for role, own in layout.fields.items() if own != sample}
-    unsaid = not {"item", "system"} & {*layout.fields, *options.given}
+        layout.fields = {role: name for role, name in layout.fields.items() if name != sample}
+    unsaid = not {"item", "system"} & {*layout.fields, *options.constants}
     text = options.pattern or (DEFAULT_SOUND_PATTERN if sample and unsaid else "")
     if text:
         layout.sample = sample or SAMPLE_COLUMNS[0]
-        layout.pattern = Pattern(text, known.names("system"), known.names("item"))
+        layout.pattern = Pattern(text, known_names.names("system"), known_names.names("item"))
     if text and not options.pattern:
         layout.notes.append(f"{show(sample)} is read as {text}")
 
 
-def _scales(layout: ColumnLayout, table: InputTable, options: ColumnOptions) -> Iterator[str]:
+def _scale_columns(
+    layout: ColumnLayout, table: InputTable, options: ColumnOptions
+) -> Iterator[str]:
     """Columns that are scales."""
     if options.scales:
         yield from options.scales
         return
     taken = layout.used | {*options.apart}
     free = [name for name in table.names if name and name not in taken]
-    known = [name for name in options.expected if name in free]
-    found = known or [name for name in free if _holds_numbers(table, name, options)]
-    if found and not known:
-        names = ", ".join(map(show, found))
+    expected = [name for name in options.expected if name in free]
+    scales = expected or [name for name in free if _holds_numbers(table, name, options)]
+    if scales and not expected:
+        names = ", ".join(map(show, scales))
         layout.notes.append(f"{options.words.columns} are the columns of numbers: {names}")
-    yield from found
+    yield from scales
 
 
 def _holds_numbers(table: InputTable, name: str, options: ColumnOptions) -> bool:
     """Whether at least half of what a column says are numbers; the others will be refused."""
     cells = [cell for cell in table.cells(name, numbers=True) if cell]
-    read = options.number(table)
+    read = options.number_reader(table)
     right = {cell for cell in set(cells) if isinstance(read(cell), float)}
     return bool(right) and 2 * sum(cell in right for cell in cells) >= len(cells)
 
@@ -516,17 +532,19 @@ def _holds_numbers(table: InputTable, name: str, options: ColumnOptions) -> bool
 def _contradictions(layout: ColumnLayout, options: ColumnOptions) -> Iterator[Fault]:
     for role in layout.places:
         if role in layout.fields:
-            told = f"the pattern says {{{role}}}, and there is a column"
-            yield Fault(layout.fields[role], told, "write * in the pattern")
+            message = f"the pattern says {{{role}}}, and there is a column"
+            yield Fault(layout.fields[role], message, "write * in the pattern")
         elif layout.scales and role == "scale":
-            told = "scales have columns of their own"
-            yield Fault(layout.sample, f"the pattern says {{scale}}, and {told}", "write * there")
-    for role in options.given:
+            message = "scales have columns of their own"
+            yield Fault(
+                layout.sample, f"the pattern says {{scale}}, and {message}", "write * there"
+            )
+    for role in options.constants:
         if role in layout.fields or role in layout.places:
             yield Fault(role, "is given, and the file says it too", "give it once")
 
 
-def _absent(
+def _missing_columns(
     layout: ColumnLayout, table: InputTable, options: ColumnOptions, wide: bool
 ) -> Iterator[Fault]:
     """What nothing in the file says."""
@@ -534,32 +552,38 @@ def _absent(
     free = [name for name in table.names if name and name not in sure]
     for role, name in options.columns.items():
         if name and name not in table.names and role not in options.optional:
-            yield Fault(show(name), f"{NO_COLUMN_MESSAGE} (for {role})", _remedy(name, table.names))
+            yield Fault(
+                show(name), f"{NO_COLUMN_MESSAGE} (for {role})", _column_remedy(name, table.names)
+            )
     for name in (layout.sample, *layout.scales):
         if name and name not in table.names:
-            yield Fault(show(name), NO_COLUMN_MESSAGE, _remedy(name, table.names))
-    said = {*layout.fields, *layout.places, *options.given}
+            yield Fault(show(name), NO_COLUMN_MESSAGE, _column_remedy(name, table.names))
+    said = {*layout.fields, *layout.places, *options.constants}
     for role in REQUIRED_ROLES if wide else (*REQUIRED_ROLES, *LONG_TABLE_ROLES):
         if role not in said and not options.columns.get(role):
             yield Fault(
-                role, NO_COLUMN_MESSAGE, _remedy(role, free, options.words.remedy.format(role=role))
+                role,
+                NO_COLUMN_MESSAGE,
+                _column_remedy(role, free, options.words.remedy.format(role=role)),
             )
     if wide and not layout.scales:
-        told = "there are no columns scale and value, and none of numbers"
-        yield Fault("", told, _remedy("value", free))
+        message = "there are no columns scale and value, and none of numbers"
+        yield Fault("", message, _column_remedy("value", free))
 
 
-def _remedy(name: str, known: Sequence[str], more: str = "") -> str:
-    found = nearest(name, [one for one in known if one]).replace("known:", "the file has", 1)
-    return " — ".join(part for part in (found, more) if part)
+def _column_remedy(name: str, names: Sequence[str], more: str = "") -> str:
+    suggestion = nearest(name, [column_name for column_name in names if column_name]).replace(
+        "known:", "the file has", 1
+    )
+    return " — ".join(part for part in (suggestion, more) if part)
 
 
-def _slips(
+def _misspelled_columns(
     layout: ColumnLayout, table: InputTable, options: ColumnOptions, wide: bool
 ) -> Iterator[Fault]:
     """Columns that look like others that are not there."""
-    told = {*layout.fields, *layout.places, *options.given, *options.columns}
-    lacking = [role for role in OPTIONAL_ROLES if role not in told]
+    roles = {*layout.fields, *layout.places, *options.constants, *options.columns}
+    lacking = [role for role in OPTIONAL_ROLES if role not in roles]
     lacking += [name for name in layout.used if name in table.partial]
     if wide and not options.scales:
         lacking += [
@@ -568,6 +592,6 @@ def _slips(
         ]
     for name in table.names:
         if name and name not in layout.fields.values() and name not in options.scales:
-            remedy = nearest(name, [one for one in lacking if one != name])
+            remedy = nearest(name, [other for other in lacking if other != name])
             if name != layout.sample and remedy.startswith("did"):
                 yield Fault(show(name), "unknown column", remedy)

@@ -25,9 +25,9 @@ from earwitness.studies.pages import (
     TEXT_PAGE,
     TRAINING_PAGES,
     Page,
-    heard,
     pages,
-    planned,
+    planned_trials,
+    presented_trial,
     read_page,
 )
 from earwitness.studies.study import Design, ListenerPlan, Study, Trial
@@ -69,7 +69,7 @@ def read_checked_answers(design: Design, file: AnswersFile) -> AnswerLines:
 
 def check_against_design(design: Design, answers: Mapping[int, Answer], source: str) -> None:
     """Refuse answers to trials that this version plans otherwise."""
-    plans = {plan.listener: planned(plan) for plan in design.plans}
+    plans = {plan.listener: planned_trials(plan) for plan in design.plans}
     problems = [
         Problem(source, line, *fault)
         for line, answer in answers.items()
@@ -87,8 +87,8 @@ def _differences(answer: Answer, trial: Trial | None) -> Iterator[tuple[str, ...
             yield "values", _no_page(answer)
     elif answer.heard is None:
         yield "heard", "missing", f"what was presented on page {answer.page}?"
-    elif answer.heard != heard(trial):
-        presented, plan = _describe(answer.heard), _describe(heard(trial))
+    elif answer.heard != presented_trial(trial):
+        presented, plan = _describe(answer.heard), _describe(presented_trial(trial))
         remedy = "was it changed?"
         if answer.version not in ("", __version__):
             remedy = f"use earwitness {answer.version}, which asked this"
@@ -173,7 +173,7 @@ class _AnsweredPages:
     def _planned_trials(self, listener: int) -> dict[str, Trial]:
         """Trials by page where plans were made elsewhere, kept for the next answer."""
         if listener not in self._planned and listener in self._plans:
-            self._planned[listener] = planned(self._plans[listener])
+            self._planned[listener] = planned_trials(self._plans[listener])
         return self._planned.get(listener, {})
 
     @cached_property
@@ -197,7 +197,9 @@ class _AnsweredPages:
         for block in self.study.blocks:
             kind = block_kind(block)
             treatments = kind.treatments(block.systems, self.study.reference)
-            tables.append({frozenset(one): kind.against(one) for one in treatments})
+            tables.append(
+                {frozenset(treatment): kind.against(treatment) for treatment in treatments}
+            )
         return tables
 
     def _other_pages(self, sessions: int) -> dict[str, Page]:

@@ -28,16 +28,16 @@ from earwitness.studies.ratings.columns import (
     KnownNames,
     Limit,
     Limits,
-    column,
-    divided,
+    divide_samples,
+    find_off_scale,
     lay_out,
     limits_of,
-    listeners,
-    name_of_cell,
-    only_known,
-    out_of_scale,
-    perhaps_name,
-    whole,
+    listener_ids,
+    read_column,
+    read_name,
+    read_optional_name,
+    tell_unknown_names,
+    whole_number_reader,
 )
 from earwitness.studies.results import Grouping, Who
 from earwitness.studies.rubric import BUILT_IN_RUBRICS, TOTAL, Rubric, read_rubric
@@ -54,7 +54,7 @@ CAPTION_COLUMN = "caption"
 OFF_SCALE_REMEDY = "write a number that is on it, or say --faults drop to take it for a blank"
 
 
-def by_rubric(options: ColumnOptions, table: InputTable, said: str = "") -> ColumnOptions:
+def fit_rubric(options: ColumnOptions, table: InputTable, said: str = "") -> ColumnOptions:
     """Options that hold for a table by a rubric: the one that was said, or that fits.
 
     Where scales are named already, nothing is guessed.
@@ -63,48 +63,57 @@ def by_rubric(options: ColumnOptions, table: InputTable, said: str = "") -> Colu
         return options
     long = [role for role in LONG_TABLE_ROLES if options.name_of(role) in table.names]
     cells = table.cells(options.name_of("scale")) if "scale" in long else table.names
-    written = [one for one in dict.fromkeys(cells) if isinstance(one, str)]
+    written = [text for text in dict.fromkeys(cells) if isinstance(text, str)]
     for name in [said] if said else BUILT_IN_RUBRICS:
-        found = {one: own for one in written if (own := spellings(name).get(folded(one)))}
-        lacking = [one for one in read_rubric(name).names if one not in found.values()]
+        dimension_of = {
+            text: dimension
+            for text in written
+            if (dimension := spellings(name).get(fold_name(text)))
+        }
+        dimensions = read_rubric(name).names
+        lacking = [one for one in dimensions if one not in dimension_of.values()]
         if not lacking:
-            return _fitted(options, read_rubric(name), found, table, wide=not long)
+            return _add_rubric_columns(
+                options, read_rubric(name), dimension_of, table, wide=not long
+            )
         if said:
             _tell_dimensions(table, read_rubric(name), lacking)
     return options
 
 
-def _fitted(
+def _add_rubric_columns(
     options: ColumnOptions,
-    known: Rubric,
-    found: Mapping[str, str],
+    rubric: Rubric,
+    dimension_of: Mapping[str, str],
     table: InputTable,
     *,
     wide: bool,
 ) -> ColumnOptions:
-    limits = {name: Limit(one.low, one.high, one.step) for name, one in known.scales.items()}
+    limits = {
+        name: Limit(scale.low, scale.high, scale.step) for name, scale in rubric.scales.items()
+    }
     limits[TOTAL] = limits[TOTAL]._replace(step=0)  # totals are made again
     texts = [CAPTION_COLUMN] if CAPTION_COLUMN in table.names else []
     return replace(
         options,
-        rubric=known.name,
-        aliases=dict(found),
+        rubric=rubric.name,
+        aliases=dict(dimension_of),
         limits={**limits, **options.limits} if options.limits else limits,
-        scales=tuple(found) if wide else options.scales,
+        scales=tuple(dimension_of) if wide else options.scales,
         apart=(*options.apart, *texts),
         remedy=OFF_SCALE_REMEDY,
     )
 
 
-def _tell_dimensions(table: InputTable, known: Rubric, lacking: list[str]) -> None:
+def _tell_dimensions(table: InputTable, rubric: Rubric, lacking: list[str]) -> None:
     """Which dimensions are not there."""
     has = ", ".join(show(name) for name in table.names if name)
     for name in lacking:
-        told = f"{known.name} has {name}, the table does not"
+        message = f"{rubric.name} has {name}, the table does not"
         table.tell(
             HEADER_LINE,
             name,
-            told,
+            message,
             f"say --rubric {NO_RUBRIC} if it is no such table; it has {has}",
         )
 
@@ -112,21 +121,21 @@ def _tell_dimensions(table: InputTable, known: Rubric, lacking: list[str]) -> No
 @cache
 def spellings(name: str) -> Mapping[str, str]:
     """Dimensions and the total, by everything that they may be called."""
-    return dict(_spelt(name))
+    return dict(_spelling_pairs(name))
 
 
-def _spelt(name: str) -> Iterator[tuple[str, str]]:
+def _spelling_pairs(name: str) -> Iterator[tuple[str, str]]:
     for language in LANGUAGES:
-        for one in read_rubric(name, language).dimensions:
-            yield folded(one.shown), one.name
-            yield folded(one.name), one.name
+        for dimension in read_rubric(name, language).dimensions:
+            yield fold_name(dimension.shown), dimension.name
+            yield fold_name(dimension.name), dimension.name
     yield TOTAL, TOTAL
 
 
-def folded(text: str) -> str:
+def fold_name(text: str) -> str:
     """A name without capitals and odd blanks.
 
-    >>> folded(" Hors_Sujet ")
+    >>> fold_name(" Hors_Sujet ")
     'hors sujet'
     """
     return " ".join(unicodedata.normalize("NFC", text).casefold().replace("_", " ").split())
@@ -149,7 +158,7 @@ class OffScaleCell(NamedTuple):
 class CheckedColumns(NamedTuple):
     """What rows say, votes by scale, and votes that were taken for missing."""
 
-    found: Columns
+    columns: Columns
     votes: Columns
     off: list[OffScaleCell]
 
@@ -157,68 +166,77 @@ class CheckedColumns(NamedTuple):
 MIN_ROLE_VALUES = {"session": 0, "trial": 0, "asked": 0, "place": 1}
 
 
-def checked(table: InputTable, layout: ColumnLayout, options: ColumnOptions) -> CheckedColumns:
+def check_columns(
+    table: InputTable, layout: ColumnLayout, options: ColumnOptions
+) -> CheckedColumns:
     """What rows say, and votes by scale; what is wrong with them is told to the table."""
-    cells = _cells(table, layout, options)
+    cells = _cells_by_role(table, layout, options)
     where = {role: layout.fields.get(role, layout.sample or role) for role in cells}
-    found: Columns = {}
-    for role, own in cells.items():
+    columns: Columns = {}
+    for role, role_cells in cells.items():
         if role in MIN_ROLE_VALUES:
-            found[role] = column(table, own, where[role], whole(MIN_ROLE_VALUES[role]))
+            columns[role] = read_column(
+                table, role_cells, where[role], whole_number_reader(MIN_ROLE_VALUES[role])
+            )
         elif role != "value":
-            read = perhaps_name if role == "against" else name_of_cell
-            found[role] = column(table, own, where[role], read)
+            read = read_optional_name if role == "against" else read_name
+            columns[role] = read_column(table, role_cells, where[role], read)
             if role == "scale":
-                found[role] = [options.scale(one) for one in found[role]]
+                columns[role] = [options.scale(scale) for scale in columns[role]]
             what = "system" if role == "against" else role
-            only_known(table, found[role], where[role], what, options.known.names(what))
+            tell_unknown_names(
+                table, columns[role], where[role], what, options.known_names.names(what)
+            )
     off: list[OffScaleCell] = []
-    return CheckedColumns(found, _votes(table, layout, options, cells, found, off), off)
+    return CheckedColumns(
+        columns, _votes_by_scale(table, layout, options, cells, columns, off), off
+    )
 
 
-def _cells(
+def _cells_by_role(
     table: InputTable, layout: ColumnLayout, options: ColumnOptions
 ) -> dict[str, Sequence[Cell]]:
     """Columns by what they say, wherever it is said."""
-    found: dict[str, Sequence[Cell]] = {
-        role: table.cells(own, numbers=role in NUMERIC_ROLES) for role, own in layout.fields.items()
+    cells: dict[str, Sequence[Cell]] = {
+        role: table.cells(name, numbers=role in NUMERIC_ROLES)
+        for role, name in layout.fields.items()
     }
     if layout.pattern:
-        found |= divided(table, layout.sample, layout.pattern, layout.notes)
-    for role, text in options.given.items():
-        found[role] = [str(text)] * len(table.lines)
-    return found
+        cells |= divide_samples(table, layout.sample, layout.pattern, layout.notes)
+    for role, text in options.constants.items():
+        cells[role] = [str(text)] * len(table.lines)
+    return cells
 
 
-def _votes(
+def _votes_by_scale(
     table: InputTable,
     layout: ColumnLayout,
     options: ColumnOptions,
     cells: Mapping[str, Sequence[Cell]],
-    found: Columns,
+    columns: Columns,
     off: list[OffScaleCell],
 ) -> Columns:
     """Votes by scale, or all of them where scales stand in a column."""
-    read = options.number(table)
+    read = options.number_reader(table)
     if not layout.scales:
         where = layout.fields.get("value", "value")
-        values = column(table, cells["value"], where, read)
-        return {"": _within(table, found["scale"], values, where, options, off)}
+        values = read_column(table, cells["value"], where, read)
+        return {"": _check_limits(table, columns["scale"], values, where, options, off)}
     votes: Columns = {}
     for scale in layout.scales:
-        known = options.known.names("scale")
-        if known and options.scale(scale) not in known:
+        names = options.known_names.names("scale")
+        if names and options.scale(scale) not in names:
             table.tell(
-                HEADER_LINE, show(scale), f"there is no scale {show(scale)}", nearest(scale, known)
+                HEADER_LINE, show(scale), f"there is no scale {show(scale)}", nearest(scale, names)
             )
-        values = column(table, table.cells(scale, numbers=True), scale, read)
+        values = read_column(table, table.cells(scale, numbers=True), scale, read)
         named = options.scale(scale)
-        every = [named] * len(table.lines)
-        votes[named] = _within(table, every, values, scale, options, off)
+        scales = [named] * len(table.lines)
+        votes[named] = _check_limits(table, scales, values, scale, options, off)
     return votes
 
 
-def _within(
+def _check_limits(
     table: InputTable,
     scales: Sequence[Any],
     values: Sequence[Any],
@@ -230,31 +248,31 @@ def _within(
     if not options.limits:
         return values
     pairs: list[tuple[Any, Any]] = list(zip(scales, values, strict=True))
-    told: dict[Any, str] = dict(out_of_scale(set(pairs), options.limits))
-    if told and options.drop:
-        off += [OffScaleCell(row, *pair) for row, pair in enumerate(pairs) if pair in told]
-        return [MISSING_VALUE if pair in told else pair[1] for pair in pairs]
-    bad = {pair: Fault(where, text, options.remedy) for pair, text in told.items()}
+    reasons: dict[Any, str] = dict(find_off_scale(set(pairs), options.limits))
+    if reasons and options.drop:
+        off += [OffScaleCell(row, *pair) for row, pair in enumerate(pairs) if pair in reasons]
+        return [MISSING_VALUE if pair in reasons else pair[1] for pair in pairs]
+    bad = {pair: Fault(where, text, options.remedy) for pair, text in reasons.items()}
     if bad:
         rows = zip(table.lines, pairs, strict=True)
         table.wrong.add((line, bad[pair]) for line, pair in rows if pair in bad)
     return values
 
 
-def rated(found: Columns, votes: Columns) -> list[Rating]:
+def build_ratings(columns: Columns, votes: Columns) -> list[Rating]:
     """A rating for every vote, row by row; one that is missing is NaN."""
     rows = len(next(iter(votes.values())))
-    keys = _keys(found["item"], found["system"])
+    keys = _make_keys(columns["item"], columns["system"])
     none: list[Any] = [None] * rows
-    against = _keys(found["item"], found["against"]) if "against" in found else none
+    against = _make_keys(columns["item"], columns["against"]) if "against" in columns else none
     zeros = [0] * rows
-    session, trial, asked, place = (found.get(role, zeros) for role in MIN_ROLE_VALUES)
-    people = listeners(found["listener"])
+    session, trial, asked, place = (columns.get(role, zeros) for role in MIN_ROLE_VALUES)
+    people = listener_ids(columns["listener"])
     by_scale: list[Iterable[Rating]] = [
         map(
             Rating,
             keys,
-            [scale] * rows if scale else found["scale"],
+            [scale] * rows if scale else columns["scale"],
             people,
             session,
             values,
@@ -268,20 +286,20 @@ def rated(found: Columns, votes: Columns) -> list[Rating]:
     return list(chain.from_iterable(zip(*by_scale, strict=True)))
 
 
-def _keys(items: Sequence[str], systems: Sequence[str]) -> list[Any]:
+def _make_keys(items: Sequence[str], systems: Sequence[str]) -> list[Any]:
     """Keys, each made once; none where there is no system."""
     pairs = list(zip(items, systems, strict=True))
-    known = {pair: Key(*pair) if pair[1] else None for pair in set(pairs)}
-    return [known[pair] for pair in pairs]
+    key_of = {pair: Key(*pair) if pair[1] else None for pair in set(pairs)}
+    return [key_of[pair] for pair in pairs]
 
 
 # --- Tables of numbers per output ----------------------------------------------------------------
 
 
-Fitted = Callable[[ColumnOptions, InputTable], ColumnOptions]
+OptionsFitter = Callable[[ColumnOptions, InputTable], ColumnOptions]
 
 
-def _as_they_are(options: ColumnOptions, _: InputTable) -> ColumnOptions:
+def _keep_options(options: ColumnOptions, _: InputTable) -> ColumnOptions:
     return options
 
 
@@ -289,7 +307,7 @@ def _as_they_are(options: ColumnOptions, _: InputTable) -> ColumnOptions:
 class ParsedRatings:
     """A number for every cell that could have one, NaN where it has none."""
 
-    every: list[Rating]
+    all_ratings: list[Rating]
     layout: ColumnLayout
     table: InputTable
     input: Input
@@ -299,22 +317,22 @@ class ParsedRatings:
     @property
     def filled(self) -> list[Rating]:
         """Those that have a number."""
-        return [one for one in self.every if one.value == one.value]
+        return [rating for rating in self.all_ratings if rating.value == rating.value]
 
 
 def read_rows(
-    source: RecordSource, options: ColumnOptions, fitted: Fitted = _as_they_are
+    source: RecordSource, options: ColumnOptions, fitted: OptionsFitter = _keep_options
 ) -> ParsedRatings:
     """All of a table; refused as a whole if anything is wrong, or if it has no number at all.
 
     ``fitted`` gives the options that hold for a table with such columns.
     """
-    with _uncollected():
-        return _read(source, options, fitted)
+    with _without_garbage_collection():
+        return _read_rows(source, options, fitted)
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def _without_garbage_collection() -> Iterator[None]:
     """Without the collector of cycles: there are none here, and looking takes half the time."""
     was = gc.isenabled()
     gc.disable()
@@ -325,19 +343,23 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _read(source: RecordSource, options: ColumnOptions, fitted: Fitted) -> ParsedRatings:
+def _read_rows(
+    source: RecordSource, options: ColumnOptions, fitted: OptionsFitter
+) -> ParsedRatings:
     table, file = read_table(source, options.wanted)
     options = fitted(options, table)
-    told = table.wrong.count
+    faults_before = table.wrong.count
     layout = lay_out(table, options)
     nothing = f"has no {options.words.row} in it"
     if not table.lines and not table.wrong.count:
         table.tell(HEADER_LINE, "", nothing)
-    if table.wrong.count > told or not table.lines:
+    if table.wrong.count > faults_before or not table.lines:
         table.wrong.refuse()
-    found = checked(table, layout, options)
+    parsed = check_columns(table, layout, options)
     table.wrong.refuse()
-    rows = ParsedRatings(rated(found.found, found.votes), layout, table, file, options, found)
+    rows = ParsedRatings(
+        build_ratings(parsed.columns, parsed.votes), layout, table, file, options, parsed
+    )
     if not rows.filled:
         table.tell(HEADER_LINE, "", nothing, f"no row has a {options.words.cell}")
         table.wrong.refuse()
@@ -352,7 +374,7 @@ ItemOrListener = int | str
 Clash = tuple[int, ItemOrListener, str, str]
 
 
-def groupings(
+def read_groupings(
     table: InputTable,
     names: Sequence[str],
     items: Sequence[ItemOrListener],
@@ -362,7 +384,7 @@ def groupings(
 
     Where neither do, that is told to the table. Empty cells say nothing.
     """
-    found: dict[str, Grouping] = {}
+    by_field: dict[str, Grouping] = {}
     for name in names:
         if name not in table.names:
             table.tell(
@@ -370,46 +392,46 @@ def groupings(
             )
             continue
         cells = table.cells(name)
-        of_items, torn = _groups(table, items, cells)
-        of_people, also = _groups(table, people, cells)
+        of_items, torn = _group_values(table, items, cells)
+        of_people, also = _group_values(table, people, cells)
         if torn and also:
             _tell_clash(table, name, torn, also)
         elif torn:
-            found[name] = Grouping("listener", of_people)
+            by_field[name] = Grouping("listener", of_people)
         else:
-            found[name] = Grouping("item", of_items)
-    return found
+            by_field[name] = Grouping("item", of_items)
+    return by_field
 
 
-def _groups(
+def _group_values(
     table: InputTable, owners: Sequence[ItemOrListener], cells: Sequence[Cell]
 ) -> tuple[Mapping[ItemOrListener, str], Clash | None]:
     """What is said of each, and the first row that says something else than one before."""
-    found: dict[ItemOrListener, str] = {}
+    group_of: dict[ItemOrListener, str] = {}
     for line, owner, cell in zip(table.lines, owners, cells, strict=True):
-        if isinstance(cell, str) and cell and found.setdefault(owner, cell) != cell:
-            return found, (line, owner, found[owner], cell)
-    return found, None
+        if isinstance(cell, str) and cell and group_of.setdefault(owner, cell) != cell:
+            return group_of, (line, owner, group_of[owner], cell)
+    return group_of, None
 
 
 def _tell_clash(table: InputTable, name: str, item: Clash, listener: Clash) -> None:
-    line, owner, before, here = item
-    told = f"{owner} is {show(here)} here and was {show(before)} above"
+    line, owner, before, current = item
+    message = f"{owner} is {show(current)} here and was {show(before)} above"
     also = f"and listener {listener[1]} is both {show(listener[2])} and {show(listener[3])}"
-    table.tell(line, name, told, f"{also}: an item, or a listener, is in one group")
+    table.tell(line, name, message, f"{also}: an item, or a listener, is in one group")
 
 
-def captions(
+def caption_texts(
     table: InputTable, name: str, items: Sequence[str], systems: Sequence[str]
 ) -> dict[Key, str]:
     """Words that were judged, by item and system; the first that are said."""
     if name not in table.names:
         return {}
-    found: dict[Key, str] = {}
+    texts: dict[Key, str] = {}
     for item, system, cell in zip(items, systems, table.cells(name), strict=True):
         if isinstance(cell, str) and cell:
-            found.setdefault(Key(item, system), cell)
-    return found
+            texts.setdefault(Key(item, system), cell)
+    return texts
 
 
 # --- Tables of ratings ---------------------------------------------------------------------------
@@ -433,7 +455,7 @@ class OffScaleVote:
 class RatingsTable:
     """Ratings in the order of the file; ``missing`` is how many cells for a vote are empty.
 
-    ``every`` has those too, as NaN. ``groups`` are columns that divide items or listeners,
+    ``all_ratings`` has those too, as NaN. ``groups`` are columns that divide items or listeners,
     ``captions`` are words that were judged by the ``rubric``, where there is one.
     """
 
@@ -441,7 +463,7 @@ class RatingsTable:
     notes: tuple[str, ...]
     missing: int
     input: Input
-    every: list[Rating] = field(default_factory=list)
+    all_ratings: list[Rating] = field(default_factory=list)
     off: tuple[OffScaleVote, ...] = ()
     groups: Mapping[str, Grouping] = field(default_factory=dict)
     captions: Mapping[Key, str] = field(default_factory=dict)
@@ -455,8 +477,8 @@ def read_ratings(
     column: str = "",
     columns: Mapping[str, str] | None = None,
     scales: Sequence[str] = (),
-    given: Mapping[str, int | str] | None = None,
-    known: KnownNames | None = None,
+    constants: Mapping[str, int | str] | None = None,
+    known_names: KnownNames | None = None,
     limits: Limits | None = None,
     groups: Sequence[str] = (),
     rubric: str = NO_RUBRIC,
@@ -466,11 +488,11 @@ def read_ratings(
 
     ``pattern`` takes item and system out of names of samples, such as ``{system}/{item}.wav``,
     which stand in ``column``. ``columns`` has names of columns by what they say (an empty one: the
-    file does not say it), ``scales`` are columns that are scales, ``given`` says what the file does
-    not, such as who the listener is. ``known`` are names that may occur, ``limits`` has by scale
-    the lowest number, the highest, and the step between. ``groups`` are columns that divide items
-    or listeners. A ``rubric`` says what dimensions there are; an empty one is guessed. With
-    ``drop`` votes that are off their scale are taken for missing.
+    file does not say it), ``scales`` are columns that are scales, ``constants`` says what the file
+    does not, such as who the listener is. ``known_names`` are names that may occur, ``limits`` has
+    by scale the lowest number, the highest, and the step between. ``groups`` are columns that
+    divide items or listeners. A ``rubric`` says what dimensions there are; an empty one is guessed.
+    With ``drop`` votes that are off their scale are taken for missing.
     """
     options = ColumnOptions(
         *(
@@ -478,53 +500,61 @@ def read_ratings(
             column,
             columns or {},
             scales,
-            given or {},
-            known or KnownNames(),
+            constants or {},
+            known_names or KnownNames(),
             limits_of(limits),
         ),
         apart=groups,
         drop=drop,
     )
-    rows = read_rows(RecordSource(path), options, partial(by_rubric, said=rubric))
-    every, ratings = rows.every, rows.filled
-    found, judged = rows.checked.found, rows.options.rubric
-    divided = groupings(rows.table, groups, found["item"], listeners(found["listener"]))
+    rows = read_rows(RecordSource(path), options, partial(fit_rubric, said=rubric))
+    all_ratings, ratings = rows.all_ratings, rows.filled
+    parsed_columns, judged = rows.checked.columns, rows.options.rubric
+    divided = read_groupings(
+        rows.table, groups, parsed_columns["item"], listener_ids(parsed_columns["listener"])
+    )
     rows.table.wrong.refuse()
-    texts = captions(rows.table, CAPTION_COLUMN, found["item"], found["system"]) if judged else {}
+    texts = (
+        caption_texts(rows.table, CAPTION_COLUMN, parsed_columns["item"], parsed_columns["system"])
+        if judged
+        else {}
+    )
     return RatingsTable(
         ratings,
-        tuple(_notes(rows, every, ratings, guessed=bool(judged and not rubric))),
-        len(every) - len(ratings),
+        tuple(_table_notes(rows, all_ratings, ratings, guessed=bool(judged and not rubric))),
+        len(all_ratings) - len(ratings),
         rows.input,
-        every,
-        tuple(_off(rows)),
+        all_ratings,
+        tuple(_off_scale_votes(rows)),
         divided,
         texts,
         judged,
     )
 
 
-def _off(rows: ParsedRatings) -> Iterator[OffScaleVote]:
-    found, lines = rows.checked.found, rows.table.lines
-    people = listeners(found["listener"])
+def _off_scale_votes(rows: ParsedRatings) -> Iterator[OffScaleVote]:
+    columns, lines = rows.checked.columns, rows.table.lines
+    people = listener_ids(columns["listener"])
     for row, scale, value in rows.checked.off:
-        item, system = found["item"][row], found["system"][row]
+        item, system = columns["item"][row], columns["system"][row]
         yield OffScaleVote(lines[row], item, system, people[row], scale, value)
 
 
-def _notes(
-    rows: ParsedRatings, every: Sequence[Rating], ratings: Sequence[Rating], *, guessed: bool
+def _table_notes(
+    rows: ParsedRatings, all_ratings: Sequence[Rating], ratings: Sequence[Rating], *, guessed: bool
 ) -> Iterator[str]:
     yield from rows.layout.notes
     if guessed:
         name = rows.options.rubric
-        told = f"has all dimensions of {name} and is read as such"
-        yield f"{told}; say --rubric {NO_RUBRIC} if it is not"
-    empty = {one.key.system for one in every} - {one.key.system for one in ratings}
+        message = f"has all dimensions of {name} and is read as such"
+        yield f"{message}; say --rubric {NO_RUBRIC} if it is not"
+    empty = {rating.key.system for rating in all_ratings} - {
+        rating.key.system for rating in ratings
+    }
     yield from (f"nobody rated {name}: all its votes are missing" for name in sorted(empty))
-    if missing := len(every) - len(ratings):
+    if missing := len(all_ratings) - len(ratings):
         yield f"{missing:,} {'vote is' if missing == 1 else 'votes are'} missing"
-    sessions = {one.session for one in ratings}
+    sessions = {rating.session for rating in ratings}
     if 0 in sessions and len(sessions) > 1:
-        count = sum(one.session == 0 for one in ratings)
+        count = sum(rating.session == 0 for rating in ratings)
         yield f"{count:,} ratings are of session 0: if that was practice, leave them out"

@@ -9,42 +9,42 @@ from earwitness.studies.report.agreement import agreement_sections, effect_headl
 from earwitness.studies.report.choices import choice_headlines, choice_sections
 from earwitness.studies.report.differences import difference_headlines, difference_sections
 from earwitness.studies.report.equivalence import equivalence_headlines, equivalence_sections
-from earwitness.studies.report.export import methods
+from earwitness.studies.report.export import methods_paragraph
 from earwitness.studies.report.groups import group_headlines, group_sections
 from earwitness.studies.report.listeners import listener_headlines, listener_sections
-from earwitness.studies.report.means import in_pairs, mean_sections, what_rated
+from earwitness.studies.report.means import has_pairs, mean_sections, rated_clause
 from earwitness.studies.report.rubric import fault_sections, rubric_headlines, rubric_sections
 from earwitness.studies.report.screening import (
     all_failed,
-    failure,
+    failure_clause,
     screening_headlines,
     screening_sections,
 )
-from earwitness.studies.report.wording import several
+from earwitness.studies.report.wording import count_text
 from earwitness.studies.results import Results
 
 
 def results_report(results: Results) -> Report:
     """All of it; what is empty is left out."""
-    sections = tuple(_sections(results))
+    sections = tuple(_all_sections(results))
     title = f"Results of {results.title}" if results.title else "Results"
     return Report(
         f"Simulated: {title}" if results.simulated else title,
-        _about(results),
-        systems(results),
+        _subtitle(results),
+        result_systems(results),
         sections,
         tuple(_provenance(results)),
-        _more(sections),
+        _terminal_hint(sections),
     )
 
 
-def _more(sections: Sequence[Section]) -> str:
+def _terminal_hint(sections: Sequence[Section]) -> str:
     """What the terminal does not show."""
     titles = [s.title[0].lower() + s.title[1:] for s in sections if s.place != "everywhere"]
     return f"more with -o report.html or --folder: {', '.join(titles)}" if titles else ""
 
 
-def _sections(results: Results) -> Iterator[Section]:
+def _all_sections(results: Results) -> Iterator[Section]:
     if lines := tuple(_headlines(results)):
         yield Section("In short", (Lines("", lines),))
     yield from mean_sections(results)
@@ -57,14 +57,16 @@ def _sections(results: Results) -> Iterator[Section]:
     yield from listener_sections(results)
     yield from screening_sections(results)
     yield from agreement_sections(results)
-    yield Section("Methods", (Quote(methods(results)),), "To copy into a paper:", place="pages")
+    yield Section(
+        "Methods", (Quote(methods_paragraph(results)),), "To copy into a paper:", place="pages"
+    )
 
 
 def _headlines(results: Results) -> Iterator[str]:
     """Who leads, what cannot be told apart, who was left out and what that changes, and what is
     strange about votes."""
     if all_failed(results):
-        yield failure(results)
+        yield failure_clause(results)
     if results.simulated:
         yield "all listeners were simulated: nobody heard anything"
     yield from (f"other than the study had planned: {change}" for change in results.changed)
@@ -78,33 +80,33 @@ def _headlines(results: Results) -> Iterator[str]:
     yield from listener_headlines(results)
 
 
-def systems(results: Results) -> tuple[str, ...]:
+def result_systems(results: Results) -> tuple[str, ...]:
     """Those of all scales, comparisons and choices."""
-    found: list[str] = []
+    names: list[str] = []
     for scale in results.scales:
-        found += [*scale.systems, *(scale.abilities.systems if scale.abilities else ())]
+        names += [*scale.systems, *(scale.abilities.systems if scale.abilities else ())]
         pairs = [(c.a, c.b) for c in scale.contrasts] + [(c.a, c.b) for c in scale.choices]
-        found += [name for pair in pairs for name in pair]
-    return tuple(dict.fromkeys(found))
+        names += [name for pair in pairs for name in pair]
+    return tuple(dict.fromkeys(names))
 
 
-def _about(results: Results) -> str:
+def _subtitle(results: Results) -> str:
     """What was rated, in a line."""
     kept = results.listeners - len(results.left)
     whom = f"{kept:,} of {results.listeners:,}" if results.left else f"{kept:,}"
     scales = ", ".join(scale.value.name for scale in results.scales)
-    files = ", ".join(one.name for one in results.inputs)
-    told = (
-        f"{_what(results)}, {whom} listener{'s' * (results.listeners != 1)}"
+    files = ", ".join(file.name for file in results.inputs)
+    message = (
+        f"{_rated_text(results)}, {whom} listener{'s' * (results.listeners != 1)}"
         f"{f'; {scales}' if scales else ''}"
     )
-    return f"{told}; {files}" if files else told
+    return f"{message}; {files}" if files else message
 
 
-def _what(results: Results) -> str:
-    if any(map(in_pairs, results.scales)):
-        return what_rated(results.scales)
-    return several(len(systems(results)), "system", "systems")
+def _rated_text(results: Results) -> str:
+    if any(map(has_pairs, results.scales)):
+        return rated_clause(results.scales)
+    return count_text(len(result_systems(results)), "system", "systems")
 
 
 def _provenance(results: Results) -> Iterator[str]:
@@ -113,8 +115,8 @@ def _provenance(results: Results) -> Iterator[str]:
         yield f"signature: {results.signature}"
     if results.study:
         yield f"study: {results.study}"
-    for one in results.inputs:
-        yield f"input: {one.name} ({one.bytes:,} bytes, sha256 {one.sha256})"
+    for file in results.inputs:
+        yield f"input: {file.name} ({file.bytes:,} bytes, sha256 {file.sha256})"
     yield from (f"note: {note}" for note in results.notes)
     for scale in results.scales:
         yield from (f"note: {scale.value.name}: {note}" for note in scale.notes)

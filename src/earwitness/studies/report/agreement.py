@@ -44,107 +44,115 @@ MAX_TABLE_ITEMS = 300  # items of a table on a page
 def agreement_sections(results: Results) -> Iterator[Section]:
     """Agreement, the subject model, effects, doubled votes, items."""
     if any(scale.agreement for scale in results.scales):
-        yield Section("Agreement", (_agreement(results.scales),))
+        yield Section("Agreement", (_agreement_table(results.scales),))
     if any(scale.components for scale in results.scales):
-        yield Section("Variance", (_components(results.scales),), place="pages")
-    yield from _model(results)
+        yield Section("Variance", (_component_table(results.scales),), place="pages")
+    yield from _model_sections(results)
     if any(scale.effects for scale in results.scales):
-        told = "What should not matter; p are not corrected."
-        yield Section("Effects", (_effects(results.scales),), told)
+        note = "What should not matter; p are not corrected."
+        yield Section("Effects", (_effect_table(results.scales),), note)
     if results.retests:
-        yield Section("Test and retest", (_retests(results),), place="pages")
+        yield Section("Test and retest", (_retest_table(results),), place="pages")
     if results.doubled:
-        told = doubled_sentence(results)
-        yield Section("Doubled votes", (_doubled(results),), told, "pictures", folded=True)
-    items = tuple(_items(scale) for scale in results.scales if _listable(scale))
+        note = doubled_sentence(results)
+        yield Section("Doubled votes", (_repeat_table(results),), note, "pictures", folded=True)
+    items = tuple(_item_table(scale) for scale in results.scales if _is_listable(scale))
     if items:
-        told = "Means by item; the table of stimuli has all votes."
-        yield Section("Items", items, told, place="pictures", folded=True)
+        note = "Means by item; the table of stimuli has all votes."
+        yield Section("Items", items, note, place="pictures", folded=True)
 
 
-def _agreement(scales: Sequence[ScaleResults]) -> Table:
-    every = [(scale, one) for scale in scales for one in scale.agreement]
-    names = list(dict.fromkeys(name for _, one in every for name in one.figures))
+def _agreement_table(scales: Sequence[ScaleResults]) -> Table:
+    agreements = [(scale, agreement) for scale in scales for agreement in scale.agreement]
+    names = list(dict.fromkeys(name for _, agreement in agreements for name in agreement.figures))
     rows = tuple(
         (
-            *(scale.value.name, one.panel or "all", f"{one.listeners:,}", f"{one.stimuli:,}"),
-            *_figures(one, names),
+            *(
+                scale.value.name,
+                agreement.panel or "all",
+                f"{agreement.listeners:,}",
+                f"{agreement.stimuli:,}",
+            ),
+            *_figure_cells(agreement, names),
         )
-        for scale, one in every
+        for scale, agreement in agreements
     )
     header = ("scale", "of", "listeners", "stimuli", *names)
     return Table("how far listeners agree", header, rows, names=2)
 
 
-def _figures(one: ListenerAgreement, names: Sequence[str]) -> Iterator[str]:
+def _figure_cells(agreement: ListenerAgreement, names: Sequence[str]) -> Iterator[str]:
     for name in names:
-        yield cell(one.figures[name], AGREEMENT_FIGURE) if name in one.figures else "–"
+        yield cell(agreement.figures[name], AGREEMENT_FIGURE) if name in agreement.figures else "–"
 
 
-def _components(scales: Sequence[ScaleResults]) -> Table:
+def _component_table(scales: Sequence[ScaleResults]) -> Table:
     names = [name for name in COMPONENT_LABELS if any(name in scale.components for scale in scales)]
-    known = [scale for scale in scales if scale.components]
+    component_scales = [scale for scale in scales if scale.components]
     rows = tuple(
         (
             COMPONENT_LABELS[name],
-            *(number(s.components.get(name, float("nan")), AGREEMENT_FIGURE) for s in known),
+            *(
+                number(s.components.get(name, float("nan")), AGREEMENT_FIGURE)
+                for s in component_scales
+            ),
         )
         for name in names
     )
-    return Table("variance of votes", ("", *(s.value.name for s in known)), rows)
+    return Table("variance of votes", ("", *(s.value.name for s in component_scales)), rows)
 
 
-def _model(results: Results) -> Iterator[Section]:
-    known = [(scale, scale.subjects) for scale in results.scales if scale.subjects]
-    if known:
-        warned = " ".join(filter(None, (_warned(s, model) for s, model in known)))
-        yield Section("Subject model", (_recovered(known),), warned, place="pages")
-        parts = tuple(p for s, model in known for p in _people(s, model))
+def _model_sections(results: Results) -> Iterator[Section]:
+    modelled = [(scale, scale.subjects) for scale in results.scales if scale.subjects]
+    if modelled:
+        warned = " ".join(filter(None, (_model_warning(s, model) for s, model in modelled)))
+        yield Section("Subject model", (_quality_table(modelled),), warned, place="pages")
+        parts = tuple(p for s, model in modelled for p in _listener_parts(s, model))
         yield Section("Bias and inconsistency", parts, place="pictures", folded=True)
 
 
-def _warned(scale: ScaleResults, model: Subjects) -> str:
+def _model_warning(scale: ScaleResults, model: Subjects) -> str:
     """What one has to know before the numbers of the model are believed."""
-    told = []
+    sentences = []
     if model.floored:
         who = "listener" if len(model.floored) == 1 else "listeners"
-        names = f"{who} {join_names([str(one) for one in model.floored], 10)}"
-        told.append(
+        names = f"{who} {join_names([str(listener) for listener in model.floored], 10)}"
+        sentences.append(
             f"{scale.value.name}: the inconsistency of {names} would have gone below the floor of "
             f"{model.floor:g} and was held there."
         )
     if not model.converged:
-        told.append(f"{scale.value.name}: not settled after {model.rounds:,} rounds.")
-    return " ".join(told)
+        sentences.append(f"{scale.value.name}: not settled after {model.rounds:,} rounds.")
+    return " ".join(sentences)
 
 
-def _recovered(known: Sequence[tuple[ScaleResults, Subjects]]) -> Table:
+def _quality_table(modelled: Sequence[tuple[ScaleResults, Subjects]]) -> Table:
     """Qualities without biases and with weights, beside plain means."""
     rows = tuple(
-        (scale.value.name, name, number(quality, scale.value), _mean(scale, name))
-        for scale, model in known
+        (scale.value.name, name, number(quality, scale.value), _mean_cell(scale, name))
+        for scale, model in modelled
         for name, quality in model.systems.items()
     )
     header = ("scale", "system", "recovered", "mean")
     return Table("quality by the subject model", header, rows, names=2)
 
 
-def _mean(scale: ScaleResults, name: str) -> str:
+def _mean_cell(scale: ScaleResults, name: str) -> str:
     return number(scale.systems[name].mean.value, scale.value) if name in scale.systems else "–"
 
 
-def _people(scale: ScaleResults, model: Subjects) -> Iterator[Part]:
-    for value, found in ((BIAS, model.biases), (INCONSISTENCY, model.inconsistencies)):
-        if found:
-            yield _listeners(f"{scale.value.name}: {value.name}", value, found)
+def _listener_parts(scale: ScaleResults, model: Subjects) -> Iterator[Part]:
+    for value, estimates in ((BIAS, model.biases), (INCONSISTENCY, model.inconsistencies)):
+        if estimates:
+            yield _listener_intervals(f"{scale.value.name}: {value.name}", value, estimates)
 
 
-def _listeners(title: str, value: Value, found: Mapping[Who, Estimate]) -> Intervals:
-    rows = tuple((str(who), {PEOPLE_SERIES: estimate}) for who, estimate in found.items())
+def _listener_intervals(title: str, value: Value, estimates: Mapping[Who, Estimate]) -> Intervals:
+    rows = tuple((str(who), {PEOPLE_SERIES: estimate}) for who, estimate in estimates.items())
     return Intervals(title, value, "listener", rows)
 
 
-def _effects(scales: Sequence[ScaleResults]) -> Table:
+def _effect_table(scales: Sequence[ScaleResults]) -> Table:
     rows = tuple(
         (
             *(scale.value.name, e.name, e.what, cell(e.difference, scale.value)),
@@ -162,40 +170,45 @@ def _effects(scales: Sequence[ScaleResults]) -> Table:
     return Table("effects", header, rows, names=3)
 
 
-def _retests(results: Results) -> Table:
+def _retest_table(results: Results) -> Table:
     rows = tuple(
         (
-            *(one.scale, f"{one.pairs:,}", f"{one.change.n:,}", cell(one.change, AGREEMENT_FIGURE)),
-            *(number(x, AGREEMENT_FIGURE) for x in (one.error, one.same, one.correlation)),
+            *(
+                retest.scale,
+                f"{retest.pairs:,}",
+                f"{retest.change.n:,}",
+                cell(retest.change, AGREEMENT_FIGURE),
+            ),
+            *(number(x, AGREEMENT_FIGURE) for x in (retest.error, retest.same, retest.correlation)),
         )
-        for one in results.retests
+        for retest in results.retests
     )
     header = ("scale", "pairs", "listeners", "second less first", "error", "same", "correlation")
     return Table("the same stimulus, rated again", header, rows)
 
 
-def _doubled(results: Results) -> Table:
+def _repeat_table(results: Results) -> Table:
     rows = tuple(
         (
-            *(one.key.item, one.key.system, one.scale, str(one.listener)),
-            *(", ".join(f"{x:g}" for x in one.values), f"{one.counted:g}"),
+            *(repeated.key.item, repeated.key.system, repeated.scale, str(repeated.listener)),
+            *(", ".join(f"{x:g}" for x in repeated.values), f"{repeated.counted:g}"),
         )
-        for one in results.doubled
+        for repeated in results.doubled
     )
     header = ("item", "system", "scale", "listener", "votes", "counts")
     return Table("votes given more than once", header, rows, names=4)
 
 
-def _listable(scale: ScaleResults) -> bool:
-    return 0 < len({one.key.item for one in scale.stimuli}) <= MAX_TABLE_ITEMS
+def _is_listable(scale: ScaleResults) -> bool:
+    return 0 < len({stimulus.key.item for stimulus in scale.stimuli}) <= MAX_TABLE_ITEMS
 
 
-def _items(scale: ScaleResults) -> Table:
-    systems = list(dict.fromkeys(one.key.system for one in scale.stimuli))
-    means = {(one.key.item, one.key.system): one.mean for one in scale.stimuli}
+def _item_table(scale: ScaleResults) -> Table:
+    systems = list(dict.fromkeys(stimulus.key.system for stimulus in scale.stimuli))
+    means = {(stimulus.key.item, stimulus.key.system): stimulus.mean for stimulus in scale.stimuli}
     rows = tuple(
         (item, *(number(means.get((item, s), float("nan")), scale.value) for s in systems))
-        for item in dict.fromkeys(one.key.item for one in scale.stimuli)
+        for item in dict.fromkeys(stimulus.key.item for stimulus in scale.stimuli)
     )
     return Table(f"{value_title(scale.value)} by item", ("item", *systems), rows)
 
@@ -205,7 +218,9 @@ def _items(scale: ScaleResults) -> Table:
 
 def agreement_methods(results: Results) -> Iterator[str]:
     """Sentences of the paragraph."""
-    names = dict.fromkeys(n for s in results.scales for one in s.agreement for n in one.figures)
+    names = dict.fromkeys(
+        n for s in results.scales for agreement in s.agreement for n in agreement.figures
+    )
     if names:
         yield f"Agreement of listeners is given as {join_names([*names], MAX_LISTED_NAMES)}."
     floors = [f"{s.value.name} {s.subjects.floor:.2f}" for s in results.scales if s.subjects]
@@ -232,10 +247,10 @@ def effect_headlines(results: Results) -> Iterator[str]:
     corrected = holm([effect.p for _, effect in effects])
     for (scale, effect), p in zip(effects, corrected, strict=True):
         if p < 1 - results.plan.level and effect.difference.n >= MIN_LISTENERS_FOR_DIFFERENCE:
-            yield f"votes {_moved(scale, effect)} ({scale.value.name})"
+            yield f"votes {_effect_clause(scale, effect)} ({scale.value.name})"
 
 
-def _moved(scale: ScaleResults, effect: Effect) -> str:
+def _effect_clause(scale: ScaleResults, effect: Effect) -> str:
     far = number(abs(effect.difference.value), scale.value)
     verb = "rise" if effect.difference.value > 0 else "fall"
     later, _, earlier = effect.what.partition(" less ")
@@ -322,13 +337,13 @@ def _stimuli_csv(results: Results) -> TableContent:
     for scale in results.scales:
         for stimulus in scale.stimuli:
             n = sum(not isnan(vote) for vote in stimulus.votes)
-            quality = _quality(scale, stimulus.key)
+            quality = _quality_cells(scale, stimulus.key)
             named = [stimulus.key.item, stimulus.key.system, scale.value.name]
             rows.append([*named, n, stimulus.mean, stimulus.sd, *quality, *stimulus.votes])
     header = ["item", "system", "scale", "n", "mean", "sd", "quality"]
     return header + [f"vote_{n}" for n in range(1, most + 1)], fill_rows(rows, most + 7)
 
 
-def _quality(scale: ScaleResults, key: Key) -> Row:
+def _quality_cells(scale: ScaleResults, key: Key) -> Row:
     quality = scale.subjects.qualities.get(key) if scale.subjects else None
     return ["" if quality is None else quality.value]

@@ -15,7 +15,12 @@ from earwitness.studies.report.csv_columns import (
     TableContent,
     estimate_cells,
 )
-from earwitness.studies.report.wording import MAX_LISTED_NAMES, UNBOUNDED, corrected, several
+from earwitness.studies.report.wording import (
+    MAX_LISTED_NAMES,
+    UNBOUNDED,
+    correction_clause,
+    count_text,
+)
 from earwitness.studies.results import BradleyTerryAbilities, PairChoices, Results, ScaleResults
 from earwitness.studies.study import NO_CORRECTION
 
@@ -32,42 +37,44 @@ def choice_sections(results: Results) -> Iterator[Section]:
     """Shares of choices, abilities, and choices by listener."""
     chosen = [scale for scale in results.scales if scale.choices]
     if chosen:
-        parts = tuple(_shares(scale, results.plan.correction) for scale in chosen)
-        yield Section("Choices", parts, _told(chosen))
+        parts = tuple(_share_intervals(scale, results.plan.correction) for scale in chosen)
+        yield Section("Choices", parts, _choice_note(chosen))
     able = [(scale, scale.abilities) for scale in results.scales if scale.abilities]
     if able:
-        parts = tuple(_abilities(scale, found) for scale, found in able)
-        yield Section("Abilities", parts, " ".join(filter(None, map(_ties, able))))
-    tables = tuple(_by_listener(c, s) for s in chosen for c in s.choices if c.listeners)
+        parts = tuple(_ability_intervals(scale, abilities) for scale, abilities in able)
+        yield Section("Abilities", parts, " ".join(filter(None, map(_ability_note, able))))
+    tables = tuple(_listener_table(c, s) for s in chosen for c in s.choices if c.listeners)
     if tables:
         yield Section("Choices by listener", tables, place="pictures", folded=True)
 
 
-def _told(scales: Sequence[ScaleResults]) -> str:
-    told = "Intervals are exact; p is of the exact test against one half."
+def _choice_note(scales: Sequence[ScaleResults]) -> str:
+    message = "Intervals are exact; p is of the exact test against one half."
     if any(c.over_listeners.n for scale in scales for c in scale.choices):
-        told += " Over listeners: every listener counts once, as the share of their choices."
-    return told
+        message += " Over listeners: every listener counts once, as the share of their choices."
+    return message
 
 
-def _shares(scale: ScaleResults, correction: str) -> Intervals:
-    abx = _told_apart(scale)
+def _share_intervals(scale: ScaleResults, correction: str) -> Intervals:
+    abx = _has_right_answers(scale)
     pairs = [f"{c.a} – {c.b}" if abx else f"{c.a} over {c.b}" for c in scale.choices]
     rows = tuple(
         (pair, {pair if abx else c.a: c.share})
         for pair, c in zip(pairs, scale.choices, strict=True)
     )
     value = RIGHT_ANSWER_SHARE if abx else CHOICE_SHARE
-    return Intervals(f"{scale.value.name}: choices", value, "", rows, _table(scale, correction))
+    return Intervals(
+        f"{scale.value.name}: choices", value, "", rows, _choice_table(scale, correction)
+    )
 
 
-def _told_apart(scale: ScaleResults) -> bool:
+def _has_right_answers(scale: ScaleResults) -> bool:
     """Whether answers are right or wrong, as in ABX."""
     return any(c.sensitivity is not None for c in scale.choices)
 
 
-def _table(scale: ScaleResults, correction: str) -> Table:
-    abx, corrected = _told_apart(scale), CORRECTED_P_HEADINGS.get(correction)
+def _choice_table(scale: ScaleResults, correction: str) -> Table:
+    abx, corrected = _has_right_answers(scale), CORRECTED_P_HEADINGS.get(correction)
     counts = ("right", "wrong") if abx else ("first chosen", "second chosen", "neither")
     header = ("first", "second", *counts, "share")
     header += ("p", *([corrected] if corrected else []), "over listeners", "p over listeners")
@@ -78,36 +85,38 @@ def _table(scale: ScaleResults, correction: str) -> Table:
             *(cell(c.share, CHOICE_SHARE), p_value(c.p)),
             *([p_value(c.corrected)] if corrected else []),
             *(cell(c.over_listeners, CHOICE_SHARE), p_value(c.p_over_listeners)),
-            *([_maybe(c.sensitivity)] if abx else []),
+            *([_sensitivity_cell(c.sensitivity)] if abx else []),
         )
         for c in scale.choices
     )
     return Table(f"{scale.value.name}: choices", header, rows, names=2)
 
 
-def _maybe(estimate: Estimate | None) -> str:
+def _sensitivity_cell(estimate: Estimate | None) -> str:
     return "–" if estimate is None else cell(estimate, SENSITIVITY)
 
 
-def _abilities(scale: ScaleResults, found: BradleyTerryAbilities) -> Intervals:
-    rows = tuple((name, {name: estimate}) for name, estimate in found.systems.items())
+def _ability_intervals(scale: ScaleResults, abilities: BradleyTerryAbilities) -> Intervals:
+    rows = tuple((name, {name: estimate}) for name, estimate in abilities.systems.items())
     return Intervals(f"{scale.value.name}: abilities", ABILITY, "system", rows)
 
 
-def _ties(pair: tuple[ScaleResults, BradleyTerryAbilities]) -> str:
-    scale, found = pair
-    told = []
-    if found.ties is not None:
-        told.append(f"{scale.value.name}: log of the tie factor {cell(found.ties, ABILITY)}.")
-    if found.separated:
-        told.append(
-            f"{scale.value.name}: {join_names(found.separated)} won or lost every choice, so that "
-            "no finite ability fits."
+def _ability_note(pair: tuple[ScaleResults, BradleyTerryAbilities]) -> str:
+    scale, abilities = pair
+    sentences = []
+    if abilities.ties is not None:
+        sentences.append(
+            f"{scale.value.name}: log of the tie factor {cell(abilities.ties, ABILITY)}."
         )
-    return " ".join(told)
+    if abilities.separated:
+        sentences.append(
+            f"{scale.value.name}: {join_names(abilities.separated)} won or lost every choice, so "
+            "that no finite ability fits."
+        )
+    return " ".join(sentences)
 
 
-def _by_listener(choice: PairChoices, scale: ScaleResults) -> Table:
+def _listener_table(choice: PairChoices, scale: ScaleResults) -> Table:
     rows = tuple(
         (str(who), f"{a:,}", f"{b:,}", f"{ties:,}", p_value(p))
         for who, (a, b, ties, p) in choice.listeners.items()
@@ -133,10 +142,10 @@ def choice_methods(results: Results) -> Iterator[str]:
     if choices:
         total = sum(c.wins + c.losses + c.ties for c in choices)
         yield (
-            f"{several(total, 'choice', 'choices')} between two sounds were tested by the exact "
-            f"binomial test against one half ({_sides(choices)}), with exact intervals; these p "
-            f"values are {corrected(results)}. The same was tested by t tests over the shares of "
-            "listeners, which are not corrected."
+            f"{count_text(total, 'choice', 'choices')} between two sounds were tested by the exact "
+            f"binomial test against one half ({_sides_clause(choices)}), with exact intervals; "
+            f"these p values are {correction_clause(results)}. The same was tested by t tests over "
+            "the shares of listeners, which are not corrected."
         )
     if any(c.ties for c in choices):
         yield "Choices of neither count for no side in these tests."
@@ -147,14 +156,14 @@ def choice_methods(results: Results) -> Iterator[str]:
         yield f"Sensitivity is given as d′ {names}."
     able = [scale.abilities for scale in results.scales if scale.abilities]
     if able:
-        ties = " with ties (Davidson)" * any(one.ties is not None for one in able)
+        ties = " with ties (Davidson)" * any(abilities.ties is not None for abilities in able)
         yield (
             f"Abilities are those of the Bradley–Terry model{ties}, with intervals by the sandwich "
             "estimator over listeners."
         )
 
 
-def _sides(choices: Sequence[PairChoices]) -> str:
+def _sides_clause(choices: Sequence[PairChoices]) -> str:
     """One-sided where answers are right or wrong: nobody can hear less than nothing."""
     abx = [c.sensitivity is not None for c in choices]
     if all(abx):
@@ -169,11 +178,11 @@ def choice_headlines(results: Results) -> Iterator[str]:
     """How often systems were chosen, by scale."""
     for scale in results.scales:
         for choice in scale.choices:
-            for sentence in _chosen(choice, results):
+            for sentence in _choice_sentences(choice, results):
                 yield f"{scale.value.name}: {sentence}"
 
 
-def _chosen(choice: PairChoices, results: Results) -> Iterator[str]:
+def _choice_sentences(choice: PairChoices, results: Results) -> Iterator[str]:
     """How often the one that was chosen more often was, with both p."""
     total = choice.wins + choice.losses
     if not total:

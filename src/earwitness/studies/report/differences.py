@@ -26,10 +26,10 @@ from earwitness.studies.report.csv_columns import (
 from earwitness.studies.report.wording import (
     INTERVAL_WORDING,
     MAX_LISTED_NAMES,
-    corrected,
+    correction_clause,
+    count_text,
+    effect_size_name,
     level_percent,
-    several,
-    sized,
 )
 from earwitness.studies.results import Results, ScaleResults
 from earwitness.studies.study import NO_CORRECTION
@@ -42,12 +42,12 @@ def difference_sections(results: Results) -> Iterator[Section]:
     compared = [scale for scale in results.scales if scale.contrasts]
     if compared:
         parts = tuple(matrix_of(results, scale) for scale in compared)
-        yield Section("Who is better", parts, _told(results))
+        yield Section("Who is better", parts, _difference_note(results))
 
 
 def matrix_of(results: Results, scale: ScaleResults) -> Matrix:
     """Means and contrasts of a scale."""
-    names = _compared(scale) if against_others_only(scale) else list(scale.systems)
+    names = _compared_systems(scale) if against_others_only(scale) else list(scale.systems)
     means = {n: scale.systems[n].mean if n in scale.systems else None for n in names}
     plan, controls = results.plan, results.controls
     return Matrix(
@@ -60,23 +60,25 @@ def against_others_only(scale: ScaleResults) -> bool:
     return any(name not in scale.systems for c in scale.contrasts for name in (c.a, c.b))
 
 
-def _compared(scale: ScaleResults) -> list[str]:
+def _compared_systems(scale: ScaleResults) -> list[str]:
     return list(dict.fromkeys(name for c in scale.contrasts for name in (c.b, c.a)))
 
 
-def _told(results: Results) -> str:
-    every = [c for scale in results.scales for c in scale.contrasts]
-    sizes = {sized(c.effect.method) for c in every if c.effect}
+def _difference_note(results: Results) -> str:
+    contrasts = [c for scale in results.scales for c in scale.contrasts]
+    sizes = {effect_size_name(c.effect.method) for c in contrasts if c.effect}
     effect = f" Effect sizes: {', '.join(sorted(sizes))}." if sizes else ""
-    untested = ", ? cannot be tested" * (not all(map(is_tested, every)))
-    untested += ", empty was not compared" * any(_in_part(results, s) for s in results.scales)
+    untested = ", ? cannot be tested" * (not all(map(is_tested, contrasts)))
+    untested += ", empty was not compared" * any(
+        _has_uncompared_pairs(results, s) for s in results.scales
+    )
     return (
         f"Systems are compared within listeners; · cannot be told apart{untested}. "
-        f"p is {corrected(results)}; intervals are not corrected.{effect}"
+        f"p is {correction_clause(results)}; intervals are not corrected.{effect}"
     )
 
 
-def _in_part(results: Results, scale: ScaleResults) -> bool:
+def _has_uncompared_pairs(results: Results, scale: ScaleResults) -> bool:
     """Whether some pairs of a matrix were not compared."""
     count = len(matrix_of(results, scale).systems)
     return 0 < len(scale.contrasts) < count * (count - 1) // 2
@@ -92,10 +94,10 @@ def difference_headlines(results: Results) -> Iterator[str]:
     """Who leads, who cannot be told apart, and which pairs were compared if not all were."""
     rated = [scale for scale in results.scales if scale.systems]
     alone = [matrix_of(results, s) for s in rated if not against_others_only(s)]
-    if few := _too_few(results):
+    if few := _too_few_sentence(results):
         yield few
     else:
-        yield from _everywhere(alone)
+        yield from _leader_sentences(alone)
     for scale in rated:
         matrix = matrix_of(results, scale)
         if few:
@@ -104,12 +106,12 @@ def difference_headlines(results: Results) -> Iterator[str]:
             yield from better_sentences(matrix)
         else:
             yield from comparison_sentences(matrix, SAME_LISTENERS_CLAUSE)
-            yield from _pairs_alike(matrix)
+            yield from _alike_pair_sentences(matrix)
     if not few:
-        yield from _pairs_planned(alone)
+        yield from _planned_pair_sentences(alone)
 
 
-def _too_few(results: Results) -> str:
+def _too_few_sentence(results: Results) -> str:
     """That so few listeners tell nothing apart, where that is so."""
     count = results.listeners - len(results.left)
     if not 0 < count < MIN_LISTENERS_FOR_DIFFERENCE:
@@ -118,20 +120,20 @@ def _too_few(results: Results) -> str:
     return f"{who} too few to tell anything apart: it takes {MIN_LISTENERS_FOR_DIFFERENCE} or more"
 
 
-def _everywhere(matrices: list[Matrix]) -> Iterator[str]:
+def _leader_sentences(matrices: list[Matrix]) -> Iterator[str]:
     leading = {tuple(leaders(matrix)) for matrix in matrices}
     if len(matrices) > 1 and len(leading) == 1 and len(first := leading.pop()) == 1:
-        mean = any(_not_compared(matrix, first[0]) for matrix in matrices)
+        mean = any(_is_not_compared(matrix, first[0]) for matrix in matrices)
         yield f"{first[0]} leads on every scale{' by mean' * mean}."
 
 
-def _not_compared(matrix: Matrix, leader: str) -> bool:
+def _is_not_compared(matrix: Matrix, leader: str) -> bool:
     return any(
         name != leader and not verdict(matrix, leader, name) for name in competing_values(matrix)
     )
 
 
-def _pairs_planned(matrices: list[Matrix]) -> Iterator[str]:
+def _planned_pair_sentences(matrices: list[Matrix]) -> Iterator[str]:
     """Which pairs were tested, where not all were."""
     compared: dict[tuple[str, ...], list[str]] = {}
     for matrix in matrices:
@@ -148,7 +150,7 @@ def _pairs_planned(matrices: list[Matrix]) -> Iterator[str]:
         yield f"only {message}{where}: {pair_names}; of all others nothing is said"
 
 
-def _pairs_alike(matrix: Matrix) -> Iterator[str]:
+def _alike_pair_sentences(matrix: Matrix) -> Iterator[str]:
     """Pairs without the leader, or a control, that cannot be told apart or tested."""
     lead = leaders(matrix)
     others = [c for c in matrix.contrasts if not {c.a, c.b} & {*lead, *matrix.controls}]
@@ -170,36 +172,41 @@ def difference_methods(results: Results) -> Iterator[str]:
     name, alpha = results.plan.interval, 1 - results.plan.level
     test = INTERVAL_WORDING[name].test if name in INTERVAL_WORDING else f"the method {name}"
     yield (
-        f"{_pairs_compared(compared)} compared on each scale by {test}, at alpha {alpha:.4g}; "
-        f"{_correction(results, compared)}."
+        f"{_pairs_clause(compared)} compared on each scale by {test}, at alpha {alpha:.4g}; "
+        f"{_correction_clause(results, compared)}."
     )
-    sizes = {sized(c.effect.method) for s in compared for c in s.contrasts if c.effect is not None}
+    sizes = {
+        effect_size_name(c.effect.method)
+        for s in compared
+        for c in s.contrasts
+        if c.effect is not None
+    }
     if sizes:
         names = join_names(sorted(sizes), MAX_LISTED_NAMES)
         yield f"Effect sizes are given as {names}, with {level_percent(results)} intervals."
 
 
-def _pairs_compared(scales: Sequence[ScaleResults]) -> str:
+def _pairs_clause(scales: Sequence[ScaleResults]) -> str:
     counts = {scale.value.name: len(scale.contrasts) for scale in scales}
-    return _by_scale(counts, "pair of systems was", "pairs of systems were")
+    return _count_by_scale(counts, "pair of systems was", "pairs of systems were")
 
 
-def _correction(results: Results, scales: Sequence[ScaleResults]) -> str:
+def _correction_clause(results: Results, scales: Sequence[ScaleResults]) -> str:
     """Within what, over how many; and how many could not be tested."""
     counts = {scale.value.name: sum(map(is_tested, scale.contrasts)) for scale in scales}
     counts_compared = [len(scale.contrasts) for scale in scales]
-    message = f"p values are {corrected(results)}"
+    message = f"p values are {correction_clause(results)}"
     if results.plan.correction != NO_CORRECTION:
-        message += f", within each scale over {_by_scale(counts, 'pair', 'pairs')}"
+        message += f", within each scale over {_count_by_scale(counts, 'pair', 'pairs')}"
     if sum(counts.values()) < sum(counts_compared):
-        of = several(sum(counts_compared), "pair", "pairs")
+        of = count_text(sum(counts_compared), "pair", "pairs")
         message += f"; {sum(counts.values()):,} of {of} could be tested, and only those count"
     return message
 
 
-def _by_scale(counts: dict[str, int], singular: str, plural: str) -> str:
+def _count_by_scale(counts: dict[str, int], singular: str, plural: str) -> str:
     if len({*counts.values()}) == 1:
-        return several(next(iter(counts.values())), singular, plural)
+        return count_text(next(iter(counts.values())), singular, plural)
     return f"{', '.join(f'{count:,} ({name})' for name, count in counts.items())} {plural}"
 
 

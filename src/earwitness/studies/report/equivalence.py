@@ -18,7 +18,7 @@ from earwitness.studies.report.csv_columns import (
     estimate_cells,
     yes_or_no,
 )
-from earwitness.studies.report.wording import INTERVAL_WORDING, MAX_LISTED_NAMES, corrected
+from earwitness.studies.report.wording import INTERVAL_WORDING, MAX_LISTED_NAMES, correction_clause
 from earwitness.studies.results import DifferenceTest, Equivalence, Results, ScaleResults
 from earwitness.studies.study import MIXED_MODEL
 
@@ -33,52 +33,68 @@ NO_PROOF_NOTE = "That no difference was found is no proof that there is none."
 def equivalence_sections(results: Results) -> Iterator[Section]:
     """The mixed model beside the planned test; equivalence."""
     if any(scale.modelled for scale in results.scales):
-        yield Section("For other items too", (_beside(results),), _scopes(results), place="pages")
+        yield Section(
+            "For other items too",
+            (_model_table(results),),
+            _scope_sentences(results),
+            place="pages",
+        )
     if any(scale.equivalences for scale in results.scales):
         said = any(not isnan(e.margin) for s in results.scales for e in s.equivalences)
-        told = _equivalence_told(results, said=said)
+        note = _equivalence_note(results, said=said)
         place: Place = "everywhere" if said else "pages"
-        yield Section("Equivalence", (_equivalences(results, said=said),), told, place)
+        yield Section("Equivalence", (_equivalence_table(results, said=said),), note, place)
 
 
-def _scopes(results: Results) -> str:
+def _scope_sentences(results: Results) -> str:
     plan = INTERVAL_WORDING.get(results.plan.interval)
     scope = f"The planned test generalises to {plan.scope}; " if plan else ""
     return (
         f"{scope}the mixed model, with random effects of listeners, items, and both with systems, "
-        f"to {INTERVAL_WORDING[MIXED_MODEL].scope}. p is {corrected(results)}."
+        f"to {INTERVAL_WORDING[MIXED_MODEL].scope}. p is {correction_clause(results)}."
     )
 
 
-def scopes(results: Results, planned: Test, modelled: Test | None) -> Iterator[tuple[str, Test]]:
+def tests_by_scope(
+    results: Results, planned: Test, modelled: Test | None
+) -> Iterator[tuple[str, Test]]:
     """The planned test and the mixed model, each with the items that it speaks about."""
     wide = {MIXED_MODEL, "two_way_bootstrap"}
-    here = "other items too" if results.plan.interval in wide else "these items"
-    yield here, planned
+    scope = "other items too" if results.plan.interval in wide else "these items"
+    yield scope, planned
     if modelled is not None:
         yield "other items too (mixed model)", modelled
 
 
-def with_n(estimate: Estimate, value: Value) -> str:
+def cell_with_n(estimate: Estimate, value: Value) -> str:
     """A number with its interval and n."""
     return f"{cell(estimate, value)} n {estimate.n:,}"
 
 
-def _beside(results: Results) -> Table:
+def _model_table(results: Results) -> Table:
     name = CORRECTED_P_HEADINGS.get(results.plan.correction)
     rows = tuple(
         (
-            *(scale.value.name, f"{one.a} − {one.b}", scope, with_n(one.difference, scale.value)),
-            *(p_value(one.p), *([p_value(one.p_corrected)] if name else []), better_system(one)),
+            *(
+                scale.value.name,
+                f"{contrast.a} − {contrast.b}",
+                scope,
+                cell_with_n(contrast.difference, scale.value),
+            ),
+            *(
+                p_value(contrast.p),
+                *([p_value(contrast.p_corrected)] if name else []),
+                better_system(contrast),
+            ),
         )
-        for scale, planned, modelled in _both(results)
-        for scope, one in scopes(results, planned, modelled)
+        for scale, planned, modelled in _paired_contrasts(results)
+        for scope, contrast in tests_by_scope(results, planned, modelled)
     )
     header = ("scale", "of", "on", "difference", "p", *([name] if name else []), "better")
     return Table("differences on these items, and on others too", header, rows, names=3)
 
 
-def _both(results: Results) -> Iterator[tuple[ScaleResults, Contrast, Contrast]]:
+def _paired_contrasts(results: Results) -> Iterator[tuple[ScaleResults, Contrast, Contrast]]:
     for scale in results.scales:
         model = {(c.a, c.b): c for c in scale.modelled}
         for c in scale.contrasts:
@@ -86,28 +102,28 @@ def _both(results: Results) -> Iterator[tuple[ScaleResults, Contrast, Contrast]]
                 yield scale, c, model[c.a, c.b]
 
 
-def _equivalence_told(results: Results, *, said: bool) -> str:
+def _equivalence_note(results: Results, *, said: bool) -> str:
     wide = f"{100 * (2 * results.plan.level - 1):.4g} %"
-    told = f"{NO_PROOF_NOTE} "
+    message = f"{NO_PROOF_NOTE} "
     if said:
-        told += (
+        message += (
             "Equivalence is shown where both one-sided tests say that systems differ by less than "
-            f"the margin; p is the larger of the two, {corrected(results)}. "
+            f"the margin; p is the larger of the two, {correction_clause(results)}. "
         )
-    return told + (
+    return message + (
         f"Within is the smallest margin that the {wide} interval fits into: with a margin of that "
         "size, said before the data were seen, equivalence could have been claimed."
     )
 
 
-def _equivalences(results: Results, *, said: bool) -> Table:
+def _equivalence_table(results: Results, *, said: bool) -> Table:
     name = CORRECTED_P_HEADINGS.get(results.plan.correction)
     wide = f"{100 * (2 * results.plan.level - 1):.4g} %"
     rows = tuple(
         (
-            *(e.value, f"{e.a} − {e.b}", with_n(e.difference, scale.value)),
+            *(e.value, f"{e.a} − {e.b}", cell_with_n(e.difference, scale.value)),
             "–" if isnan(e.within) else f"±{number(e.within, scale.value)}",
-            *(_judged(e, name) if said else ()),
+            *(_verdict_cells(e, name) if said else ()),
         )
         for scale in results.scales
         for e in scale.equivalences
@@ -117,55 +133,59 @@ def _equivalences(results: Results, *, said: bool) -> Table:
     return Table("how large a difference may be", header, rows, names=2)
 
 
-def _judged(e: Equivalence, name: str | None) -> tuple[str, ...]:
+def _verdict_cells(e: Equivalence, name: str | None) -> tuple[str, ...]:
     if isnan(e.margin):
         return ("–", *(["–"] if name else []), "no margin was said")
     p = (p_value(e.p), *([p_value(e.p_corrected)] if name else []))
-    told = "not tested" if isnan(e.p) else "shown" if e.shown else "not shown"
-    return (*p, f"{told} within ±{e.margin:g}")
+    outcome = "not tested" if isnan(e.p) else "shown" if e.shown else "not shown"
+    return (*p, f"{outcome} within ±{e.margin:g}")
 
 
 def equivalence_headlines(results: Results) -> Iterator[str]:
     """What holds for these items only, and what is equivalent."""
     for scale in results.scales:
-        yield from _only_here(results, scale)
+        yield from _scope_headlines(results, scale)
     for scale in results.scales:
-        yield from (_equivalent(results, scale, e) for e in scale.equivalences if not isnan(e.p))
+        yield from (
+            _equivalence_sentence(results, scale, e) for e in scale.equivalences if not isnan(e.p)
+        )
 
 
-def _only_here(results: Results, scale: ScaleResults) -> Iterator[str]:
+def _scope_headlines(results: Results, scale: ScaleResults) -> Iterator[str]:
     """Where the planned test and the mixed model do not say the same."""
     plan = INTERVAL_WORDING.get(results.plan.interval)
-    for own, c, other in _both(results):
-        if own is not scale or plan is None:
+    for contrast_scale, c, other in _paired_contrasts(results):
+        if contrast_scale is not scale or plan is None:
             continue
         if c.better and not other.better and is_tested(other):
             yield (
-                f"{scale.value.name}: that {_better(c)} holds for {plan.scope}; of other items it "
-                f"cannot be said (mixed model: p {p_value(other.p_corrected)})"
+                f"{scale.value.name}: that {_better_clause(c)} holds for {plan.scope}; of other "
+                f"items it cannot be said (mixed model: p {p_value(other.p_corrected)})"
             )
         elif other.better and not is_tested(c):
             yield (
-                f"{scale.value.name}: by the mixed model {_better(other)} "
+                f"{scale.value.name}: by the mixed model {_better_clause(other)} "
                 f"(p {p_value(other.p_corrected)}); the planned test cannot be made"
             )
 
 
-def _better(c: Contrast) -> str:
+def _better_clause(c: Contrast) -> str:
     return f"{c.better} is better than {c.b if c.better == c.a else c.a}"
 
 
-def _equivalent(results: Results, scale: ScaleResults, e: Equivalence) -> str:
+def _equivalence_sentence(results: Results, scale: ScaleResults, e: Equivalence) -> str:
     apart = next((c for c in scale.contrasts if (c.a, c.b) == (e.a, e.b)), None)
     p = p_value(e.p_corrected)
     if e.shown:
         also = ", though they can be told apart" if apart and apart.better else ""
         plan = INTERVAL_WORDING.get(results.plan.interval)
         reach = f", for {plan.scope}" if plan else ""
-        told = f"{e.value}: {e.a} and {e.b} are equivalent within ±{e.margin:g} (p {p})"
-        return f"{told}{also}{reach}"
-    told = f"{e.value}: {e.a} and {e.b} are not shown to be equivalent within ±{e.margin:g} (p {p})"
-    return told if apart and apart.better else f"{told}, nor to be different"
+        message = f"{e.value}: {e.a} and {e.b} are equivalent within ±{e.margin:g} (p {p})"
+        return f"{message}{also}{reach}"
+    message = (
+        f"{e.value}: {e.a} and {e.b} are not shown to be equivalent within ±{e.margin:g} (p {p})"
+    )
+    return message if apart and apart.better else f"{message}, nor to be different"
 
 
 # --- Methods sentences on mixed model and equivalence --------------------------------------------
@@ -175,8 +195,8 @@ def equivalence_methods(results: Results) -> Iterator[str]:
     """Sentences of the paragraph."""
     if any(scale.modelled for scale in results.scales):
         way = INTERVAL_WORDING[MIXED_MODEL]
-        told = f"Beside these, differences were tested by {way.test}"
-        yield f"{told}, which generalise to {way.scope}."
+        message = f"Beside these, differences were tested by {way.test}"
+        yield f"{message}, which generalise to {way.scope}."
     margins = [
         f"{scale.value.name} ±{e.margin:g}"
         for scale in results.scales
@@ -189,7 +209,7 @@ def equivalence_methods(results: Results) -> Iterator[str]:
             f"Equivalence was tested by two one-sided tests (TOST) by {test} at alpha "
             f"{1 - results.plan.level:.4g}, within margins of "
             f"{join_names(margins, MAX_LISTED_NAMES)}; "
-            f"p is the larger of the two, {corrected(results)}."
+            f"p is the larger of the two, {correction_clause(results)}."
         )
 
 

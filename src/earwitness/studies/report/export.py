@@ -28,12 +28,12 @@ from earwitness.studies.results import Results
 # Every sentence follows from the results; what is not there is not told.
 
 
-def methods(results: Results) -> str:
+def methods_paragraph(results: Results) -> str:
     """The paragraph."""
-    return " ".join(_sentences(results))
+    return " ".join(_methods_sentences(results))
 
 
-def _sentences(results: Results) -> Iterator[str]:
+def _methods_sentences(results: Results) -> Iterator[str]:
     if results.simulated:
         yield "All listeners were simulated."
     yield from screening_methods(results)
@@ -102,33 +102,35 @@ CHOICE_COLUMNS = ("wins", "losses", "ties", "p")
 
 def results_json(results: Results) -> str:
     """All of it, and the methods paragraph; undefined numbers are null."""
-    return json_text(_plain(results) | {"methods": methods(results)})
+    return json_text(_plain_value(results) | {"methods": methods_paragraph(results)})
 
 
-def _plain(value: Any, name: str = "") -> Any:
+def _plain_value(value: Any, name: str = "") -> Any:
     """Types as objects, and mappings by anything but names as lists."""
     if isinstance(value, Mapping):
         return _plain_mapping(value, name)
     if is_dataclass(value):
         record = {field.name: getattr(value, field.name) for field in fields(value)}
         key = record.pop("key", None)
-        return (_plain(key) if key else {}) | {n: _plain(x, n) for n, x in record.items()}
-    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return (_plain_value(key) if key else {}) | {
+            n: _plain_value(x, n) for n, x in record.items()
+        }
+    return [_plain_value(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _plain_mapping(value: Mapping[Any, Any], name: str) -> Any:
     if name == "counts":
         return [{"value": vote, "votes": votes} for vote, votes in value.items()]
     if name == "qualities":
-        return [_plain(key) | _plain(quality) for key, quality in value.items()]
+        return [_plain_value(key) | _plain_value(quality) for key, quality in value.items()]
     if name in LISTENER_KEYED_FIELDS:
         field = LISTENER_KEYED_FIELDS[name]
-        return [{field: who} | _of_listener(figures) for who, figures in value.items()]
-    return {str(key): _plain(inner) for key, inner in value.items()}
+        return [{field: who} | _listener_record(figures) for who, figures in value.items()]
+    return {str(key): _plain_value(inner) for key, inner in value.items()}
 
 
-def _of_listener(figures: Any) -> dict[str, Any]:
+def _listener_record(figures: Any) -> dict[str, Any]:
     if isinstance(figures, tuple):
         return dict(zip(CHOICE_COLUMNS, figures, strict=True))
-    record: dict[str, Any] = _plain(figures)
+    record: dict[str, Any] = _plain_value(figures)
     return record

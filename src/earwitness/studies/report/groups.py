@@ -16,8 +16,8 @@ from earwitness.studies.report.csv_columns import (
     estimate_cells,
     tested_cells,
 )
-from earwitness.studies.report.equivalence import scopes, with_n
-from earwitness.studies.report.wording import INTERVAL_WORDING, MAX_LISTED_NAMES, corrected
+from earwitness.studies.report.equivalence import cell_with_n, tests_by_scope
+from earwitness.studies.report.wording import INTERVAL_WORDING, MAX_LISTED_NAMES, correction_clause
 from earwitness.studies.results import FieldGroups, Interaction, Results, ScaleResults
 from earwitness.studies.study import MIXED_MODEL
 
@@ -34,62 +34,65 @@ Pair = tuple[ScaleResults, FieldGroups]
 
 def group_sections(results: Results) -> Iterator[Section]:
     """A section a field: means, differences within groups, and differences of these."""
-    fields = dict.fromkeys(one.field for scale in results.scales for one in scale.groups)
+    fields = dict.fromkeys(grouped.field for scale in results.scales for grouped in scale.groups)
     for name in fields:
-        own = [(s, g) for s in results.scales for g in s.groups if g.field == name]
-        parts: list[Part] = [_picture(scale, group) for scale, group in _drawn(results, own)]
-        parts += [_means(name, own), _differences(results, name, own)]
-        if any(group.interactions for _, group in own):
-            parts.append(_interactions(results, name, own))
-        if any(group.agreement for _, grouped in own for group in grouped.groups):
-            parts.append(_agreement(name, own))
-        yield Section(f"By {name}", tuple(parts), _told(results, name))
+        field_groups = [(s, g) for s in results.scales for g in s.groups if g.field == name]
+        parts: list[Part] = [
+            _mean_intervals(scale, group) for scale, group in _drawn_scales(results, field_groups)
+        ]
+        parts += [_mean_table(name, field_groups), _difference_table(results, name, field_groups)]
+        if any(group.interactions for _, group in field_groups):
+            parts.append(_interaction_table(results, name, field_groups))
+        if any(group.agreement for _, grouped in field_groups for group in grouped.groups):
+            parts.append(_agreement_table(name, field_groups))
+        yield Section(f"By {name}", tuple(parts), _group_note(results, name))
 
 
-def _told(results: Results, name: str) -> str:
+def _group_note(results: Results, name: str) -> str:
     return (
-        f"n is listeners × items, in every cell. p is {corrected(results)} over all pairs and "
-        f"groups of {name} on a scale; intervals are not corrected. {INTERACTION_NOTE}"
+        f"n is listeners × items, in every cell. p is {correction_clause(results)} over all pairs "
+        f"and groups of {name} on a scale; intervals are not corrected. {INTERACTION_NOTE}"
     )
 
 
-def _drawn(results: Results, own: Sequence[Pair]) -> Sequence[Pair]:
+def _drawn_scales(results: Results, field_groups: Sequence[Pair]) -> Sequence[Pair]:
     if results.rubric is None:
-        return own[:MAX_DRAWN_SCALES]
+        return field_groups[:MAX_DRAWN_SCALES]
     others = {*results.rubric.dimensions}
-    return [(scale, group) for scale, group in own if scale.value.name not in others]
+    return [(scale, group) for scale, group in field_groups if scale.value.name not in others]
 
 
-def _picture(scale: ScaleResults, grouped: FieldGroups) -> Intervals:
+def _mean_intervals(scale: ScaleResults, grouped: FieldGroups) -> Intervals:
     rows = tuple(
-        (group.name, {name: one.mean for name, one in group.systems.items()})
+        (group.name, {name: group_mean.mean for name, group_mean in group.systems.items()})
         for group in grouped.groups
     )
     title = f"{value_title(scale.value)} by {grouped.field}"
-    return Intervals(title, scale.value, grouped.field, rows, _own(title, scale, grouped))
+    return Intervals(title, scale.value, grouped.field, rows, _picture_table(title, scale, grouped))
 
 
-def _own(title: str, scale: ScaleResults, grouped: FieldGroups) -> Table:
+def _picture_table(title: str, scale: ScaleResults, grouped: FieldGroups) -> Table:
     rows = tuple(
         (
-            *(group.name, name, cell(one.mean, scale.value)),
-            *(f"{count:,}" for count in (one.listeners, one.items, one.votes)),
+            *(group.name, name, cell(group_mean.mean, scale.value)),
+            *(f"{count:,}" for count in (group_mean.listeners, group_mean.items, group_mean.votes)),
         )
         for group in grouped.groups
-        for name, one in group.systems.items()
+        for name, group_mean in group.systems.items()
     )
     header = (grouped.field, "system", "mean", "listeners", "items", "votes")
     return Table(title, header, rows, names=2)
 
 
-def _means(field: str, own: Sequence[Pair]) -> Table:
-    systems = list(dict.fromkeys(n for _, g in own for one in g.groups for n in one.systems))
+def _mean_table(field: str, field_groups: Sequence[Pair]) -> Table:
+    groups = [group for _, grouped in field_groups for group in grouped.groups]
+    systems = list(dict.fromkeys(name for group in groups for name in group.systems))
     rows = []
-    for scale, grouped in own:
+    for scale, grouped in field_groups:
         for group in grouped.groups:
             cells = [
-                f"{cell(one.mean, scale.value)} n {one.listeners:,} × {one.items:,}"
-                if (one := group.systems.get(name)) is not None and one.votes
+                f"{cell(mean.mean, scale.value)} n {mean.listeners:,} × {mean.items:,}"
+                if (mean := group.systems.get(name)) is not None and mean.votes
                 else "n 0"
                 for name in systems
             ]
@@ -97,16 +100,16 @@ def _means(field: str, own: Sequence[Pair]) -> Table:
     return Table(f"means by {field}", ("scale", field, *systems), tuple(rows), names=2)
 
 
-def _differences(results: Results, field: str, own: Sequence[Pair]) -> Table:
+def _difference_table(results: Results, field: str, field_groups: Sequence[Pair]) -> Table:
     name = CORRECTED_P_HEADINGS.get(results.plan.correction)
     rows = tuple(
         (
             *(scale.value.name, group.name, f"{c.a} − {c.b}"),
-            *(with_n(c.difference, scale.value), p_value(c.p)),
+            *(cell_with_n(c.difference, scale.value), p_value(c.p)),
             *([p_value(c.p_corrected)] if name else []),
             better_system(c),
         )
-        for scale, grouped in own
+        for scale, grouped in field_groups
         for group in grouped.groups
         for c in group.contrasts
     )
@@ -114,25 +117,36 @@ def _differences(results: Results, field: str, own: Sequence[Pair]) -> Table:
     return Table(f"differences within groups of {field}", header, rows, names=3)
 
 
-def _interactions(results: Results, field: str, own: Sequence[Pair]) -> Table:
+def _interaction_table(results: Results, field: str, field_groups: Sequence[Pair]) -> Table:
     """By the planned test, and by the mixed model beside it."""
     name = CORRECTED_P_HEADINGS.get(results.plan.correction)
-    every = [(scale, one) for scale, grouped in own for one in grouped.interactions]
+    interactions = [
+        (scale, interaction)
+        for scale, grouped in field_groups
+        for interaction in grouped.interactions
+    ]
     rows = tuple(
         (
-            *(scale.value.name, f"{one.a} − {one.b}", f"{one.first} − {one.second}", scope),
-            *(with_n(tested.difference, scale.value), p_value(tested.p)),
+            *(
+                scale.value.name,
+                f"{interaction.a} − {interaction.b}",
+                f"{interaction.first} − {interaction.second}",
+                scope,
+            ),
+            *(cell_with_n(tested.difference, scale.value), p_value(tested.p)),
             *([p_value(tested.p_corrected)] if name else []),
         )
-        for scale, one in every
-        for scope, tested in scopes(results, one.tested, one.modelled)
+        for scale, interaction in interactions
+        for scope, tested in tests_by_scope(results, interaction.tested, interaction.modelled)
     )
     header = ("scale", "of", f"between {field}", "on", "difference", "p", *([name] if name else []))
     return Table(f"does the difference depend on {field}?", header, rows, names=4)
 
 
-def _agreement(field: str, own: Sequence[Pair]) -> Table:
-    names = list(dict.fromkeys(n for _, g in own for one in g.groups for n in one.agreement))
+def _agreement_table(field: str, field_groups: Sequence[Pair]) -> Table:
+    names = list(
+        dict.fromkeys(n for _, g in field_groups for group in g.groups for n in group.agreement)
+    )
     figure = Value("agreement", "high", -1, 1, "")
     rows = tuple(
         (
@@ -144,7 +158,7 @@ def _agreement(field: str, own: Sequence[Pair]) -> Table:
                 for n in names
             ),
         )
-        for scale, grouped in own
+        for scale, grouped in field_groups
         for group in grouped.groups
     )
     return Table(f"agreement by {field}", ("scale", field, *names), rows, names=2)
@@ -155,26 +169,26 @@ def group_headlines(results: Results) -> Iterator[str]:
     alpha = 1 - results.plan.level
     for scale in results.scales:
         for grouped in scale.groups:
-            for one in grouped.interactions:
-                if one.tested.p_corrected < alpha:
-                    yield _sentence(scale, grouped.field, one, results, alpha)
+            for interaction in grouped.interactions:
+                if interaction.tested.p_corrected < alpha:
+                    yield _interaction_sentence(scale, grouped.field, interaction, results, alpha)
 
 
-def _sentence(
-    scale: ScaleResults, field: str, one: Interaction, results: Results, alpha: float
+def _interaction_sentence(
+    scale: ScaleResults, field: str, interaction: Interaction, results: Results, alpha: float
 ) -> str:
-    value = one.tested.difference.value
-    a, b = (one.a, one.b) if value > 0 else (one.b, one.a)
+    value = interaction.tested.difference.value
+    a, b = (interaction.a, interaction.b) if value > 0 else (interaction.b, interaction.a)
     far = number(abs(value), scale.value)
-    told = (
-        f"{scale.value.name}: {a} − {b} is {far} larger for {field} {one.first} than for "
-        f"{one.second} (p {p_value(one.tested.p_corrected)})"
+    message = (
+        f"{scale.value.name}: {a} − {b} is {far} larger for {field} {interaction.first} than for "
+        f"{interaction.second} (p {p_value(interaction.tested.p_corrected)})"
     )
-    if one.modelled is None or one.modelled.p_corrected < alpha:
-        return told
+    if interaction.modelled is None or interaction.modelled.p_corrected < alpha:
+        return message
     scope = INTERVAL_WORDING[results.plan.interval].scope
-    p = p_value(one.modelled.p_corrected)
-    return f"{told}; that holds for {scope}, and cannot be said of others (mixed model: p {p})"
+    p = p_value(interaction.modelled.p_corrected)
+    return f"{message}; that holds for {scope}, and cannot be said of others (mixed model: p {p})"
 
 
 # --- Methods sentences on groups -----------------------------------------------------------------
@@ -182,19 +196,19 @@ def _sentence(
 
 def group_methods(results: Results) -> Iterator[str]:
     """Sentences of the paragraph."""
-    every = [one for scale in results.scales for one in scale.groups]
-    fields = {one.field: one.of for one in every}
+    all_groups = [grouped for scale in results.scales for grouped in scale.groups]
+    fields = {grouped.field: grouped.of for grouped in all_groups}
     if not fields:
         return
     names = join_names([f"{name} (of {of}s)" for name, of in fields.items()], MAX_LISTED_NAMES)
-    told = f"Results were also divided by {names}"
-    if any(one.interactions for one in every):
-        told += "; how much differences depend on the group was tested as a difference of these"
-        told += _how(results, {*fields.values()})
-    yield f"{told}."
+    message = f"Results were also divided by {names}"
+    if any(grouped.interactions for grouped in all_groups):
+        message += "; how much differences depend on the group was tested as a difference of these"
+        message += _method_clause(results, {*fields.values()})
+    yield f"{message}."
 
 
-def _how(results: Results, sorts: set[str]) -> str:
+def _method_clause(results: Results, sorts: set[str]) -> str:
     if results.plan.interval == MIXED_MODEL:
         return ", by the mixed model of differences"
     ways = []

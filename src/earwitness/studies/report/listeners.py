@@ -36,7 +36,7 @@ def listener_sections(results: Results) -> Iterator[Section]:
     """Panels where there are means, else tables."""
     scales = [scale for scale in results.scales if scale.listeners]
     if scales:
-        parts = tuple(_part(results, scale) for scale in scales)
+        parts = tuple(_listener_part(results, scale) for scale in scales)
         text = (
             f"{PANELS_NOTE} {FIGURES_NOTE}"
             if any(isinstance(p, Panels) for p in parts)
@@ -45,60 +45,70 @@ def listener_sections(results: Results) -> Iterator[Section]:
         yield Section("Listeners", parts, text, place="pictures")
 
 
-def _part(results: Results, scale: ScaleResults) -> Panels | Table:
+def _listener_part(results: Results, scale: ScaleResults) -> Panels | Table:
     if scale.choices:
-        return _of_choices(results, scale)
-    drawn = any(one.means for one in scale.listeners)
-    return _panels(results, scale) if drawn else _table(results, scale)
+        return _choice_table(results, scale)
+    drawn = any(listener.means for listener in scale.listeners)
+    return _mean_panels(results, scale) if drawn else _figure_table(results, scale)
 
 
-def _panels(results: Results, scale: ScaleResults) -> Panels:
+def _mean_panels(results: Results, scale: ScaleResults) -> Panels:
     everyone = {name: rated.mean.value for name, rated in scale.systems.items()}
     panels = tuple(
-        Panel(str(one.listener), one.means, _remark(one, scale.value), one.listener in results.left)
-        for one in scale.listeners
+        Panel(
+            str(listener.listener),
+            listener.means,
+            _bias_remark(listener, scale.value),
+            listener.listener in results.left,
+        )
+        for listener in scale.listeners
     )
-    return Panels(value_title(scale.value), scale.value, everyone, panels, _table(results, scale))
+    return Panels(
+        value_title(scale.value), scale.value, everyone, panels, _figure_table(results, scale)
+    )
 
 
-def _remark(one: ListenerFigures, value: Value) -> str:
-    if isnan(one.bias):
+def _bias_remark(listener: ListenerFigures, value: Value) -> str:
+    if isnan(listener.bias):
         return ""
-    sign = "+" if one.bias > 0 else ""
-    return f"{sign}{number(one.bias, value)} ± {number(one.inconsistency, value)}"
+    sign = "+" if listener.bias > 0 else ""
+    return f"{sign}{number(listener.bias, value)} ± {number(listener.inconsistency, value)}"
 
 
-def _of_choices(results: Results, scale: ScaleResults) -> Table:
+def _choice_table(results: Results, scale: ScaleResults) -> Table:
     """What can be said of those who choose: they have no means of systems."""
     rows = tuple(
         (
-            *(str(one.listener), _state(results, one), f"{one.votes:,}"),
-            *(number(one.usual, SHARE_VALUE), f"{one.run:,}"),
+            *(str(listener.listener), _state_cell(results, listener), f"{listener.votes:,}"),
+            *(number(listener.usual, SHARE_VALUE), f"{listener.run:,}"),
         )
-        for one in scale.listeners
+        for listener in scale.listeners
     )
     header = ("listener", "", "votes", "usual", "run")
     return Table(f"{value_title(scale.value)}: listeners", header, rows, names=2)
 
 
-def _state(results: Results, one: ListenerFigures) -> str:
-    return "left out" if one.listener in results.left else "kept"
+def _state_cell(results: Results, listener: ListenerFigures) -> str:
+    return "left out" if listener.listener in results.left else "kept"
 
 
-def _table(results: Results, scale: ScaleResults) -> Table:
+def _figure_table(results: Results, scale: ScaleResults) -> Table:
     value = scale.value
     rows = tuple(
         (
-            *(str(one.listener), _state(results, one), f"{one.votes:,}"),
-            *(number(x, value) for x in (one.mean, one.sd, one.bias, one.inconsistency)),
+            *(str(listener.listener), _state_cell(results, listener), f"{listener.votes:,}"),
             *(
-                number(one.correlation, SHARE_VALUE),
-                number(one.rmse, value),
-                number(one.usual, SHARE_VALUE),
+                number(x, value)
+                for x in (listener.mean, listener.sd, listener.bias, listener.inconsistency)
             ),
-            *(f"{one.run:,}", number(one.alike, SHARE_VALUE)),
+            *(
+                number(listener.correlation, SHARE_VALUE),
+                number(listener.rmse, value),
+                number(listener.usual, SHARE_VALUE),
+            ),
+            *(f"{listener.run:,}", number(listener.alike, SHARE_VALUE)),
         )
-        for one in scale.listeners
+        for listener in scale.listeners
     )
     return Table(
         f"{value_title(value)}: listeners", ("listener", "", *LISTENER_COLUMNS), rows, names=2
@@ -171,8 +181,8 @@ def _raters(scale: ScaleResults) -> tuple[ListenerFigures, ...]:
 
 def listener_tables(results: Results) -> dict[str, TableContent]:
     """CSV tables by the name of their file."""
-    figures = [(scale, one) for scale in results.scales for one in scale.listeners]
-    systems = list(dict.fromkeys(name for _, one in figures for name in one.means))
+    figures = [(scale, listener) for scale in results.scales for listener in scale.listeners]
+    systems = list(dict.fromkeys(name for _, listener in figures for name in listener.means))
     rows = [
         [
             *(

@@ -24,10 +24,10 @@ from earwitness.studies.report.wording import (
     MAX_LISTED_NAMES,
     MAX_POOR_VOTE,
     MIN_GOOD_VOTE,
+    count_text,
+    interval_method,
     level_percent,
-    several,
     share_words,
-    way,
 )
 from earwitness.studies.results import Results, ScaleResults, SystemMeans
 
@@ -44,32 +44,43 @@ def mean_sections(results: Results) -> Iterator[Section]:
     rated = [scale for scale in results.scales if scale.systems]
     if not rated:
         return
-    yield Section("Means", tuple(map(_means, rated)), f"{_how(results)}{_beyond(rated)}")
-    several = [s for s in rated if any(len(one.intervals) > 1 for one in s.systems.values())]
-    if several:
-        parts: tuple[Part, ...] = (_what(several), *(_methods(scale) for scale in several))
+    yield Section(
+        "Means",
+        tuple(map(_mean_intervals, rated)),
+        f"{_interval_note(results)}{_beyond_scale_note(rated)}",
+    )
+    several_methods = [
+        s
+        for s in rated
+        if any(len(system_means.intervals) > 1 for system_means in s.systems.values())
+    ]
+    if several_methods:
+        parts: tuple[Part, ...] = (
+            _method_lines(several_methods),
+            *(_method_table(scale) for scale in several_methods),
+        )
         yield Section("Means by method", parts, place="pages", folded=True)
-    shapes = tuple(_shape(s) for s in rated if any(r.counts for r in s.systems.values()))
+    shapes = tuple(_vote_part(s) for s in rated if any(r.counts for r in s.systems.values()))
     if shapes:
-        yield Section("Votes", shapes, _shaped(rated), place="pages")
+        yield Section("Votes", shapes, _vote_note(rated), place="pages")
 
 
-def _shaped(scales: list[ScaleResults]) -> str:
-    told = "How votes divide over the scale"
+def _vote_note(scales: list[ScaleResults]) -> str:
+    message = "How votes divide over the scale"
     named = [scale for scale in scales if scale.value.name in GOOD_POOR_SCALES]
     shares = any(r.good or r.poor for scale in named for r in scale.systems.values())
-    return f"{told}; good is Good or better, poor is Poor or worse." if shares else f"{told}."
+    return f"{message}; good is Good or better, poor is Poor or worse." if shares else f"{message}."
 
 
-def _how(results: Results) -> str:
-    name = way(results)
+def _interval_note(results: Results) -> str:
+    name = interval_method(results)
     about = f": {INTERVAL_WORDING[name].about}" if name in INTERVAL_WORDING else ""
     return f"Intervals by {name}{about}."
 
 
-def _beyond(scales: list[ScaleResults]) -> str:
+def _beyond_scale_note(scales: list[ScaleResults]) -> str:
     """Which intervals leave the scale, and why they are not cut."""
-    found = [
+    beyond = [
         f"{scale.value.name} ({scale.value.low:g} to {scale.value.high:g})"
         for scale in scales
         if any(
@@ -77,24 +88,24 @@ def _beyond(scales: list[ScaleResults]) -> str:
             for r in scale.systems.values()
         )
     ]
-    if not found:
+    if not beyond:
         return ""
     return (
-        f" Intervals that reach beyond the scale, of {join_names(found)}, are drawn up to its "
+        f" Intervals that reach beyond the scale, of {join_names(beyond)}, are drawn up to its "
         "ends, but numbers are as computed: the method knows of no ends, and so few listeners, or "
         "votes so near an end, say little about how far means spread."
     )
 
 
-def _means(scale: ScaleResults) -> Intervals:
+def _mean_intervals(scale: ScaleResults) -> Intervals:
     rows = tuple((name, {name: rated.mean}) for name, rated in scale.systems.items())
-    return Intervals(value_title(scale.value), scale.value, "system", rows, _table(scale))
+    return Intervals(value_title(scale.value), scale.value, "system", rows, _mean_table(scale))
 
 
-def _table(scale: ScaleResults) -> Table:
+def _mean_table(scale: ScaleResults) -> Table:
     """A row a system; shares where there are any."""
-    every = scale.systems.values()
-    shares = [name for name in VOTE_SHARES if any(getattr(rated, name) for rated in every)]
+    all_means = scale.systems.values()
+    shares = [name for name in VOTE_SHARES if any(getattr(rated, name) for rated in all_means)]
     words = share_words(scale.value.name)
     header = ("system", "mean", "sd", "votes", "listeners", "items", *(words[n] for n in shares))
     rows = tuple(
@@ -108,7 +119,7 @@ def _table(scale: ScaleResults) -> Table:
     return Table(value_title(scale.value), header, rows)
 
 
-def _methods(scale: ScaleResults) -> Table:
+def _method_table(scale: ScaleResults) -> Table:
     names = list(dict.fromkeys(m for r in scale.systems.values() for m in r.intervals))
     rows = tuple(
         (
@@ -120,76 +131,77 @@ def _methods(scale: ScaleResults) -> Table:
     return Table(f"{value_title(scale.value)}: means by method", ("system", *names), rows)
 
 
-def _what(scales: list[ScaleResults]) -> Lines:
-    found = {m: None for s in scales for r in s.systems.values() for m in r.intervals}
+def _method_lines(scales: list[ScaleResults]) -> Lines:
+    methods = {m: None for s in scales for r in s.systems.values() for m in r.intervals}
     return Lines(
-        "", tuple(f"{m}: {INTERVAL_WORDING[m].about}" for m in found if m in INTERVAL_WORDING)
+        "", tuple(f"{m}: {INTERVAL_WORDING[m].about}" for m in methods if m in INTERVAL_WORDING)
     )
 
 
-def _shape(scale: ScaleResults) -> VoteCounts | ValueSpread:
+def _vote_part(scale: ScaleResults) -> VoteCounts | ValueSpread:
     """Bars where values are few, else histograms."""
-    values = steps(scale)
-    return _spread(scale) if not values else _counts(scale, values)
+    values = scale_steps(scale)
+    return _value_spread(scale) if not values else _vote_counts(scale, values)
 
 
-def steps(scale: ScaleResults) -> list[float]:
+def scale_steps(scale: ScaleResults) -> list[float]:
     """All values that could be given, if they are few and whole."""
     low, high = scale.value.low, scale.value.high
-    given = {x for rated in scale.systems.values() for x in rated.counts}
-    whole = all(float(x).is_integer() for x in (*given, low, high) if isfinite(x))
+    votes = {x for rated in scale.systems.values() for x in rated.counts}
+    whole = all(float(x).is_integer() for x in (*votes, low, high) if isfinite(x))
     if not whole or not isfinite(high - low) or high - low >= MAX_BAR_VALUES:
         return []
     return [float(x) for x in range(int(low), int(high) + 1)]
 
 
-def _counts(scale: ScaleResults, values: list[float]) -> VoteCounts:
+def _vote_counts(scale: ScaleResults, values: list[float]) -> VoteCounts:
     rows = tuple(
         (name, {x: int(rated.counts.get(x, 0)) for x in values})
         for name, rated in scale.systems.items()
     )
     table = tuple(
-        (name, *(f"{n:,} ({_share(n, counts)})" for n in counts.values())) for name, counts in rows
+        (name, *(f"{n:,} ({_share_text(n, counts)})" for n in counts.values()))
+        for name, counts in rows
     )
-    notes = {name: _note(rated, scale.value.name) for name, rated in scale.systems.items()}
+    notes = {name: _share_note(rated, scale.value.name) for name, rated in scale.systems.items()}
     title = f"{scale.value.name}: votes"
     header = ("system", *(f"{x:g}" for x in values))
     return VoteCounts(title, scale.value, rows, notes, Table(title, header, table))
 
 
-def _share(n: int, counts: dict[float, int]) -> str:
+def _share_text(n: int, counts: dict[float, int]) -> str:
     total = sum(counts.values())
     return f"{100 * n / total:.0f} %" if total else "–"
 
 
-def _note(rated: SystemMeans, scale: str) -> str:
+def _share_note(rated: SystemMeans, scale: str) -> str:
     words = (
         ("good", "poor")
         if scale in GOOD_POOR_SCALES
         else (f"≥ {MIN_GOOD_VOTE}", f"≤ {MAX_POOR_VOTE}")
     )
-    told = [
+    shares = [
         f"{100 * share.value:.0f} % {word}"
         for share, word in zip((rated.good, rated.poor), words, strict=True)
         if share is not None and isfinite(share.value)
     ]
-    return ", ".join(told) or f"{rated.votes:,} votes"
+    return ", ".join(shares) or f"{rated.votes:,} votes"
 
 
-def _spread(scale: ScaleResults) -> ValueSpread:
+def _value_spread(scale: ScaleResults) -> ValueSpread:
     series = {
         name: tuple(float(x) for x, n in sorted(rated.counts.items()) for _ in range(n))
         for name, rated in scale.systems.items()
     }
     title = f"{scale.value.name}: votes"
-    rows = tuple((name, *_quartiles(values, scale.value)) for name, values in series.items())
+    rows = tuple((name, *_quartile_cells(values, scale.value)) for name, values in series.items())
     header = ("system", "votes", "least", "quarter", "median", "three quarters", "most")
     most = max(len(values) for values in series.values())
     table = Table(title, header, rows)
     return ValueSpread(title, scale.value, series, most, HISTOGRAM_BINS, "votes", table)
 
 
-def _quartiles(values: tuple[float, ...], value: Value) -> list[str]:
+def _quartile_cells(values: tuple[float, ...], value: Value) -> list[str]:
     at = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]) if values else np.full(5, np.nan)
     return [f"{len(values):,}", *(number(float(x), value) for x in at)]
 
@@ -202,30 +214,33 @@ def mean_methods(results: Results) -> Iterator[str]:
     rated = [r for scale in results.scales for r in scale.systems.values()]
     if not rated:
         return
-    name = way(results)
+    name = interval_method(results)
     by = INTERVAL_WORDING[name].about if name in INTERVAL_WORDING else f"the method {name}"
     yield f"Intervals of means ({level_percent(results)}) are by {by}."
     shares = [s for r in rated for s in (r.good, r.poor) if s is not None]
     if shares:
         method = join_names(sorted({s.method for s in shares}), MAX_LISTED_NAMES)
         yield (
-            f"Beside the means stand the shares of votes of {_kinds(results.scales)}, every "
+            f"Beside the means stand the shares of votes of {_share_names(results.scales)}, every "
             "listener counting once, with intervals by "
             f"{INTERVAL_WORDING[method].name if method in INTERVAL_WORDING else method}."
         )
 
 
-def _kinds(scales: Sequence[ScaleResults]) -> str:
+def _share_names(scales: Sequence[ScaleResults]) -> str:
     """What shares are called, with the scales if they are called differently."""
-    found: dict[str, list[str]] = {}
+    scales_by_words: dict[str, list[str]] = {}
     for scale in scales:
         if any(r.good or r.poor for r in scale.systems.values()):
             words = share_words(scale.value.name)
-            found.setdefault(f"{words['good']} and {words['poor']}", []).append(scale.value.name)
-    if len(found) == 1:
-        return next(iter(found))
+            scales_by_words.setdefault(f"{words['good']} and {words['poor']}", []).append(
+                scale.value.name
+            )
+    if len(scales_by_words) == 1:
+        return next(iter(scales_by_words))
     return ", ".join(
-        f"{words} ({join_names(names, MAX_LISTED_NAMES)})" for words, names in found.items()
+        f"{words} ({join_names(names, MAX_LISTED_NAMES)})"
+        for words, names in scales_by_words.items()
     )
 
 
@@ -244,65 +259,65 @@ VOTE_NOTE_WORDS = ("vote", "missing")  # words of notes that belong into the par
 def vote_methods(results: Results) -> Iterator[str]:
     """Sentences of the paragraph."""
     rated = [scale for scale in results.scales if scale.systems]
-    given = [scale for scale in rated if not _derived(scale)] or rated
-    if given:
-        votes = sum(r.votes for scale in given for r in scale.systems.values())
-        names = join_names([_ends(scale) for scale in given], MAX_LISTED_NAMES)
-        word = "scale" if len(given) == 1 else "scales"
+    voted_scales = [scale for scale in rated if not _is_derived(scale)] or rated
+    if voted_scales:
+        votes = sum(r.votes for scale in voted_scales for r in scale.systems.values())
+        names = join_names([_scale_with_ends(scale) for scale in voted_scales], MAX_LISTED_NAMES)
+        word = "scale" if len(voted_scales) == 1 else "scales"
         yield (
-            f"{several(votes, 'vote', 'votes')} on the {word} {names} were analysed, for "
-            f"{what_rated(rated)}{_items(rated)}."
+            f"{count_text(votes, 'vote', 'votes')} on the {word} {names} were analysed, for "
+            f"{rated_clause(rated)}{_items_clause(rated)}."
         )
-    follow = [_ends(scale) for scale in rated if scale not in given]
+    follow = [_scale_with_ends(scale) for scale in rated if scale not in voted_scales]
     if follow:
         verb = "follows" if len(follow) == 1 else "follow"
         yield f"{join_names(follow, MAX_LISTED_NAMES)} {verb} from these."
     if results.doubled:
         yield doubled_sentence(results)
     yield from (
-        _sentence(note) for note in results.notes if any(w in note for w in VOTE_NOTE_WORDS)
+        _note_sentence(note) for note in results.notes if any(w in note for w in VOTE_NOTE_WORDS)
     )
 
 
 def doubled_sentence(results: Results) -> str:
     """How votes that were given more than once are resolved."""
     rule = REPEAT_RULE_WORDING.get(results.rule, results.rule)
-    what = several(len(results.doubled), "stimulus was", "stimuli were")
+    what = count_text(len(results.doubled), "stimulus was", "stimuli were")
     how = f"; of such votes {rule}" if rule else ""
     return f"{what} rated more than once by the same listener on the same scale{how}."
 
 
-def what_rated(scales: Sequence[ScaleResults]) -> str:
+def rated_clause(scales: Sequence[ScaleResults]) -> str:
     """How many systems there are, or pairs of them."""
-    pairs = {name for scale in scales if in_pairs(scale) for name in scale.systems}
-    alone = {name for scale in scales if not in_pairs(scale) for name in scale.systems}
-    told = [several(len(alone), "system", "systems")] if alone or not pairs else []
-    return join_names([*told, *([several(len(pairs), "pair", "pairs")] if pairs else [])])
+    pairs = {name for scale in scales if has_pairs(scale) for name in scale.systems}
+    alone = {name for scale in scales if not has_pairs(scale) for name in scale.systems}
+    counts = [count_text(len(alone), "system", "systems")] if alone or not pairs else []
+    return join_names([*counts, *([count_text(len(pairs), "pair", "pairs")] if pairs else [])])
 
 
-def in_pairs(scale: ScaleResults) -> bool:
+def has_pairs(scale: ScaleResults) -> bool:
     """Whether pairs stand where systems do: none of them is a system that was compared."""
     named = {name for c in scale.contrasts for name in (c.a, c.b)}
     return bool(named) and not named & {*scale.systems}
 
 
-def _derived(scale: ScaleResults) -> bool:
+def _is_derived(scale: ScaleResults) -> bool:
     """Whether its numbers follow from votes on another scale."""
     from earwitness.studies.trials import KINDS
 
     return any(scale.value.name in kind.derived for kind in KINDS.values())
 
 
-def _ends(scale: ScaleResults) -> str:
+def _scale_with_ends(scale: ScaleResults) -> str:
     return f"{scale.value.name} ({scale.value.low:g} to {scale.value.high:g})"
 
 
-def _items(scales: Sequence[ScaleResults]) -> str:
+def _items_clause(scales: Sequence[ScaleResults]) -> str:
     each = {r.items for scale in scales for r in scale.systems.values()}
-    return f" with {several(each.pop(), 'item', 'items')} each" if len(each) == 1 else ""
+    return f" with {count_text(each.pop(), 'item', 'items')} each" if len(each) == 1 else ""
 
 
-def _sentence(note: str) -> str:
+def _note_sentence(note: str) -> str:
     return f"{note[:1].upper()}{note[1:].rstrip('.')}."
 
 

@@ -17,7 +17,7 @@ from earwitness.studies.report.csv_columns import (
     estimate_cells,
     tested_cells,
 )
-from earwitness.studies.report.wording import MAX_LISTED_NAMES, UNBOUNDED, several
+from earwitness.studies.report.wording import MAX_LISTED_NAMES, UNBOUNDED, count_text
 from earwitness.studies.results import Results, RubricResults, Who
 
 # --- Methods sentences on rubrics ----------------------------------------------------------------
@@ -37,20 +37,20 @@ FAULT_WORDING = {
 }
 
 
-def faults_counted(results: Results) -> list[str]:
+def count_faults(results: Results) -> list[str]:
     """How many faults there are of each kind."""
     kinds: dict[str, int] = {}
-    for one in results.faults:
-        kinds[one.kind] = kinds.get(one.kind, 0) + 1
-    return [several(count, *FAULT_WORDING[kind]) for kind, count in kinds.items()]
+    for fault in results.faults:
+        kinds[fault.kind] = kinds.get(fault.kind, 0) + 1
+    return [count_text(count, *FAULT_WORDING[kind]) for kind, count in kinds.items()]
 
 
 def rubric_methods(results: Results) -> Iterator[str]:
     """Sentences of the paragraph."""
     rubric = results.rubric
     if rubric is not None:
-        yield _judged_by(rubric)
-    if counts := faults_counted(results):
+        yield _rubric_sentence(rubric)
+    if counts := count_faults(results):
         yield f"Faults found: {join_names(counts, MAX_LISTED_NAMES)}."
     if rubric is not None and rubric.correlations:
         yield (
@@ -59,7 +59,7 @@ def rubric_methods(results: Results) -> Iterator[str]:
         )
 
 
-def _judged_by(rubric: RubricResults) -> str:
+def _rubric_sentence(rubric: RubricResults) -> str:
     return (
         f"Captions were judged by the rubric {rubric.name}. The total is {rubric.formula}, made "
         f"for each rater and then averaged; {BLANK_POLICY_WORDING.get(rubric.blank, rubric.blank)}."
@@ -94,63 +94,70 @@ def rubric_sections(results: Results) -> Iterator[Section]:
         return
     if results.rubric.correlations:
         yield Section(
-            "Dimensions together", (_heat(results.rubric),), CORRELATION_NOTE, place="pages"
+            "Dimensions together",
+            (_correlation_heat(results.rubric),),
+            CORRELATION_NOTE,
+            place="pages",
         )
-    severity = _severity(results)
+    severity = _severity_table(results)
     if severity.rows:
         yield Section("Severity", (severity,), SEVERITY_NOTE, place="pages")
 
 
-def _heat(rubric: RubricResults) -> Heat:
+def _correlation_heat(rubric: RubricResults) -> Heat:
     cells: dict[tuple[str, str], Estimate] = {}
-    for one in rubric.correlations:
-        cells[one.b, one.a] = one.pearson
-        cells[one.a, one.b] = one.within
-    return Heat("correlation of dimensions", PEARSON_R, rubric.dimensions, cells, _pairs(rubric))
+    for correlation in rubric.correlations:
+        cells[correlation.b, correlation.a] = correlation.pearson
+        cells[correlation.a, correlation.b] = correlation.within
+    return Heat(
+        "correlation of dimensions", PEARSON_R, rubric.dimensions, cells, _correlation_table(rubric)
+    )
 
 
-def _pairs(rubric: RubricResults) -> Table:
+def _correlation_table(rubric: RubricResults) -> Table:
     rows = tuple(
         (
             *(
-                one.a,
-                one.b,
-                cell(one.pearson, PEARSON_R),
-                cell(one.spearman, PEARSON_R),
-                f"{one.pearson.n:,}",
+                correlation.a,
+                correlation.b,
+                cell(correlation.pearson, PEARSON_R),
+                cell(correlation.spearman, PEARSON_R),
+                f"{correlation.pearson.n:,}",
             ),
-            *(cell(one.within, PEARSON_R), f"{one.within.n:,}"),
+            *(cell(correlation.within, PEARSON_R), f"{correlation.within.n:,}"),
         )
-        for one in rubric.correlations
+        for correlation in rubric.correlations
     )
     header = ("first", "second", "Pearson", "Spearman", "captions", "within raters", "votes")
     return Table("correlation of dimensions", header, rows, names=2)
 
 
-def _severity(results: Results) -> Table:
+def _severity_table(results: Results) -> Table:
     """A row a rater, a column a dimension; the most severe first."""
-    found: dict[Who, dict[str, Estimate]] = {}
+    biases: dict[Who, dict[str, Estimate]] = {}
     for scale in results.scales:
         for who, estimate in (scale.subjects.biases if scale.subjects else {}).items():
-            found.setdefault(who, {})[scale.value.name] = estimate
+            biases.setdefault(who, {})[scale.value.name] = estimate
     names = [s.value.name for s in results.scales if s.subjects]
-    fields = list(dict.fromkeys(name for one in results.people.values() for name in one))
+    fields = list(dict.fromkeys(name for groups in results.people.values() for name in groups))
     last = TOTAL_SCALE if TOTAL_SCALE in names else names[-1] if names else ""
     rows = tuple(
         (
             *(str(who), *(results.people.get(who, {}).get(name, "–") for name in fields)),
-            *(_bias(own.get(name)) for name in names),
+            *(_bias_cell(rater_biases.get(name)) for name in names),
         )
-        for who, own in sorted(found.items(), key=lambda one: _order(one[1].get(last)))
+        for who, rater_biases in sorted(
+            biases.items(), key=lambda item: _severity_order(item[1].get(last))
+        )
     )
     return Table("severity of raters", ("rater", *fields, *names), rows, names=1 + len(fields))
 
 
-def _order(estimate: Estimate | None) -> float:
+def _severity_order(estimate: Estimate | None) -> float:
     return float("inf") if estimate is None or isnan(estimate.value) else estimate.value
 
 
-def _bias(estimate: Estimate | None) -> str:
+def _bias_cell(estimate: Estimate | None) -> str:
     if estimate is None:
         return "n 0"
     sign = "+" if estimate.value > 0.005 else ""
@@ -161,16 +168,16 @@ def fault_sections(results: Results) -> Iterator[Section]:
     """All faults with what was done, and what differences are without duplicates."""
     if not results.faults:
         return
-    parts: list[Part] = [_faults(results)]
+    parts: list[Part] = [_fault_table(results)]
     if results.rubric and results.rubric.without:
-        parts.append(_without(results))
+        parts.append(_duplicate_table(results))
     folded = len(results.faults) > MAX_OPEN_FAULTS
     yield Section(
         "Faults", tuple(parts), "What was odd, and what was done about it.", folded=folded
     )
 
 
-def _faults(results: Results) -> Table:
+def _fault_table(results: Results) -> Table:
     rows = tuple(
         (f.kind, f.item, f.system, str(f.listener), f.told, f.done, f.where) for f in results.faults
     )
@@ -178,17 +185,28 @@ def _faults(results: Results) -> Table:
     return Table("faults", header, rows, names=len(header))
 
 
-def _without(results: Results) -> Table:
+def _duplicate_table(results: Results) -> Table:
     rubric = results.rubric
     values = {scale.value.name: scale.value for scale in results.scales}
     rows = tuple(
         (
-            *(one.value, one.a, one.b, cell(one.every.difference, values[one.value])),
-            *(f"{one.every.difference.n:,} × {one.items:,}", p_value(one.every.p)),
-            cell(one.rest.difference, values[one.value]),
-            *(f"{one.rest.difference.n:,} × {one.rest_items:,}", p_value(one.rest.p)),
+            *(
+                comparison.value,
+                comparison.a,
+                comparison.b,
+                cell(comparison.every.difference, values[comparison.value]),
+            ),
+            *(
+                f"{comparison.every.difference.n:,} × {comparison.items:,}",
+                p_value(comparison.every.p),
+            ),
+            cell(comparison.rest.difference, values[comparison.value]),
+            *(
+                f"{comparison.rest.difference.n:,} × {comparison.rest_items:,}",
+                p_value(comparison.rest.p),
+            ),
         )
-        for one in (rubric.without if rubric else ())
+        for comparison in (rubric.without if rubric else ())
     )
     names = ("scale", "first", "second")
     header = (*names, "all captions", "n", "p", "without duplicates", "n", "p")
@@ -197,37 +215,42 @@ def _without(results: Results) -> Table:
 
 def rubric_headlines(results: Results) -> Iterator[str]:
     """Faults by kind, what duplicates change in the total, and what goes together most."""
-    if counts := faults_counted(results):
+    if counts := count_faults(results):
         yield f"faults: {join_names(counts, 10)}; what was done about each stands below"
     if results.rubric is None:
         return
-    for one in results.rubric.without:
-        if one.value in _headlines(results):
+    for comparison in results.rubric.without:
+        if comparison.value in _headline_scales(results):
+            pair = f"{comparison.a} − {comparison.b}"
             yield (
-                f"{one.value}: dropping duplicate captions turns p of {one.a} − {one.b} from "
-                f"{p_value(one.every.p)} to {p_value(one.rest.p)}"
+                f"{comparison.value}: dropping duplicate captions turns p of {pair} from "
+                f"{p_value(comparison.every.p)} to {p_value(comparison.rest.p)}"
             )
-    yield from _together(results.rubric)
+    yield from _correlation_headlines(results.rubric)
 
 
-def _headlines(results: Results) -> set[str]:
+def _headline_scales(results: Results) -> set[str]:
     names = [scale.value.name for scale in results.scales]
     return {TOTAL_SCALE} if TOTAL_SCALE in names else {*names}
 
 
-def _together(rubric: RubricResults) -> Iterator[str]:
+def _correlation_headlines(rubric: RubricResults) -> Iterator[str]:
     """The two dimensions that go together most, over captions, if that is much."""
-    strong = [one for one in rubric.correlations if one.pearson.value >= STRONG_CORRELATION]
+    strong = [
+        correlation
+        for correlation in rubric.correlations
+        if correlation.pearson.value >= STRONG_CORRELATION
+    ]
     if not strong:
         return
-    one = max(strong, key=lambda found: found.pearson.value)
-    r, low, high = (
-        number(x, PEARSON_R) for x in (one.pearson.value, one.pearson.low, one.pearson.high)
-    )
+    strongest = max(strong, key=lambda correlation: correlation.pearson.value)
+    pearson = strongest.pearson
+    r, low, high = (number(x, PEARSON_R) for x in (pearson.value, pearson.low, pearson.high))
     others = f", and so do {len(strong) - 1:,} other pairs" if len(strong) > 1 else ""
     others = others.replace("do 1 other pairs", "does 1 other pair")
     yield (
-        f"{one.a} and {one.b} go together (r {r} [{low}, {high}] over {one.pearson.n:,} captions)"
+        f"{strongest.a} and {strongest.b} go together "
+        f"(r {r} [{low}, {high}] over {pearson.n:,} captions)"
         f"{others}: the total may count the same thing twice"
     )
 
@@ -255,7 +278,7 @@ def _correlations_csv(results: Results) -> TableContent:
 
 def _faults_csv(results: Results) -> TableContent:
     header = ["kind", "item", "system", "listener", "scale", "told", "done", "where"]
-    return header, [[getattr(one, name) for name in header] for one in results.faults]
+    return header, [[getattr(fault, name) for name in header] for fault in results.faults]
 
 
 def _without_csv(results: Results) -> TableContent:

@@ -11,7 +11,7 @@ from earwitness.report.parts import Intervals, Lines, Section, Table
 from earwitness.report.sentences import join_names
 from earwitness.studies.report.csv_columns import TableContent, yes_or_no
 from earwitness.studies.report.listeners import name_listeners
-from earwitness.studies.report.wording import MAX_LISTED_NAMES, several
+from earwitness.studies.report.wording import MAX_LISTED_NAMES, count_text
 from earwitness.studies.results import Results, ScaleResults, ScreeningVerdict
 from earwitness.studies.screening import SCREENS
 from earwitness.studies.study import Rule
@@ -24,20 +24,20 @@ Limits = Mapping[str, float]
 
 def screening_methods(results: Results) -> Iterator[str]:
     """Sentences of the paragraph."""
-    yield f"{several(results.listeners, 'listener', 'listeners')} took part."
-    rules = rules_told(results)
+    yield f"{count_text(results.listeners, 'listener', 'listeners')} took part."
+    rules = applied_rules_text(results)
     if all_failed(results):
-        yield failure_told(results)
+        yield failure_sentences(results)
     elif results.left:
-        out = several(len(results.left), "was", "were")
+        out = count_text(len(results.left), "was", "were")
         how = f" by {rules}" if rules else ""
         yield f"Of these, {out} left out{how}."
     elif rules:
         yield f"None was left out by {rules}."
     elif not results.rules:
         yield "No rule of screening was applied."
-    if names := unapplied(results):
-        yield f"{not_applied(names)}."
+    if names := unapplied_rules(results):
+        yield f"{not_applied_clause(names)}."
 
 
 def all_failed(results: Results) -> bool:
@@ -45,39 +45,39 @@ def all_failed(results: Results) -> bool:
     return bool(results.failed) and not results.left
 
 
-def failure(results: Results) -> str:
+def failure_clause(results: Results) -> str:
     """That everybody failed."""
-    names = [*dict.fromkeys(one.rule for one in results.screened if not one.kept)]
-    who = several(len(results.failed), "listener", "listeners")
+    names = [*dict.fromkeys(verdict.rule for verdict in results.screened if not verdict.kept)]
+    who = count_text(len(results.failed), "listener", "listeners")
     what = join_names(names, MAX_LISTED_NAMES) if names else "screening"
     return f"all {who} failed {what}; all are kept"
 
 
-def failure_told(results: Results) -> str:
+def failure_sentences(results: Results) -> str:
     """The same as sentences, with the conditions."""
-    told, rules = failure(results), rules_told(results)
-    return f"{told[0].upper()}{told[1:]}." + f" Rules: {rules}." * bool(rules)
+    clause, rules = failure_clause(results), applied_rules_text(results)
+    return f"{clause[0].upper()}{clause[1:]}." + f" Rules: {rules}." * bool(rules)
 
 
-def unapplied(results: Results) -> list[str]:
+def unapplied_rules(results: Results) -> list[str]:
     """Rules that were planned but found nothing to judge."""
-    applied = {one.rule for one in results.screened}
+    applied = {verdict.rule for verdict in results.screened}
     return [rule.name for rule in results.rules if rule.name not in applied]
 
 
-def not_applied(names: list[str]) -> str:
+def not_applied_clause(names: list[str]) -> str:
     """That rules were not applied."""
     return f"{join_names(names, MAX_LISTED_NAMES)} could not be applied"
 
 
-def rules_told(results: Results) -> str:
+def applied_rules_text(results: Results) -> str:
     """Rules that were applied, with their conditions."""
-    applied = dict.fromkeys(one.rule for one in results.screened)
-    known = {rule.name: rule for rule in results.rules}
-    return "; ".join(_rule(known.get(name, Rule(name, {}))) for name in applied)
+    applied = dict.fromkeys(verdict.rule for verdict in results.screened)
+    rule_of = {rule.name: rule for rule in results.rules}
+    return "; ".join(_rule_text(rule_of.get(name, Rule(name, {}))) for name in applied)
 
 
-def _rule(rule: Rule) -> str:
+def _rule_text(rule: Rule) -> str:
     if rule.name not in RULE_CONDITIONS:
         limits = ", ".join(f"{name.replace('_', ' ')} {x:g}" for name, x in rule.limits.items())
         return f"{rule.name} ({limits})" if limits else rule.name
@@ -85,14 +85,14 @@ def _rule(rule: Rule) -> str:
     return f"{rule.name} ({RULE_CONDITIONS[rule.name](limits_of)})"
 
 
-def _p808(limits: Limits) -> str:
+def _p808_condition(limits: Limits) -> str:
     return (
         f"variance of ratings below {limits['variance']:g}, or Pearson correlation with the mean "
         f"of the other listeners below {limits['correlation']:g}, on any scale"
     )
 
 
-def _bs1534(limits: Limits) -> str:
+def _bs1534_condition(limits: Limits) -> str:
     share = f"in more than {100 * limits['share']:g} %"
     return (
         f"hidden reference rated below {limits['reference_below']:g} {share} of the items, or the "
@@ -100,14 +100,14 @@ def _bs1534(limits: Limits) -> str:
     )
 
 
-def _bs1116(limits: Limits) -> str:
+def _bs1116_condition(limits: Limits) -> str:
     return (
         "difference grades not below 0 by a one-sided t test, that is with p above "
         f"{limits['level']:g}"
     )
 
 
-def _bt500(limits: Limits) -> str:
+def _bt500_condition(limits: Limits) -> str:
     return (
         f"more than {100 * limits['outside']:g} % of the votes outside 2 standard deviations about "
         "the mean of the panel (√20 where votes are not normal), with less than "
@@ -115,16 +115,16 @@ def _bt500(limits: Limits) -> str:
     )
 
 
-def _unheard(limits: Limits) -> str:
+def _unheard_condition(limits: Limits) -> str:
     return f"more than {100 * limits['share']:g} % of the sounds not played to their end"
 
 
 RULE_CONDITIONS: dict[str, Callable[[Limits], str]] = {
-    "p808": _p808,
-    "bs1534": _bs1534,
-    "bs1116": _bs1116,
-    "bt500": _bt500,
-    "unheard": _unheard,
+    "p808": _p808_condition,
+    "bs1534": _bs1534_condition,
+    "bs1116": _bs1116_condition,
+    "bt500": _bt500_condition,
+    "unheard": _unheard_condition,
 }
 
 
@@ -139,61 +139,65 @@ def screening_sections(results: Results) -> Iterator[Section]:
     if not results.screened and not results.left and not results.rules:
         return
     scales = [scale for scale in results.scales if scale.everyone and scale.systems]
-    if any(not one.kept for one in results.screened):
-        yield Section("Screening", (_why(results),), _told(results))
+    if any(not verdict.kept for verdict in results.screened):
+        yield Section("Screening", (_failure_table(results),), _screening_note(results))
     else:
-        yield Section("Screening", (Lines("", (_told(results),)),))
+        yield Section("Screening", (Lines("", (_screening_note(results),)),))
     if results.left and scales:
-        yield Section("With and without those left out", tuple(map(_beside, scales)))
+        yield Section(
+            "With and without those left out", tuple(map(_with_excluded_intervals, scales))
+        )
     if results.screened:
-        every = _found(results.screened, _out(results))
-        yield Section("Every check", (every,), place="pictures", folded=True)
+        check_table = _check_table(results.screened, _failure_label(results))
+        yield Section("Every check", (check_table,), place="pictures", folded=True)
 
 
-def _told(results: Results) -> str:
-    left, rules, names = len(results.left), rules_told(results), unapplied(results)
+def _screening_note(results: Results) -> str:
+    left, rules, names = len(results.left), applied_rules_text(results), unapplied_rules(results)
     by = f" by {rules}" if rules else ""
-    told = []
+    sentences = []
     if all_failed(results):
-        told.append(failure_told(results))
+        sentences.append(failure_sentences(results))
     elif left:
-        told.append(f"{left:,} of {results.listeners:,} listeners left out{by}.")
+        sentences.append(f"{left:,} of {results.listeners:,} listeners left out{by}.")
     elif results.screened:
-        told.append(f"Nobody left out{by}.")
+        sentences.append(f"Nobody left out{by}.")
     if names:
-        told.append(f"{not_applied(names)}: see notes.")
-    return " ".join(told)
+        sentences.append(f"{not_applied_clause(names)}: see notes.")
+    return " ".join(sentences)
 
 
-def _out(results: Results) -> str:
+def _failure_label(results: Results) -> str:
     return "failed" if all_failed(results) else "left out"
 
 
-def _why(results: Results) -> Table:
+def _failure_table(results: Results) -> Table:
     """A row a listener and rule, with all that speaks against them."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for one in results.screened:
-        if not one.kept:
-            found.setdefault((str(one.listener), one.rule), []).append(_place(one) + one.figures)
-    rows = tuple((*names, "; ".join(told)) for names, told in found.items())
-    return Table(_out(results), ("listener", "rule", "found"), rows, names=3)
+    failures: dict[tuple[str, str], list[str]] = {}
+    for verdict in results.screened:
+        if not verdict.kept:
+            failures.setdefault((str(verdict.listener), verdict.rule), []).append(
+                _verdict_place(verdict) + verdict.figures
+            )
+    rows = tuple((*names, "; ".join(texts)) for names, texts in failures.items())
+    return Table(_failure_label(results), ("listener", "rule", "found"), rows, names=3)
 
 
-def _place(one: ScreeningVerdict) -> str:
-    where = [one.scale] if one.scale else []
-    where += [f"session {one.session}"] if one.session else []
+def _verdict_place(verdict: ScreeningVerdict) -> str:
+    where = [verdict.scale] if verdict.scale else []
+    where += [f"session {verdict.session}"] if verdict.session else []
     return f"{', '.join(where)}: " if where else ""
 
 
-def _found(screened: Sequence[ScreeningVerdict], out: str) -> Table:
+def _check_table(screened: Sequence[ScreeningVerdict], out: str) -> Table:
     rows = tuple(
-        (str(s.listener), s.rule, _place(s) + s.figures, "kept" if s.kept else out)
+        (str(s.listener), s.rule, _verdict_place(s) + s.figures, "kept" if s.kept else out)
         for s in screened
     )
     return Table("all that the rules found", ("listener", "rule", "found", ""), rows, names=4)
 
 
-def _beside(scale: ScaleResults) -> Intervals:
+def _with_excluded_intervals(scale: ScaleResults) -> Intervals:
     """Each system twice: without those left out, and with them."""
     rows = []
     for name, rated in scale.systems.items():
@@ -201,10 +205,10 @@ def _beside(scale: ScaleResults) -> Intervals:
         if name in scale.everyone:
             rows.append((WITH_EXCLUDED_LABEL, {WITH_EXCLUDED_LABEL: scale.everyone[name]}))
     title = f"{value_title(scale.value)}: without and with those left out"
-    return Intervals(title, scale.value, "", tuple(rows), _table(title, scale))
+    return Intervals(title, scale.value, "", tuple(rows), _with_excluded_table(title, scale))
 
 
-def _table(title: str, scale: ScaleResults) -> Table:
+def _with_excluded_table(title: str, scale: ScaleResults) -> Table:
     value = scale.value
     rows = tuple(
         (
@@ -228,18 +232,22 @@ def screening_headlines(results: Results) -> Iterator[str]:
         yield f"{name_listeners(results.left)} {verb} left out ({count})"
         changes = [scale for scale in results.scales if scale.everyone and scale.systems]
         if changes:
-            yield _changed(changes, results.controls)
+            yield _change_sentence(changes, results.controls)
     elif results.screened and not all_failed(results):
         yield f"no listener of {results.listeners:,} was left out"
-    if names := unapplied(results):
-        yield f"{not_applied(names)}: see notes"
+    if names := unapplied_rules(results):
+        yield f"{not_applied_clause(names)}: see notes"
 
 
-def _changed(scales: list[ScaleResults], controls: Sequence[str]) -> str:
+def _change_sentence(scales: list[ScaleResults], controls: Sequence[str]) -> str:
     """Whether systems would stand in another order with all listeners, and how far means move."""
-    kept = {s.value.name: _means_kept(s, controls) for s in scales}
+    kept = {s.value.name: _kept_means(s, controls) for s in scales}
     everyone = {s.value.name: s.everyone for s in scales}
-    other = [name for name, own in kept.items() if _order(own) != _order(everyone[name], own)]
+    other = [
+        name
+        for name, kept_means in kept.items()
+        if _system_order(kept_means) != _system_order(everyone[name], kept_means)
+    ]
     moved = [
         (abs(estimate.value - scale.everyone[name].value), name, scale)
         for scale in scales
@@ -256,11 +264,13 @@ def _changed(scales: list[ScaleResults], controls: Sequence[str]) -> str:
     )
 
 
-def _means_kept(scale: ScaleResults, controls: Sequence[str]) -> dict[str, Estimate]:
+def _kept_means(scale: ScaleResults, controls: Sequence[str]) -> dict[str, Estimate]:
     return {name: rated.mean for name, rated in scale.systems.items() if name not in controls}
 
 
-def _order(means: Mapping[str, Estimate], among: Mapping[str, Estimate] | None = None) -> list[str]:
+def _system_order(
+    means: Mapping[str, Estimate], among: Mapping[str, Estimate] | None = None
+) -> list[str]:
     names = [n for n in among or means if n in means and not isnan(means[n].value)]
     return sorted(names, key=lambda name: means[name].value)
 

@@ -60,12 +60,12 @@ MAX_POOR_VOTE = 2  # of five points: Poor or worse
 GOOD_POOR_SCALES = ("OVRL", "QUALITY", "MOS")  # scales on which 4 is called Good and 2 Poor
 
 
-def sized(method: str) -> str:
+def effect_size_name(method: str) -> str:
     """What the size of an effect is called."""
     return EFFECT_SIZE_WORDING.get(method, method)
 
 
-def corrected(results: Results) -> str:
+def correction_clause(results: Results) -> str:
     """How p values are corrected."""
     return CORRECTION_WORDING.get(
         results.plan.correction, f"corrected by {results.plan.correction}"
@@ -77,19 +77,19 @@ def level_percent(results: Results) -> str:
     return f"{100 * results.plan.level:.4g} %"
 
 
-def way(results: Results) -> str:
+def interval_method(results: Results) -> str:
     """How intervals of means were made: as all of them say, else as was planned."""
     said = {r.mean.method for scale in results.scales for r in scale.systems.values()}
     return said.pop() if len(said) == 1 and said <= {*INTERVAL_WORDING} else results.plan.interval
 
 
-def several(count: int, one: str, more: str) -> str:
+def count_text(count: int, singular: str, plural: str) -> str:
     """A count of things.
 
-    >>> several(1, "vote", "votes"), several(2000, "vote", "votes")
+    >>> count_text(1, "vote", "votes"), count_text(2000, "vote", "votes")
     ('1 vote', '2,000 votes')
     """
-    return f"{count:,} {one if count == 1 else more}"
+    return f"{count:,} {singular if count == 1 else plural}"
 
 
 def share_words(scale: str) -> dict[str, str]:

@@ -120,14 +120,14 @@ class TrialKind(ABC):
         """All questions of a trial."""
 
     @abstractmethod
-    def rated(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+    def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
         """Ratings that follow from answers that were found to be right."""
 
     @abstractmethod
     def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
         """What a simulated listener answers."""
 
-    def wrong(self, trial: Trial, values: Values) -> Iterator[str]:
+    def find_contradictions(self, trial: Trial, values: Values) -> Iterator[str]:
         """What is wrong with answers that are each allowed; nothing unless a kind says so."""
         del trial, values
         yield from ()
@@ -151,7 +151,7 @@ class TrialKind(ABC):
         treatments, pool = self.treatments(systems, reference), pool or PanelHistory()
         order = listener_order(items, treatments, sessions, rng, pool)
         asked = asked or (self.scale_orders[0],) * sessions
-        ways = {treatment: self._dealt(treatment, items, pool) for treatment in treatments}
+        ways = {treatment: self._deal_ways(treatment, items, pool) for treatment in treatments}
         return [
             [
                 self._trial(item, treatment, ways[treatment][item], scales, block, pool)
@@ -160,7 +160,7 @@ class TrialKind(ABC):
             for session, scales in zip(order, asked, strict=True)
         ]
 
-    def _dealt(
+    def _deal_ways(
         self, treatment: Treatment, items: Sequence[str], pool: PanelHistory
     ) -> dict[str, Way]:
         """A way of presenting for every item: the next one for the next listener, and item."""
@@ -195,14 +195,14 @@ class TrialKind(ABC):
             pool.trials[key] = trial
         return trial
 
-    def heard(
+    def trial_as_heard(
         self, item: str, shown: tuple[str, ...], systems: Sequence[str], reference: str
     ) -> Trial:
         """The trial in which these are heard in this order, of all systems that there are."""
         del systems, reference
         return Trial(item, shown, self.scale_orders[0])
 
-    def told(self, words: Wording, sound: Sound) -> dict[str, View]:
+    def intro_views(self, words: Wording, sound: Sound) -> dict[str, View]:
         """Pages that come before the first trial, by name; none unless a kind has some."""
         del words, sound
         return {}
@@ -228,7 +228,7 @@ class TrialKind(ABC):
 
     def questions(self, trial: Trial, words: Wording) -> list[View]:
         """What is asked, as data."""
-        return [_question(ask, words) for ask in self.asks(trial)]
+        return [_question_view(ask, words) for ask in self.asks(trial)]
 
     def _sounds(self, trial: Trial, words: Wording, sound: Sound, reference: str) -> list[View]:
         return [
@@ -247,10 +247,12 @@ class TrialKind(ABC):
         self, trial: Trial, values: Values, listener: int, session: int, number: int = 0
     ) -> list[Rating]:
         """Ratings, or all that is wrong with answers to trial ``number`` of a session."""
-        wrong = dict(self._misfits(trial, values)) or list(self.wrong(trial, values))
+        wrong = dict(self._misfits(trial, values)) or list(self.find_contradictions(trial, values))
         if wrong:
             raise BadAnswer(wrong)
-        return list(self.rated(trial, values, RatingFactory(trial, listener, session, number)))
+        return list(
+            self.make_ratings(trial, values, RatingFactory(trial, listener, session, number))
+        )
 
     def _misfits(self, trial: Trial, values: Values) -> Iterator[tuple[str, str]]:
         """Answers that cannot be, by name, and why."""
@@ -311,7 +313,7 @@ class RatingFactory:
         )
 
 
-def _question(ask: TrialQuestion, words: Wording) -> View:
+def _question_view(ask: TrialQuestion, words: Wording) -> View:
     scale, labels = ask.scale, words.labels(ask.scale.name)
     shown: View = {"name": ask.name, "prompt": words.prompt(scale.name), "sound": ask.sound}
     if scale.slider:

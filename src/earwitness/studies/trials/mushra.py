@@ -79,7 +79,7 @@ class Mushra(TrialKind):
             TrialQuestion(LETTERS[n], BASIC_QUALITY_SCALE, n + 1) for n in range(len(trial.systems))
         ]
 
-    def rated(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+    def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
         for letter, system in zip(LETTERS, trial.systems, strict=False):
             yield rate(system, BASIC_QUALITY_SCALE.name, values[letter])
 
@@ -137,12 +137,12 @@ class BS1116(TrialKind):
             for n in range(len(trial.systems))
         ]
 
-    def wrong(self, trial: Trial, values: Values) -> Iterator[str]:
+    def find_contradictions(self, trial: Trial, values: Values) -> Iterator[str]:
         del trial
         if max(values.values()) < IMPAIRMENT_SCALE.high:
             yield "one of the two is the reference — rate it 5.0"
 
-    def rated(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+    def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
         grades = dict(zip(trial.systems, (values["B"], values["C"]), strict=True))
         hidden = trial.systems[trial.target]
         system = trial.systems[1 - trial.target]
@@ -158,7 +158,7 @@ class BS1116(TrialKind):
             for n, value in enumerate(heard)
         }
 
-    def heard(
+    def trial_as_heard(
         self, item: str, shown: tuple[str, ...], systems: Sequence[str], reference: str
     ) -> Trial:
         del systems

@@ -66,16 +66,16 @@ class PairKind(TrialKind):
         del trial
         return [TrialQuestion(scale.name, scale, 1) for scale in self.scales]
 
-    def rated_one(self, trial: Trial) -> tuple[str, str]:
+    def rated_pair(self, trial: Trial) -> tuple[str, str]:
         """Which system the rating is about, and which it is rated against, wherever they stand.
 
         That is the reference, or the one that the study names first; by name if nothing is said.
         """
         against = trial.against or trial.treatment[0]
-        [system] = (one for one in trial.systems if one != against)
+        [system] = (name for name in trial.systems if name != against)
         return system, against
 
-    def heard(
+    def trial_as_heard(
         self, item: str, shown: tuple[str, ...], systems: Sequence[str], reference: str
     ) -> Trial:
         pair = shown[:2]
@@ -109,8 +109,8 @@ class AB(PairKind):
     switching = True
     references = ("ITU-R BS.2132 (2019)",)
 
-    def rated(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
-        system, against = self.rated_one(trial)
+    def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+        system, against = self.rated_pair(trial)
         sign = 1 if trial.systems[0] == system else -1
         [scale] = self.scales
         yield rate(system, scale.name, sign * values[scale.name], against)
@@ -149,8 +149,8 @@ class ABX(PairKind):
         del trial
         return [TrialQuestion("SAME", self.scales[0], 2)]
 
-    def rated(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
-        system, against = self.rated_one(trial)
+    def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+        system, against = self.rated_pair(trial)
         right = values["SAME"] == (1, -1)[trial.target]
         yield rate(system, "SAME", float(right), against)
 
@@ -182,8 +182,8 @@ class CCR(PairKind):
     fixed = (Scale("COMPARISON", 3, -3),)
     references = ("ITU-T P.800 (1996), annex E",)
 
-    def rated(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
-        system, against = self.rated_one(trial)
+    def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+        system, against = self.rated_pair(trial)
         sign = 1 if trial.systems[1] == system else -1
         yield rate(system, "COMPARISON", sign * values["COMPARISON"], against)
 

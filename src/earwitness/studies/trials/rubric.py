@@ -65,7 +65,7 @@ def examples_view(rubric: Rubric, words: Wording, address: Sound) -> View:
         "text": words.page("examples_told"),
         "rubric": rubric.title,
         "formula": rubric.total,
-        "dimensions": [dimension_view(example, words) for example in rubric.dimensions],
+        "dimensions": [dimension_view(dimension, words) for dimension in rubric.dimensions],
         "examples": examples,
         **({"sounds": sounds, "switching": True, "plays": 0, "questions": []} if sounds else {}),
     }
@@ -145,7 +145,7 @@ class RubricKind(TrialKind):
 
     @property
     def scales(self) -> tuple[Scale, ...]:
-        return tuple(one.scale for one in self.judged.dimensions)
+        return tuple(dimension.scale for dimension in self.judged.dimensions)
 
     @property
     def within(self) -> str:
@@ -171,7 +171,7 @@ class RubricKind(TrialKind):
             for scale in self.scales
         ]
 
-    def told(self, words: Wording, sound: Sound) -> dict[str, View]:
+    def intro_views(self, words: Wording, sound: Sound) -> dict[str, View]:
         """A word about headphones, and captions that were judged already."""
         title, text = words.page("headphones"), words.page("headphones_told")
         rubric = read_rubric(self.rubric, words.language)
@@ -190,7 +190,7 @@ class RubricKind(TrialKind):
     ) -> View:
         """The clip, the captions, and what each is judged by."""
         rubric = read_rubric(self.rubric, words.language)
-        wrote = [caption(trial.item, one) if caption else "" for one in trial.systems]
+        wrote = [caption(trial.item, system) if caption else "" for system in trial.systems]
         return {
             **super().view(trial, words, sound, reference),
             "rubric": rubric.title,
@@ -198,7 +198,7 @@ class RubricKind(TrialKind):
                 {"label": letter, "text": text}
                 for letter, text in zip(LETTERS, wrote, strict=False)
             ],
-            "dimensions": [dimension_view(one, words) for one in rubric.dimensions],
+            "dimensions": [dimension_view(dimension, words) for dimension in rubric.dimensions],
         }
 
     def questions(self, trial: Trial, words: Wording) -> list[View]:
@@ -220,9 +220,9 @@ class RubricKind(TrialKind):
             for place, letter in enumerate(letters)
             for dimension in rubric.dimensions
         ]
-        return [*asked, *self._rest(letters, words)]
+        return [*asked, *self._optional_questions(letters, words)]
 
-    def _rest(self, letters: str, words: Wording) -> Iterator[View]:
+    def _optional_questions(self, letters: str, words: Wording) -> Iterator[View]:
         """What may be left out: comments, and whether the clip is synthesised."""
         for place, letter in enumerate(letters):
             prompt = words.page("of_caption", label=letter, prompt=words.page("comment"))
@@ -230,7 +230,7 @@ class RubricKind(TrialKind):
             yield {"name": name, "prompt": prompt, "answer": "text", "caption": place,
                    "sound": 0, "needed": False}  # fmt: skip
         if self.synthesised:
-            options = [{"value": one, "label": words.page(one)} for one in ("yes", "no")]
+            options = [{"value": answer, "label": words.page(answer)} for answer in ("yes", "no")]
             prompt = words.page(SYNTHESIZED_FIELD)
             yield {"name": SYNTHESIZED_FIELD, "prompt": prompt, "answer": "choice",
                    "options": options, "sound": 0, "needed": False}  # fmt: skip
@@ -256,7 +256,7 @@ class RubricKind(TrialKind):
             if name not in blank:
                 yield name, message
 
-    def rated(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+    def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
         """Every dimension that is not blank, and the total."""
         for letter, system in zip(LETTERS, trial.systems, strict=False):
             judged = {scale.name: values[f"{letter}.{scale.name}"] for scale in self.scales}

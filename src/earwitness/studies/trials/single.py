@@ -43,7 +43,7 @@ class SingleKind(TrialKind):
             TrialQuestion(name, scale_of[name], int(self.open_reference)) for name in trial.scales
         ]
 
-    def rated(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+    def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
         for name in trial.scales:
             yield rate(trial.systems[0], name, values[name])
 

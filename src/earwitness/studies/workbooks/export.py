@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from earwitness.errors import InputError, Problem, UsageError
 from earwitness.studies.design.report import study_design
-from earwitness.studies.pages import counted
+from earwitness.studies.pages import counted_trials
 from earwitness.studies.ratings.from_answers import StudySource
 from earwitness.studies.rubric import Rubric, read_rubric
 from earwitness.studies.study import Design, ListenerPlan, Study, Trial
@@ -110,7 +110,7 @@ def workbook_content(design: Design, plan: ListenerPlan) -> WorkbookContent:
         WorkbookClip(
             trial.item, tuple(trial_captions(study, trial)), files[trial.item], datasets[trial.item]
         )
-        for trial in counted(plan).values()
+        for trial in counted_trials(plan).values()
     ]
     title = " ".join(study.title.split())
     return WorkbookContent(title, f"P{plan.listener}", tuple(clips), study.digest, plan.listener)
@@ -125,7 +125,9 @@ def check_captions(design: Design) -> None:
     """Refuse captions that have the same words and are judged together: nobody could tell later
     which of them was meant."""
     captions = {
-        (trial.item, trial.treatment) for plan in design.plans for trial in counted(plan).values()
+        (trial.item, trial.treatment)
+        for plan in design.plans
+        for trial in counted_trials(plan).values()
     }
     problems = [
         Problem(

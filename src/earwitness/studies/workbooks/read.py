@@ -361,8 +361,9 @@ def read_workbooks(
 def rater_from_name(name: str) -> str:
     """Who a file is of, by its name.
 
-    >>> rater_from_name("in/P3_google.xlsx"), rater_from_name("anna_local (2).xlsx")
-    ('P3', 'anna')
+    >>> names = ("in/P3_google.xlsx", "anna_local (2).xlsx", "bert.xlsx")
+    >>> tuple(map(rater_from_name, names))
+    ('P3', 'anna', 'bert')
     """
     stem = Path(name).stem
     numbered = NUMBERED_RATER.match(stem)

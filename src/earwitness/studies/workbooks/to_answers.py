@@ -16,11 +16,11 @@ from earwitness.errors import BadAnswer, InputError, Problem, UsageError, neares
 from earwitness.store.answers import AnswerChange, AnswerHistory, change_answers
 from earwitness.store.records import ParticipationState, SubmittedAnswer
 from earwitness.store.store import Store
-from earwitness.studies.admin import is_there, opened
+from earwitness.studies.admin import has_store, open_store
 from earwitness.studies.answers import WORKBOOK_META_KEY, answer_line
 from earwitness.studies.design.report import study_design
 from earwitness.studies.file.reader import read_study
-from earwitness.studies.pages import counted, heard
+from earwitness.studies.pages import counted_trials, presented_trial
 from earwitness.studies.ratings.from_answers import StudySource
 from earwitness.studies.study import Design, ListenerPlan, Study, Trial
 from earwitness.studies.trials.base import LETTERS
@@ -132,7 +132,7 @@ class _Matching:
         self, number: int, rows: dict[Caption, JudgedRow], files: Mapping[str, ReturnedWorkbook]
     ) -> Iterator[JudgedPage]:
         """Pages of a listener that are answered."""
-        trials, answered = counted(self.plans[number]), 0
+        trials, answered = counted_trials(self.plans[number]), 0
         self._check_unknown_rows(trials.values(), rows)
         for page, trial in trials.items():
             clip_rows = self._clip_rows(trial, rows)
@@ -161,7 +161,7 @@ class _Matching:
         files: Mapping[str, ReturnedWorkbook],
     ) -> JudgedPage:
         digest = self.design.study.digest
-        answer = Answer(digest, number, page, values, heard(trial), "", __version__)
+        answer = Answer(digest, number, page, values, presented_trial(trial), "", __version__)
         sources = [
             files[source].input for source in dict.fromkeys(row.place.source for row in rows)
         ]
@@ -299,7 +299,7 @@ def study_enter(
 ) -> WorkbookEntryResult:
     """Keep the answers of workbooks in a store, which is made where there is none."""
     matched = study_import_answers(study, files)
-    with opened(matched.study, db, new=not is_there(db)) as store:
+    with open_store(matched.study, db, new=not has_store(db)) as store:
         return entry_result(
             matched,
             enter_answers(store, matched, CONFLICT_OR_REPLACE_REMEDY, replace=replace).result(),
