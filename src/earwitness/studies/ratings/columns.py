@@ -134,7 +134,7 @@ def _piece_regex(piece: str, flipped: bool, system: str) -> str:
 # --- Names and numbers in cells ------------------------------------------------------------------
 
 
-Parsed = TypeVar("Found")
+Parsed = TypeVar("Parsed")
 MISSING_VALUE = float("nan")  # no number; a NaN among votes is refused
 UNDEFINED_WORDS = ("nan", "na", "n/a", "null", "none")
 MAX_WHOLE_NUMBER = 1e9
@@ -262,9 +262,7 @@ def divide_samples(
         count = f"{len(several):,} {names} {pattern.text} in several ways"
         notes.append(f"{count}: {show(several[0])} is taken as {best}")
     return {
-        place: [
-            bad[sample] if sample in bad else divisions[sample].parts[place] for sample in cells
-        ]  # type: ignore[index]
+        place: [bad[cell] if cell in bad else divisions[cell].parts[place] for cell in cells]  # type: ignore[index]
         for place in pattern.places
     }
 
