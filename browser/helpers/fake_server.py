@@ -27,6 +27,7 @@ from starlette.staticfiles import StaticFiles
 from earwitness.studies.wording import wording
 
 WEB = Path(__file__).parents[2] / "src" / "earwitness" / "web"
+SCRIPTS = Path(__file__).parent / "scripts"  # that only tests load
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -169,6 +170,7 @@ class FakeServer:
                 Route("/l/tok/answers", self.answered, methods=["POST"]),
                 Route("/l/tok/events", self.happened, methods=["POST"]),
                 Route("/l/tok/withdraw", self.withdrew, methods=["POST"]),
+                Mount("/tests", StaticFiles(directory=SCRIPTS)),
                 Mount("/static", StaticFiles(directory=WEB / "static")),
             ]
         )
