@@ -10,7 +10,14 @@ import pytest
 from scipy import stats
 
 from earwitness.metaeval import ceiling
-from earwitness.metaeval.ceiling import draw_halves, halves_ceiling, measure_ceilings, rater_ceiling
+from earwitness.metaeval.ceiling import (
+    Ceiling,
+    draw_halves,
+    measure_ceilings,
+    side_tables,
+    step_up,
+    summarise_values,
+)
 from earwitness.metaeval.coefficients import coefficient_names
 from earwitness.metaeval.levels import ScoreRatingGrid, evaluate_grid, tie_rounded_means
 from earwitness.stats.arrays import Floats
@@ -18,6 +25,7 @@ from earwitness.stats.votes import Votes
 from helpers.samples import many
 
 Coefficient = Callable[[Floats, Floats], float]
+TableCoefficient = Callable[[Floats, Floats], Floats]  # pairs × systems × items to a value a pair
 
 
 def r(x: Floats, y: Floats) -> float:
@@ -32,7 +40,26 @@ def differs(x: Floats) -> bool:
     return len(x) > 1 and float(np.ptp(x)) > 1e-12
 
 
-def everywhere(coefficient: Coefficient) -> ceiling.CoefficientFunction:
+def compare_sides(votes: Votes, firsts: Floats, concordance: TableCoefficient) -> Floats:
+    """Raters with a 1 against those with a 0, row by row."""
+    values = [concordance(*pair) for pair in side_tables(votes, firsts)]
+    return np.concatenate(values) if values else np.zeros(0)
+
+
+def rater_ceiling(votes: Votes, concordance: TableCoefficient) -> Ceiling:
+    """Every rater against the others, by any coefficient."""
+    return summarise_values(compare_sides(votes, np.eye(votes.size[2]), concordance))
+
+
+def halves_ceiling(
+    votes: Votes, concordance: TableCoefficient, *, splits: int, seed: int, whole: bool = False
+) -> Ceiling:
+    """Halves of the raters against each other, by any coefficient."""
+    found = summarise_values(compare_sides(votes, draw_halves(votes, splits, seed), concordance))
+    return step_up(found) if whole else found
+
+
+def everywhere(coefficient: Coefficient) -> TableCoefficient:
     """Over all cells at once."""
 
     def values(first: Floats, second: Floats) -> Floats:
@@ -47,7 +74,7 @@ def everywhere(coefficient: Coefficient) -> ceiling.CoefficientFunction:
     return values
 
 
-def over_systems(coefficient: Coefficient) -> ceiling.CoefficientFunction:
+def over_systems(coefficient: Coefficient) -> TableCoefficient:
     """Over means of systems, all of which must have a cell."""
 
     def values(first: Floats, second: Floats) -> Floats:
@@ -142,7 +169,7 @@ def test_a_panel_of_known_reliability_has_it() -> None:
     alone = rater_ceiling(votes, everywhere(r))
     wide = 4 / math.sqrt(20 * many(100, 1000))
     assert alone.mean == pytest.approx(1 / math.sqrt(20 / 9), abs=wide)
-    both = halves_ceiling(votes, everywhere(r), splits=20, seed=1, step_up=True)
+    both = halves_ceiling(votes, everywhere(r), splits=20, seed=1, whole=True)
     assert both.mean == pytest.approx(1 / 1.2, abs=wide)
     assert both.stepped == pytest.approx(1 / 1.1, abs=wide)
     assert both.stepped == pytest.approx(2 * both.mean / (1 + both.mean))
@@ -150,7 +177,7 @@ def test_a_panel_of_known_reliability_has_it() -> None:
 
 def test_halves_that_disagree_are_not_stepped_up() -> None:
     table = np.array([[[1.0, 2, 3]], [[3.0, 2, 1.5]]])
-    found = halves_ceiling(votes_of(table), everywhere(r), splits=5, seed=1, step_up=True)
+    found = halves_ceiling(votes_of(table), everywhere(r), splits=5, seed=1, whole=True)
     assert found.mean < 0
     assert math.isnan(found.stepped)
 
@@ -190,7 +217,7 @@ def test_nobody_and_nothing_give_no_numbers() -> None:
     found = rater_ceiling(none, everywhere(r))
     assert (found.n, found.undefined, math.isnan(found.mean)) == (0, 3, True)
     assert halves_ceiling(none, everywhere(r), splits=2, seed=1).undefined == 2
-    empty = halves_ceiling(none, everywhere(r), splits=0, seed=1, step_up=True)
+    empty = halves_ceiling(none, everywhere(r), splits=0, seed=1, whole=True)
     assert (len(empty.values), empty.n, math.isnan(empty.stepped)) == (0, 0, True)
 
 
@@ -216,6 +243,6 @@ def test_all_coefficients_at_once_are_what_each_gives(level: str) -> None:
 
         slow = rater_ceiling(votes, one)
         assert alone.values == pytest.approx(slow.values, abs=1e-9, nan_ok=True)
-        slow = halves_ceiling(votes, one, splits=20, seed=3, step_up=name == "pearson")
+        slow = halves_ceiling(votes, one, splits=20, seed=3, whole=name == "pearson")
         assert both.values == pytest.approx(slow.values, abs=1e-9, nan_ok=True)
         assert both.stepped == pytest.approx(slow.stepped, abs=1e-9, nan_ok=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,16 +23,9 @@ from earwitness.stats.votes import Votes
 # another, many times: as well as another panel of half the size would do. For Pearson the formula
 # of Spearman and Brown says what two whole panels would have; for other coefficients there is no
 # such formula, so it is done only where asked for, and kept apart.
-#
-# Which coefficient, and at which level (over systems, within items, over everything), is up to the
-# caller: a function that takes two batches of tables, systems × items with NaN in the same cells of
-# both, and gives one value for each pair. Where that is NaN it is counted as undefined.
 
 
 CELLS_IN_MEMORY = 2_000_000  # at a time
-
-CoefficientFunction = Callable[[Floats, Floats], Floats]
-"""Two arrays, pairs × systems × items, to one value a pair."""
 
 
 @dataclass(frozen=True)
@@ -50,24 +43,6 @@ class Ceiling:
     stepped: float = math.nan
 
 
-def rater_ceiling(votes: Votes, concordance: CoefficientFunction) -> Ceiling:
-    """One value a rater, NaN for raters without a vote that others share."""
-    return _summarise_values(_compare_sides(votes, np.eye(votes.size[2]), concordance))
-
-
-def halves_ceiling(
-    votes: Votes, concordance: CoefficientFunction, *, splits: int, seed: int, step_up: bool = False
-) -> Ceiling:
-    """One value a split; of an odd number of raters the second half has one more.
-
-    ``step_up`` is for Pearson alone. Raters without any vote are in neither half.
-    """
-    ceiling = _summarise_values(
-        _compare_sides(votes, draw_halves(votes, splits, seed), concordance)
-    )
-    return _step_up(ceiling) if step_up else ceiling
-
-
 def measure_ceilings(
     votes: Votes, level: str, names: Sequence[str], *, splits: int, seed: int
 ) -> list[tuple[Ceiling, Ceiling]]:
@@ -77,16 +52,14 @@ def measure_ceilings(
     """
     values_by_way = []
     for firsts in (np.eye(votes.size[2]), draw_halves(votes, splits, seed)):
-        tables = [
-            compare_paired_tables(*pair, level, names) for pair in _side_tables(votes, firsts)
-        ]
+        tables = [compare_paired_tables(*pair, level, names) for pair in side_tables(votes, firsts)]
         values_by_way.append(np.concatenate([np.empty((len(names), 0)), *tables], axis=1))
     return [
         (
-            _summarise_values(rater_values),
-            _step_up(_summarise_values(half_values))
+            summarise_values(rater_values),
+            step_up(summarise_values(half_values))
             if name == "pearson"
-            else _summarise_values(half_values),
+            else summarise_values(half_values),
         )
         for name, rater_values, half_values in zip(names, *values_by_way, strict=True)
     ]
@@ -102,25 +75,21 @@ def draw_halves(votes: Votes, splits: int, seed: int) -> Floats:
     return first_half
 
 
-def _step_up(ceiling: Ceiling) -> Ceiling:
+def step_up(ceiling: Ceiling) -> Ceiling:
+    """What two whole panels would have, by the formula of Spearman and Brown."""
     if not ceiling.mean >= 0:
         return ceiling
     return replace(ceiling, stepped=2 * ceiling.mean / (1 + ceiling.mean))
 
 
-def _summarise_values(values: Floats) -> Ceiling:
+def summarise_values(values: Floats) -> Ceiling:
+    """Their mean; NaN are undefined."""
     defined = values[~np.isnan(values)]
     mean = float(defined.mean()) if len(defined) else math.nan
     return Ceiling(values, mean, len(defined), len(values) - len(defined))
 
 
-def _compare_sides(votes: Votes, firsts: Floats, concordance: CoefficientFunction) -> Floats:
-    """Raters with a 1 against those with a 0, row by row."""
-    values = [concordance(*pair) for pair in _side_tables(votes, firsts)]
-    return np.concatenate(values) if values else np.zeros(0)
-
-
-def _side_tables(votes: Votes, firsts: Floats) -> Iterator[tuple[Floats, Floats]]:
+def side_tables(votes: Votes, firsts: Floats) -> Iterator[tuple[Floats, Floats]]:
     """Means of both sides in blocks, NaN where either has no vote."""
     systems, items, _ = votes.size
     table = votes.table().T
