@@ -8,6 +8,7 @@ RUN := .venv/run-$(call key,requirements.lock)
 DEV := .venv/dev-$(call key,requirements-dev.lock)
 STAGE := PATH="$(CURDIR)/$(DEV)/bin:$$PATH" .ci/stage
 EXAMPLE := examples/chapters
+unexport PYTHONDONTWRITEBYTECODE  # tests start many processes, which share compiled modules
 
 QUICK := tests/snapshot tests/golden tests/contracts tests/test_project.py tests/io tests/text \
   tests/report tests/stats tests/metaeval tests/chapters tests/summaries tests/scoring src
