@@ -237,7 +237,15 @@ class _SkimSearch:
             _, last = self._measure_extent(*group[-1][:2])
             doubtful = all(doubtful for _, _, doubtful in group)
             picks.append(_HeardPick(first, last, group[0][1].offset + first, doubtful))
-        return picks
+        return [pick for pick in picks if not self._is_chance(pick, picks)]
+
+    def _is_chance(self, pick: _HeardPick, picks: Sequence[_HeardPick]) -> bool:
+        """Whether a pick is a moment of a fade that other picks explain, and is like elsewhere."""
+        middle = (pick.first + pick.last) / 2
+        others = (other for other in picks if other is not pick)
+        return pick.last - pick.first < self._reach and any(
+            other.first <= middle <= other.last for other in others
+        )
 
     def _find_seeds(self) -> Iterator[tuple[int, _Place, bool]]:
         """Parts with their places, and whether these are doubtful.
