@@ -48,6 +48,7 @@ PARTS = {
     "From a click to the first sound": ["benchmarks/listen.py"],
     "Metrics beside people, beside scipy": ["benchmarks/concordance.py"],
     "Workbooks beside openpyxl": ["benchmarks/workbooks.py"],
+    "MP3 against soundfile": ["benchmarks/sound.py"],
     "Skims of days of which the truth is known": ["-P", "benchmarks/skim_days.py", "30"],
     "Log-mel frames beside librosa": ["benchmarks/skims.py"],
     "Skims of a day beside decoding": ["benchmarks/skims.py", "--hours", "24"],

@@ -316,17 +316,17 @@ class Mp3Decoder(PacketDecoder):
 
 def _join_frames(frames: list[Any], kind: FrameFormat) -> Samples:
     """Samples of consecutive frames, a column a channel; the mean if channels differ in number."""
-    samples = np.empty((len(frames) * kind.samples, kind.channels), np.float32)
+    rows = np.empty((kind.channels, len(frames) * kind.samples), np.float32)
     for number, frame in enumerate(frames):
-        part = samples[number * kind.samples : (number + 1) * kind.samples]
+        part = rows[:, number * kind.samples : (number + 1) * kind.samples]
         planes = frame.planes
         if len(planes) == kind.channels:
             for channel, plane in enumerate(planes):
-                part[:, channel] = np.frombuffer(plane, np.float32, kind.samples)
+                part[channel] = np.frombuffer(plane, np.float32, kind.samples)
         else:
             parts = [np.frombuffer(plane, np.float32, kind.samples) for plane in planes]
-            part[:] = np.mean(parts, axis=0)[:, None]
-    return samples
+            part[:] = np.mean(parts, axis=0)
+    return rows.T
 
 
 def _map_file(path: Path) -> mmap.mmap:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +19,7 @@ from earwitness.errors import MissingExtra
 Piece = tuple[int, Samples]  # the place of the first sample in the file, and samples
 
 
-class PacketDecoder:
+class PacketDecoder(ABC):
     """Reads on over packets: a decoder for pieces that know their place.
 
     A place at which the next piece begins later than the last one ended is a hole. ``read`` gives
@@ -62,9 +63,9 @@ class PacketDecoder:
                 self._position += len(samples)
         return np.concatenate(parts)
 
+    @abstractmethod
     def _pieces_before(self, frame: int) -> Iterator[Piece]:
         """Pieces in order, from one on that ends at a frame or before it."""
-        raise NotImplementedError
 
 
 def av_library() -> Any:
