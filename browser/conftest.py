@@ -6,9 +6,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Playwright, expect, sync_playwright
-
-expect.set_options(timeout=20_000)  # a busy machine is no fault of a page
+from playwright.sync_api import Browser, Playwright, sync_playwright
 
 FLAGS = [
     "--no-sandbox",

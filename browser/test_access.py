@@ -10,9 +10,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser.helpers import caption_pages as captions
 from browser.helpers import study_pages as small
+from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer, served
 from browser.helpers.page_actions import DESKTOP, PHONE, go_on, hear, opened
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page
 
 Act = Callable[[Page], None]
 

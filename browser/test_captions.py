@@ -6,9 +6,10 @@ from browser.helpers import caption_pages as captions
 from browser.helpers import study_pages as small
 from browser.helpers.caption_actions import give, hear, save, trial, unset
 from browser.helpers.caption_raters import number, slider
+from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer, served
 from browser.helpers.page_actions import at, drafted, opened
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser
 
 
 def test_nothing_is_saved_while_a_number_is_missing_and_the_page_goes_there(

@@ -10,9 +10,10 @@ from browser.helpers import caption_pages as captions
 from browser.helpers import study_pages as small
 from browser.helpers.caption_actions import give, hear, save, trial
 from browser.helpers.caption_raters import number, slider
+from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer, served, tone
 from browser.helpers.page_actions import DESKTOP, PHONE, at, opened, until
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser
 
 from earwitness.studies.trials.base import LETTERS
 from helpers.samples import FULL

@@ -19,9 +19,10 @@ from browser.helpers.caption_raters import (
     Rater,
     write_captions,
 )
+from browser.helpers.expectations import expect
 from browser.helpers.page_actions import DESKTOP, PHONE, visit
 from browser.helpers.real_server import HIDDEN, RealServer, really_served
-from playwright.sync_api import Browser, Page, Response, expect
+from playwright.sync_api import Browser, Page, Response
 
 from helpers.samples import FULL
 

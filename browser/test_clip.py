@@ -9,9 +9,10 @@ import pytest
 from browser.helpers import caption_pages as captions
 from browser.helpers import study_pages as small
 from browser.helpers.caption_actions import give, hear, save, trial
+from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer, served, tone
 from browser.helpers.page_actions import opened, until
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page
 
 STATE = "data-state"
 JOINED = """async (heard) => {

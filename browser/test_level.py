@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from browser.helpers import study_pages as small
+from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer, served
 from browser.helpers.page_actions import TAP, arrive, at, go_on, hear, rate, settled
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page
 
 BLOCKED = """
 const no = () => { throw new DOMException("no", "SecurityError"); };

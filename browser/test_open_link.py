@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from browser.helpers.expectations import expect
 from browser.helpers.page_actions import DESKTOP, PHONE, at, visit
 from browser.helpers.real_server import RealServer, really_served
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser
 
 from earwitness.store.records import ParticipationState
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from browser.conftest import FLAGS
 from browser.helpers import study_pages as small
+from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer, served
 from browser.helpers.page_actions import (
     DESKTOP,
@@ -18,7 +19,7 @@ from browser.helpers.page_actions import (
     rate,
     settled,
 )
-from playwright.sync_api import Browser, Page, Playwright, Route, expect
+from playwright.sync_api import Browser, Page, Playwright, Route
 
 ANSWERS = "**/answers"
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from browser.helpers import study_pages as small
+from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer, served, tone
 from browser.helpers.page_actions import arrive, at, drafted, go_on, rate, until
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page
 
 LIVE = """
 // Only in tests: every source of sound that runs.

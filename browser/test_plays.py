@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 from browser.helpers import study_pages as small
+from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer, served, tone
 from browser.helpers.input_devices import P835, Listener
 from browser.helpers.page_actions import DESKTOP, hear, opened, rate, until, visit
 from browser.helpers.real_server import PAGES, really_served
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page
 
 PART = "Number(document.querySelector('.bar i').style.getPropertyValue('--part')) > 1.4 / 20"
 

@@ -10,16 +10,18 @@ import json
 import re
 import signal
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import pytest
 from browser.conftest import FLAGS
+from browser.helpers.expectations import expect
 from browser.helpers.input_devices import Finger, Hand, Keyboard, Listener, Mouse
 from browser.helpers.page_actions import DESKTOP, PHONE, at, kill_browser, visit
-from browser.helpers.real_server import HIDDEN, PAGES, RealServer, really_served
-from playwright.sync_api import Browser, Page, Playwright, Response, Route, expect
+from browser.helpers.real_server import HIDDEN, PAGES, TRIALS, RealServer, really_served
+from playwright.sync_api import Browser, Page, Playwright, Response, Route
 
 from earwitness.store.records import ParticipationState
 from helpers.samples import FULL
@@ -38,25 +40,48 @@ def kept_once(server: RealServer, pressed: dict[str, Any], listener: int = 1) ->
     assert all(one.supersedes is None and not one.aside for one in history)
 
 
+def heard_to_the_end(meta: Mapping[str, Any] | None, questions: Iterable[str]) -> None:
+    """Every question had its own play, to the end."""
+    assert meta is not None
+    plays = meta["plays"]
+    assert [play["question"] for play in plays] == list(questions)
+    assert all(play["ended"] for play in plays)
+    assert [play["seconds"] for play in plays] == pytest.approx([0.4] * len(plays), abs=0.02)
+
+
+def used_keys(meta: Mapping[str, Any] | None) -> bool:
+    return bool(meta and meta.get("keyboard"))
+
+
 def finished(page: Page) -> None:
     expect(page.locator(".code")).to_have_text(CODE)
 
 
-def test_a_whole_study_by_keyboard_is_stored_as_pressed_and_gives_nothing_away(
-    browser: Browser, tmp_path: Path
+@pytest.mark.parametrize(
+    ("hand", "width"),
+    [(Keyboard, 1200), *([(Mouse, 390), (Mouse, 1200), (Keyboard, 390)] if FULL else [])],
+    ids=str,
+)
+def test_a_whole_study_is_stored_as_pressed_and_gives_nothing_away(
+    browser: Browser, tmp_path: Path, hand: type[Hand], width: int
 ) -> None:
     with really_served(tmp_path) as server:
-        context = browser.new_context(**DESKTOP)
+        context = browser.new_context(viewport={"width": width, "height": 844})
         responses: list[Response] = []
         context.on("response", lambda one: responses.append(one))
         page, said = visit(context, server.links[0])
-        listener = Listener(page)
+        listener = Listener(page, hand)
         listener.walk(*PAGES)
         finished(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
         told = [told_by(one) for one in responses]
         context.close()
         assert said == []
         kept_once(server, listener.pressed)
+        for answered in server.history():
+            if answered.answer.page in TRIALS:
+                heard_to_the_end(answered.meta, listener.pressed[answered.answer.page])
+                assert used_keys(answered.meta) is (hand is Keyboard)
         exported = server.exported()
         asked = {name: values for name, values in listener.pressed.items() if values}
         assert {one["page"]: one["values"] for one in exported} == asked
@@ -65,24 +90,6 @@ def test_a_whole_study_by_keyboard_is_stored_as_pressed_and_gives_nothing_away(
     assert means_told(analysed) == pytest.approx(means_pressed(exported))
     assert sum("audio/wav" in one for one in told) >= 5
     assert [name for name in HIDDEN for one in told if name.lower() in one.lower()] == []
-
-
-@pytest.mark.parametrize(
-    ("hand", "width"), [(Mouse, 390), *([(Mouse, 1200), (Keyboard, 390)] if FULL else [])], ids=str
-)
-def test_a_whole_study_by_mouse_and_by_keyboard_is_stored_as_pressed_at_any_width(
-    browser: Browser, tmp_path: Path, hand: type[Hand], width: int
-) -> None:
-    with really_served(tmp_path) as server:
-        context = browser.new_context(viewport={"width": width, "height": 844})
-        page, said = visit(context, server.links[0])
-        listener = Listener(page, hand)
-        listener.walk(*PAGES)
-        finished(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        context.close()
-        assert said == []
-        kept_once(server, listener.pressed)
 
 
 def told_by(response: Response) -> str:
@@ -128,7 +135,7 @@ def test_a_whole_study_by_touch_on_a_dark_phone_in_french(browser: Browser, tmp_
         context.close()
         assert said == []
         kept_once(server, listener.pressed, 2)
-        assert not any(one.meta and one.meta.get("keyboard") for one in server.history(2))
+        assert not any(used_keys(answered.meta) for answered in server.history(2))
 
 
 def darkness(page: Page) -> float:

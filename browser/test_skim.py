@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from browser.helpers.expectations import expect
+from playwright.sync_api import Browser, Page
 
 from earwitness.audio.encode import encode
 from earwitness.skims.page import skim_page

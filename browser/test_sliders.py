@@ -9,9 +9,10 @@ import pytest
 from browser.helpers import caption_pages as captions
 from browser.helpers.caption_actions import give, hear, save, swipe, trial, unset
 from browser.helpers.caption_raters import number, point, shown, slider
+from browser.helpers.expectations import expect
 from browser.helpers.fake_server import served
 from browser.helpers.page_actions import DESKTOP, PHONE, opened
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser
 
 READ = "(text) => import('/static/number_input.js').then(({ read }) => read(text))"
 

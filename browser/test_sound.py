@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from browser.helpers import study_pages as small
+from browser.helpers.expectations import expect
 from browser.helpers.fake_server import RATE, FakeServer, served, tone
 from browser.helpers.page_actions import TAP, arrive, at, go_on, hear, opened, rate, settled
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page
 
 SECONDS = 0.4
 # Only in tests: counts on the audio thread what goes to the ears.

@@ -1,4 +1,4 @@
-"""Whole small studies in Chromium, by keyboard and by touch; what a trial lets a listener do."""
+"""What the pages of a study let a listener do; whole studies are in test_server."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from browser.helpers import study_pages as small
+from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer, served
-from browser.helpers.page_actions import DESKTOP, PHONE, at, go_on, hear, opened, rate, settled
-from playwright.sync_api import Browser, Page, expect
+from browser.helpers.page_actions import at, go_on, hear, opened, rate
+from playwright.sync_api import Browser, Page
 
 ODD = '& + % " < 😀 é\u2028 </script>'
 
@@ -18,58 +19,6 @@ def heard_to_the_end(answer: dict[str, Any], questions: tuple[str, ...]) -> None
     plays = answer["meta"]["plays"]
     assert [one["question"] for one in plays] == list(questions)
     assert all(one["ended"] and one["seconds"] == pytest.approx(0.4, abs=0.02) for one in plays)
-
-
-def test_a_whole_study_by_keyboard(browser: Browser) -> None:
-    def trial(*values: int) -> None:
-        for place, value in enumerate(values, 1):
-            expect(page.locator(".steps")).to_contain_text(f"Question {place} of 3")
-            page.keyboard.press("Space")
-            expect(page.get_by_role("radio").first).to_be_enabled()
-            page.keyboard.press(str(value))
-            page.keyboard.press("Enter")
-
-    with served(FakeServer(small.whole())) as fake, opened(browser, fake, **DESKTOP) as page:
-        at(page, "Consent")
-        page.keyboard.press("Tab")
-        page.keyboard.press("Space")
-        page.keyboard.press("Tab")
-        page.keyboard.press("Enter")
-        at(page, "Before you listen")
-        page.keyboard.press("Tab")
-        page.keyboard.press("Space")
-        page.keyboard.press("Tab")
-        page.keyboard.type("31")
-        page.keyboard.press("Tab")
-        page.keyboard.type(ODD)
-        page.keyboard.press("Tab")
-        page.keyboard.press("Space")
-        for title in ("What you will do", "What you will do"):
-            at(page, title)
-            page.keyboard.press("Enter")
-            settled(page)
-        trial(1, 2, 3)
-        at(page, "Practice")
-        page.keyboard.press("Space")
-        at(page, "What you will do")
-        page.keyboard.press("Space")
-        trial(5, 4, 3)
-        trial(2, 2, 2)
-        at(page, "Please rest for 5 minutes")
-        assert fake.state()["code"] is None
-        expect(page.get_by_role("button", name="Go on")).to_be_enabled()
-        page.keyboard.press("Enter")
-        at(page, "What you will do")
-        page.keyboard.press("Enter")
-        trial(1, 1, 5)
-        expect(page.locator(".code")).to_have_text("C0DE-77")
-        assert fake.values()["before"] == {"device": "Headphones", "age": 31, "more": ODD}
-        assert fake.values()["1.1"] == {"BAK": 5, "SIG": 4, "OVRL": 3}
-        assert fake.values()["2.1"] == {"BAK": 1, "SIG": 1, "OVRL": 5}
-        assert [one["page"] for one in fake.answers] == [one["name"] for one in fake.pages[:-1]]
-        assert len({one["id"] for one in fake.answers}) == len(fake.answers) == len(fake.posts)
-        heard_to_the_end(fake.answers[-1], small.ORDER)
-        assert fake.answers[-1]["meta"]["keyboard"] is True
 
 
 def test_the_first_page_says_which_study_it_is_of(browser: Browser) -> None:
@@ -83,45 +32,6 @@ def test_the_first_page_says_which_study_it_is_of(browser: Browser) -> None:
         go_on(page)
         at(page, "What you will do")
         expect(page.get_by_role("banner").get_by_text("Listening test")).to_be_hidden()
-
-
-def test_a_whole_study_by_touch_on_a_phone(browser: Browser) -> None:
-    def tap(name: str) -> None:
-        page.get_by_role("button", name=name).tap()
-
-    def trial(*values: int) -> None:
-        for value in values:
-            tap("Play")
-            page.locator(f'label:has(input[value="{value}"]:enabled)').tap()
-            page.locator("button.wide").tap()
-
-    with served(FakeServer(small.whole())) as fake, opened(browser, fake, **PHONE) as page:
-        page.locator("label.check").tap()
-        tap("Go on")
-        page.get_by_text("In-ear").tap()
-        page.get_by_label("How old").fill("47,5")
-        tap("Go on")
-        for name in ("instructions", "training.0"):
-            at(page, "What you will do")
-            expect(page.locator("body")).to_have_attribute("data-name", name)
-            tap("Go on")
-        trial(3, 3, 3)
-        at(page, "Practice")
-        tap("Go on")
-        at(page, "What you will do")
-        tap("Go on")
-        trial(1, 2, 3)
-        trial(4, 5, 1)
-        at(page, "Please rest for 5 minutes")
-        tap("Go on")
-        at(page, "What you will do")
-        tap("Go on")
-        trial(2, 3, 4)
-        expect(page.locator(".code")).to_have_text("C0DE-77")
-        assert fake.values()["before"] == {"device": "In-ear", "age": 47.5}
-        assert fake.values()["1.2"] == {"BAK": 4, "SIG": 5, "OVRL": 1}
-        assert fake.answers[-1]["meta"]["keyboard"] is False
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_nothing_can_be_chosen_before_the_sound_was_heard_and_it_is_heard_once(
@@ -233,34 +143,6 @@ def test_a_blocked_listener_is_told(browser: Browser) -> None:
     fake.blocked = True
     with served(fake), opened(browser, fake) as page:
         at(page, "This test is closed for you")
-
-
-def test_the_device_page_counts_hits(browser: Browser) -> None:
-    def pick(name: str) -> None:
-        page.get_by_role("button", name=re.compile("^Play")).click()
-        page.get_by_role("button", name=name, exact=True).click()
-
-    with (
-        served(FakeServer([small.text(), small.device(), small.end()])) as fake,
-        opened(browser, fake) as page,
-    ):
-        go_on(page)
-        at(page, "Set a comfortable level")
-        settled(page)
-        page.get_by_role("button", name="Play the noise").click()
-        page.get_by_label("Level").fill("-12")
-        go_on(page)
-        at(page, "Left and right")
-        pick("Right")
-        pick("Left")
-        at(page, "Find the faint tone")
-        pick("3")
-        pick("2")
-        at(page, "Find the quietest tone")
-        pick("2")
-        expect(page.locator(".code")).to_be_visible()
-        expected = {"level": -12, "sides": True, "huggins": [1, 2], "antiphase": [1, 1]}
-        assert fake.values()["device"] == expected
 
 
 def test_french_pages_have_no_english_words(browser: Browser) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from browser.helpers.expectations import expect
 from browser.helpers.input_devices import Listener
 from browser.helpers.page_actions import DESKTOP, at, visit
 from browser.helpers.real_server import PAGES, really_served
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Browser, Route
 
 from earwitness.store.records import ParticipationState
 

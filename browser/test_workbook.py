@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from browser.helpers.expectations import expect
 from browser.helpers.page_actions import DESKTOP, PHONE
 from browser.helpers.real_server import RealServer
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page
 
 from earwitness.studies.wording import wording
 from helpers.caption_study import CLIPS, STUDY, anything, captioned, designed, filled

@@ -7,8 +7,9 @@ from typing import Any
 from browser.helpers import caption_pages as captions
 from browser.helpers import study_pages as small
 from browser.helpers.caption_raters import slider
+from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
 
 def trial(**more: Any) -> FakeServer:

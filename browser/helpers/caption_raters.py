@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from browser.helpers.caption_pages import NAMES
+from browser.helpers.expectations import expect
 from browser.helpers.fake_server import tone
 from browser.helpers.real_server import CLIPS, SYSTEMS, signed
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page
 
 STUDY = """\
 title: Small sounds

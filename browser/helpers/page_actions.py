@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page
 
 PHONE: dict[str, Any] = {
     "viewport": {"width": 390, "height": 844},

@@ -124,7 +124,7 @@ class RealServer:
 
     def exported(self) -> list[dict[str, Any]]:
         """Answers as ``study export`` writes them."""
-        return [json.loads(line) for line in self.run("export").splitlines()]
+        return [json.loads(line) for line in self.run("export").strip().split("\n")]
 
     def history(self, listener: int = 1) -> list[SubmittedAnswer]:
         """All answers of a listener that the store ever took."""

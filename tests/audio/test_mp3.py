@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -93,9 +94,10 @@ def test_seeking_in_joined_files_gives_what_reading_through_gives(tmp_path: Path
         np.testing.assert_allclose(found, through[frame : frame + 4000], atol=1e-6)
 
 
-@pytest.mark.parametrize(("rate", "level"), [(r, v) for r in RATES for v in (0.0, 0.5, 0.99)])
-@pytest.mark.parametrize("mode", ["CONSTANT", "VARIABLE"])
-@pytest.mark.parametrize("careful", [False, True])
+ENCODINGS = list(product(RATES, (0.0, 0.5, 0.99), ("CONSTANT", "VARIABLE"), (False, True)))
+
+
+@pytest.mark.parametrize(("rate", "level", "mode", "careful"), ENCODINGS[:: many(5, 1)])
 def test_seeking_is_exact_however_much_of_a_frame_stands_in_those_before(
     tmp_path: Path, rate: int, level: float, mode: str, careful: bool
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from math import isnan
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from earwitness.core import Key, Rating, Score
+from earwitness.metaeval import figures
 from earwitness.metaeval.join import MetricColumn
 from earwitness.metaeval.pipeline import ScoresAndRatings, analyse_agreement
 from earwitness.metaeval.results import Figure, ScaleConcordance
@@ -19,6 +21,14 @@ from helpers.simulated_metrics import both
 QUICK = AgreementSettings(draws=60, permutations=60, splits=10)
 PLAIN = replace(QUICK, adjust="none")
 TAU = Figure("system", "kendall_b")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_chance_metrics() -> Iterator[None]:
+    """Nothing here is about the chance row, which takes longest where cells are missing."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures, "CHANCE_METRIC_COUNT", 20)
+        yield
 
 
 def unbalanced(metric_knows_items: bool) -> ScoresAndRatings:

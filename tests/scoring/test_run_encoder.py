@@ -84,9 +84,9 @@ def texts_of(paths: tuple[Path, Path]) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "held", [text_encoder.VECTOR_BYTES_IN_MEMORY, 50_000], ids=["in memory", "spilt"]
+    ("engine", "held"),
+    [("one process", text_encoder.VECTOR_BYTES_IN_MEMORY), ("two processes", 50_000)],
 )
-@pytest.mark.parametrize("engine", ENGINES)
 def test_every_distinct_text_of_a_run_is_encoded_once(
     corpus: tuple[Path, Path],
     given: list[str],
