@@ -49,7 +49,7 @@ PARTS = {
     "Metrics beside people, beside scipy": ["benchmarks/concordance.py"],
     "Workbooks beside openpyxl": ["benchmarks/workbooks.py"],
     "MP3 against soundfile": ["benchmarks/sound.py"],
-    "Skims of days of which the truth is known": ["-P", "benchmarks/skim_days.py", "30"],
+    "Skims of days of which the truth is known": ["-P", "benchmarks/skim_days.py", "20"],
     "Log-mel frames beside librosa": ["benchmarks/skims.py"],
     "Skims of a day beside decoding": ["benchmarks/skims.py", "--hours", "24"],
 }

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -76,7 +76,17 @@ def test_values_are_those_of_scipy() -> None:
             assert one(name, x, y) == pytest.approx(value, abs=1e-12)
 
 
+def test_correlations_of_neighbours_far_from_the_rest_keep_their_digits() -> None:
+    # The draw leaves out the second thing, which is far away: sums of squares nearly cancel.
+    x = np.array([[[110519.0, 6119.0, 110526.0]]])
+    y = np.array([[[0.0, 3.0, 3.0]]])
+    weights = np.array([[[1.0, 0.0, 2.0]]])
+    [value] = compute_coefficients(ScoreRatingSample(x, y, weights), ["pearson"]).ravel()
+    assert value == pytest.approx(1, abs=1e-12)
+
+
 @given(st.integers(0, 10**6), st.integers(1, 12), st.sampled_from([1, 2, 4, 10**6]))
+@example(308, 3, 10**6)
 def test_all_draws_and_metrics_are_what_loops_find(seed: int, n: int, highest: int) -> None:
     rng = np.random.default_rng(seed)
     x = rng.integers(0, highest, (2, 3, n)) / 7

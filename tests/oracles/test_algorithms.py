@@ -41,7 +41,7 @@ def test_chunk_values_of_a_batch_are_those_of_the_plain_version(
 
 def test_chunk_values_of_nasty_samples_are_those_of_the_plain_version() -> None:
     rng = random.Random(1)
-    for _ in range(many(15, 1000)):
+    for _ in range(many(15, 400)):
         size = rng.choice([0.1, 1.0, 6.0, rng.uniform(0.1, 30)])
         batch = [nasty(rng, size, rng.choice([1, 2, 7, 50, 300])) for _ in range(10)]
         metric = Chunks(size)

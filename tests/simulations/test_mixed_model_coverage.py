@@ -95,7 +95,7 @@ CAREFUL = {"listeners alone differ"}  # no part with systems: what is no less th
 
 @pytest.mark.parametrize("name", PLANS)
 def test_95_percent_intervals_cover_93_to_97_percent_and_tests_keep_their_size(name: str) -> None:
-    runs = many(30, 2000)
+    runs = many(30, 1500)
     found = covered(PLANS[name], runs)
     chance = math.sqrt(0.95 * 0.05 / runs)
     print(

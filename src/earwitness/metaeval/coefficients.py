@@ -25,6 +25,7 @@ from earwitness.stats.votes import Codes
 
 
 MAX_THINGS_ALL_PAIRS = 64  # things in a group up to which all pairs are laid out
+CANCELLATION = 1e-4  # share of a sum of squares below which their difference has lost digits
 SINGLE_PRECISION_LIMIT = 2.0**23  # whole sums below this are exact in single precision
 
 
@@ -35,11 +36,31 @@ def compute_weighted_pearson(metrics: Floats, people: Floats, weights: Floats) -
     total_weight = weights.sum(axis=2)[:, :, None]
     weighted_y = weights * y
     total_y = weighted_y.sum(axis=2)[:, :, None]
-    spread_y = total_weight * (weighted_y * y).sum(axis=2)[:, :, None] - total_y**2
+    squares_y = total_weight * (weighted_y * y).sum(axis=2)[:, :, None]
     total_x = weights @ columns
-    spread_x = total_weight * (weights @ squares) - total_x**2
-    return _bounded_ratio(
+    squares_x = total_weight * (weights @ squares)
+    spread_x, spread_y = squares_x - total_x**2, squares_y - total_y**2
+    correlations = _bounded_ratio(
         total_weight * (weighted_y @ columns) - total_x * total_y, spread_x, spread_y
+    )
+    has_cancelled = (spread_x < CANCELLATION * squares_x) | (spread_y < CANCELLATION * squares_y)
+    groups, draws, rows = np.nonzero(has_cancelled)
+    shared_draws = draws if y.shape[1] > 1 else np.zeros_like(draws)
+    correlations[has_cancelled] = _two_pass_pearson(
+        x[groups, rows], y[groups, shared_draws], weights[groups, draws]
+    )
+    return correlations
+
+
+def _two_pass_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
+    """Correlations of rows from deviations, where differences of sums would lose digits."""
+    total = weights.sum(axis=1, keepdims=True)
+    x, y = (
+        values - ratio((weights * values).sum(axis=1, keepdims=True), total) for values in (x, y)
+    )
+    weighted_x = weights * x
+    return _bounded_ratio(
+        (weighted_x * y).sum(axis=1), (weighted_x * x).sum(axis=1), (weights * y * y).sum(axis=1)
     )
 
 
